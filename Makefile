@@ -1,0 +1,164 @@
+# hosted.services: `make help` lists what can be done here.
+
+# Found before .venv comes first in the search path: it is what .venv is made from.
+ifndef PYTHON
+PYTHON := $(shell command -v python3)
+endif
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BUILD := .build
+COLLECTION := ansible_collections/hosted/services
+PIP_INSTALL := python -m pip install -q --disable-pip-version-check
+
+# Tools start each other by name (ansible-lint starts ansible-playbook), so the environment comes first.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# The working tree under the name that Ansible and the plugins know it by; `make dev` creates it.
+export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/$(BUILD)/dev
+export PYTHONPATH := $(CURDIR)/$(BUILD)/dev:$(CURDIR)/tests
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+# --- what people run first ---------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: install ## install the collection, start a sandbox and run the quickstart against it
+	@ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" PYTHONPATH="$(CURDIR)/tests" python tests/demo.py
+
+.PHONY: test
+test: dev ## run everything that has to pass
+	@if [ -n "$${CI:-}" ]; then scripts/packages.sh; fi
+	@scripts/stages.sh lint unit build integration demo sanity
+
+.PHONY: sandbox
+sandbox: dev ## run the sandbox in the foreground
+	@exec python -m sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
+
+.PHONY: bench
+bench: dev ## measure what a task and the inventory cost
+	@python tests/benchmarks/run.py
+
+# --- the stages of `make test`, each to be run alone -------------------------------------------------------
+
+# The plugins and the sandbox are checked as packages; what nothing imports is named here.
+TYPED_FILES = $(wildcard tests/unit tests/integration tests/benchmarks tests/*.py) scripts
+SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
+
+.PHONY: lint
+lint: dev ## every linter; one that fails does not hide the next
+	@$(MAKE) --keep-going lint-style lint-types lint-test-types lint-yaml lint-ansible lint-docs lint-changelog
+
+.PHONY: lint-style
+lint-style: dev
+	ruff check .
+	ruff format --check .
+
+.PHONY: lint-types
+lint-types: dev
+	mypy -p $(subst /,.,$(COLLECTION)).plugins -p sandbox | $(SHORT_PATHS)
+
+.PHONY: lint-test-types
+lint-test-types: dev
+	mypy $(TYPED_FILES) | $(SHORT_PATHS)
+
+.PHONY: lint-yaml
+lint-yaml: dev
+	yamllint --strict .
+
+.PHONY: lint-ansible
+lint-ansible: dev
+	ansible-lint -q
+
+.PHONY: lint-docs
+lint-docs: dev
+	antsibull-docs lint-collection-docs --plugin-docs . | $(SHORT_PATHS)
+
+.PHONY: lint-changelog
+lint-changelog: dev
+	antsibull-changelog lint
+
+.PHONY: unit
+unit: dev ## the unit tests
+	pytest -q -n 2 tests/unit
+
+.PHONY: integration
+integration: dev ## real playbooks against a sandbox; the other gap profiles are test-profiles' part
+	pytest -q -n 2 tests/integration
+
+# What the platform's documentation leaves open is filled another way by each (docs/sandbox/gaps.md).
+PROFILES ?= plain terse wrapped random:1 random:2 random:3
+
+.PHONY: test-profiles
+test-profiles: dev ## the integration targets under every gap profile (PROFILES=...)
+	@failed=; for profile in $(PROFILES); do \
+	    echo "==> profile $$profile"; \
+	    SANDBOX_PROFILE=$$profile pytest -q -n 2 tests/integration/test_targets.py || failed+=" $$profile"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "Failed under:$$failed"; exit 1; fi
+
+.PHONY: load
+load: dev ## 10,000 requests from 16 clients at once, and a look for losses
+	@python -m sandbox.load
+
+.PHONY: sanity
+sanity: dev ## ansible-test sanity, in a copy of the working tree
+	python scripts/sanity.py
+
+.PHONY: build
+build: install ## build the tarball, install it elsewhere, and check it as Galaxy would
+	python scripts/galaxy.py $(BUILD)/dist/*.tar.gz
+
+# --- the environment and the tarball -----------------------------------------------------------------------
+
+# Named after what it was built from: a changed pin builds again, a changed time stamp does not.
+STAMP := $(VENV)/.installed-$(shell cksum < tests/requirements.txt | cut -d ' ' -f 1)
+LINK := $(BUILD)/dev/$(COLLECTION)
+
+.PHONY: dev
+dev: $(STAMP) $(LINK) ## build .venv and the folder that the tests import from
+
+$(STAMP):
+	@echo "Installing the pinned requirements into $(VENV) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	@# Debian's Python has no ensurepip unless python3-venv is installed; the pip that is there does as well.
+	@$(PYTHON) -m venv $(VENV) > /dev/null 2>&1 || { \
+	    $(PYTHON) -m venv --clear --without-pip $(VENV); \
+	    $(PYTHON) -m pip --python $(VENV)/bin/python install -q --disable-pip-version-check pip; \
+	}
+	@$(PIP_INSTALL) -r tests/requirements.txt
+	@rm -f $(VENV)/.installed-*
+	@touch $@
+
+$(LINK):
+	@mkdir -p $(@D)
+	@ln -s ../../../.. $@
+
+.PHONY: install
+install: dev
+	@rm -rf $(BUILD)/dist $(BUILD)/installed
+	@ansible-galaxy collection build --output-path $(BUILD)/dist
+	@# Told of no other folder, so that it does not find the working tree and say that nothing is to be done.
+	@PYTHONPATH= ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" \
+	    ansible-galaxy collection install --offline $(BUILD)/dist/*.tar.gz -p $(BUILD)/installed
+
+.PHONY: packages
+packages: ## install the Debian packages that some tests compare with (as root)
+	@scripts/packages.sh
+
+.PHONY: pins
+pins: ## renew tests/requirements.txt from tests/requirements.in
+	@rm -rf $(BUILD)/pins
+	@$(PYTHON) -m venv $(BUILD)/pins
+	@$(BUILD)/pins/bin/$(PIP_INSTALL) -r tests/requirements.in
+	@{ echo '# Made by `make pins` from tests/requirements.in.'; \
+	   $(BUILD)/pins/bin/python -m pip list --format freeze --exclude pip --exclude setuptools; \
+	} > tests/requirements.txt
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf $(VENV) $(BUILD)
