@@ -1,0 +1,123 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the platform is and how to speak to it: settings that were checked before anything is sent."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from .errors import ConfigurationError
+
+MAX_TIMEOUT = 24 * 60 * 60
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """The settings of a connection. ``timeout`` is the deadline of a call with its retries, in seconds.
+
+    :raises ConfigurationError: when a setting cannot work, or would send the token in the clear.
+    """
+
+    base_url: str
+    token: str = field(repr=False)
+    auth_header: str = "Authorization"
+    auth_scheme: str = "Bearer"
+    validate_certs: bool = True
+    ca_path: str | None = None
+    timeout: float = 60
+    retries: int = 5
+    allow_http_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
+        check_token(self.token)
+        check_header(self.auth_header, self.auth_scheme)
+        if not 0 < self.timeout <= MAX_TIMEOUT:
+            raise ConfigurationError(
+                f"timeout is {self.timeout} seconds; it must be more than 0 and at most {MAX_TIMEOUT}"
+            )
+        if self.validate_certs and self.ca_path and not os.path.exists(self.ca_path):
+            raise ConfigurationError(f"ca_path {self.ca_path!r} does not exist")
+        if self.retries < 0:
+            raise ConfigurationError(f"retries is {self.retries}; it must be 0 or more")
+
+    @property
+    def authorization(self) -> str:
+        """The value of the header that carries the token."""
+        return f"{self.auth_scheme} {self.token}".strip()
+
+    @property
+    def verify(self) -> bool | str:
+        """What certificates are checked against: a file of authorities, the system's, or nothing."""
+        return self.validate_certs and (self.ca_path or True)
+
+    @property
+    def proxies(self) -> dict[str, str]:
+        """What the environment's proxies are not used for: this very machine, as no token leaves it."""
+        host = urlsplit(self.base_url).hostname or ""
+        return {"no_proxy": host} if is_loopback(host) else {}
+
+
+def check_token(token: str) -> None:
+    """Refuse what cannot be a token, without echoing it."""
+    if not token:
+        raise ConfigurationError("token is empty; set token, token_file or HOSTED_SERVICES_TOKEN")
+    if len(token.splitlines()) > 1:
+        raise ConfigurationError(
+            f"token has {len(token.splitlines())} lines; a token is a single line. "
+            "Was a file with something else in it given?"
+        )
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigurationError("token holds a space, a control character or a character that is not ASCII")
+
+
+def check_header(name: str, scheme: str) -> None:
+    """Refuse what cannot be part of a header, before a library does so and shows the token."""
+    if not HEADER_NAME.fullmatch(name):
+        raise ConfigurationError(f"auth_header is {name!r}, which is not the name of a header")
+    if not scheme.isascii() or not scheme.isprintable():
+        raise ConfigurationError(
+            f"auth_scheme is {scheme!r}; it must not hold control characters, nor any that are not ASCII"
+        )
+
+
+def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
+    """Return ``url`` without a closing slash, or say why it is refused."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # its text may hold a password
+        raise ConfigurationError("base_url is not a URL: its host or its port makes no sense") from None
+    if parts.username or parts.password:
+        raise ConfigurationError("base_url holds a user name or a password; use token instead")
+    if parts.scheme not in ("http", "https") or not host or port == 0:
+        raise ConfigurationError(f"base_url is {url!r}; it must look like https://api.example.com")
+    if not url.isprintable() or " " in url or "\\" in url:
+        raise ConfigurationError(
+            f"base_url is {url!r}; it must not hold spaces, control characters or backslashes"
+        )
+    if "?" in url or "#" in url:
+        raise ConfigurationError(f"base_url is {url!r}; it must not have a query or a fragment")
+    if parts.scheme == "http" and not is_loopback(host) and host not in allow_http_hosts:
+        raise ConfigurationError(
+            f"base_url is {url!r}: over http the token would be sent in the clear. "
+            f"Use https, or add {host!r} to allow_http_hosts if the network in between is trusted"
+        )
+    return url.rstrip("/")
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether ``host`` is this very machine, judged by its name alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,193 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All routes of the platform on one page.
+
+A line says: method and path; the token scope that is needed; whether the call may be sent again; what the
+answer is. The client, the retry policy, the coverage table and the sandbox's contract test read this page.
+Nothing else in the collection spells a path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from . import models as m
+from .errors import ConfigurationError
+
+
+class Scope(Enum):
+    """The token scope that a route needs (Authentication)."""
+
+    FULL = "FULL"
+    REGISTRY = "REGISTRY or FULL"
+    OPEN = "not shown; FULL is the safe choice"
+
+
+class Repeat(Enum):
+    """What may be done when the outcome of a call is open. A call that never left is always sent again."""
+
+    READ = "changes nothing: send again"
+    IDEMPOTENT = "twice is as good as once: send again"
+    CREATE = "would create a second one: read the list and compare, never send again blindly"
+    ACT = "sets something in motion: read the state and decide"
+    LAST_WINS = "send again; the newest answer replaces those before"
+    NEVER = "cannot be judged from outside: never send again"
+
+    @property
+    def resendable(self) -> bool:
+        """Whether the transport may send the call again by itself when its outcome is open."""
+        return self in (Repeat.READ, Repeat.IDEMPOTENT, Repeat.LAST_WINS)
+
+
+M = TypeVar("M", bound=m.Model)
+
+
+@dataclass(frozen=True)
+class One(Generic[M]):
+    """An answer that is an object."""
+
+    model: type[M]
+
+
+@dataclass(frozen=True)
+class Many(Generic[M]):
+    """An answer that lists items: a bare array, or an object with ``items`` and perhaps ``nextCursor``."""
+
+    model: type[M]
+
+
+@dataclass(frozen=True)
+class Keyed(Generic[M]):
+    """An answer that is an object of key to item, where an item may be null."""
+
+    model: type[M]
+
+
+@dataclass(frozen=True)
+class NotShown:
+    """The specification does not show the answer; nothing is concluded from it."""
+
+
+A_co = TypeVar("A_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Route(Generic[A_co]):
+    """One line of the page. ``patience`` is how long the platform may rightly take, in seconds."""
+
+    method: str
+    path: str
+    scope: Scope
+    repeat: Repeat
+    answer: A_co
+    patience: float = 0
+
+    def url(self, ids: dict[str, Any], quote: Any) -> str:
+        """Return the path with its placeholders filled, each quoted by ``quote``.
+
+        :raises ConfigurationError: for a name that would make another path of it: clients resolve dots.
+        """
+        for name, value in ids.items():
+            if str(value) in ("", ".", ".."):
+                raise ConfigurationError(f"{self}: {name} {str(value)!r} cannot be part of an address")
+        return self.path.format(**{name: quote(str(value)) for name, value in ids.items()})
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+FULL, REGISTRY, OPEN = Scope.FULL, Scope.REGISTRY, Scope.OPEN
+READ, IDEMPOTENT, CREATE, ACT = Repeat.READ, Repeat.IDEMPOTENT, Repeat.CREATE, Repeat.ACT
+LAST_WINS, NEVER = Repeat.LAST_WINS, Repeat.NEVER
+NOT_SHOWN = NotShown()
+LONG, SLOW, LONGEST = 120, 180, 300
+
+# fmt: off
+# Applications
+WHOAMI = Route("GET", "/api/apps/whoami", REGISTRY, READ, One(m.Whoami))
+APPS = Route("GET", "/api/apps", REGISTRY, READ, Many(m.App))
+APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NOT_SHOWN, LONG)
+APP_QUOTE = Route("POST", "/api/apps/quote", REGISTRY, READ, One(m.AppQuote))
+APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, NOT_SHOWN)
+APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, NOT_SHOWN)
+REGISTRY_CREDENTIALS = Route("GET", "/api/registry/credentials", REGISTRY, READ, One(m.RegistryCredentials))
+RELEASE_DECLARE = Route("POST", "/api/apps/{slug}/releases", REGISTRY, CREATE, NOT_SHOWN)
+RELEASES = Route("GET", "/api/apps/{slug}/releases", REGISTRY, READ, NOT_SHOWN)
+RELEASE_SCAN = Route("GET", "/api/apps/{slug}/releases/{tag}/scan", REGISTRY, READ, One(m.ScanReport), LONG)
+APP_DEPLOY = Route("POST", "/api/apps/{slug}/deploy", REGISTRY, ACT, NOT_SHOWN, LONGEST)
+APP_ENVIRONMENT = Route("PUT", "/api/apps/{slug}/environment", REGISTRY, IDEMPOTENT, NOT_SHOWN)
+APP_LOGS = Route("GET", "/api/apps/{slug}/logs", REGISTRY, READ, NOT_SHOWN)
+# Services
+SERVICES = Route("GET", "/api/resources", FULL, READ, Many(m.ServiceSummary))
+SERVICE = Route("GET", "/api/resources/{id}", FULL, READ, One(m.Service))
+METRICS = Route("GET", "/api/resources/metrics", FULL, READ, Keyed(m.Metrics))
+# Settings
+SETTINGS = Route("GET", "/api/resources/{id}/settings", FULL, READ, One(m.Settings))
+NETWORK = Route("PUT", "/api/resources/{id}/network", FULL, IDEMPOTENT, NOT_SHOWN, SLOW)
+SCALE = Route("PUT", "/api/resources/{id}/scale", FULL, IDEMPOTENT, NOT_SHOWN)
+COMMAND = Route("PUT", "/api/resources/{id}/deploy", FULL, IDEMPOTENT, NOT_SHOWN)
+MOVE = Route("PUT", "/api/resources/{id}/project", FULL, IDEMPOTENT, NOT_SHOWN)
+# Power, suspension, deletion
+POWER = Route("POST", "/api/resources/{id}/power", FULL, ACT, One(m.Service), SLOW)
+SUSPEND = Route("POST", "/api/resources/{id}/suspend", FULL, ACT, NOT_SHOWN, SLOW)
+RESUME = Route("POST", "/api/resources/{id}/resume", FULL, ACT, NOT_SHOWN, SLOW)
+SERVICE_DELETE = Route("DELETE", "/api/resources/{id}", FULL, IDEMPOTENT, NOT_SHOWN)
+# Files
+FILES = Route("GET", "/api/resources/{id}/files", FULL, READ, Many(m.FileEntry))
+FILE_CONTENTS = Route("GET", "/api/resources/{id}/files/contents", FULL, READ, One(m.FileContents))
+FILE_WRITE = Route("POST", "/api/resources/{id}/files/write", FULL, IDEMPOTENT, NOT_SHOWN)
+FILE_DIRECTORY = Route("POST", "/api/resources/{id}/files/directory", FULL, ACT, NOT_SHOWN)
+FILE_RENAME = Route("PUT", "/api/resources/{id}/files/rename", FULL, ACT, NOT_SHOWN)
+FILE_DELETE = Route("POST", "/api/resources/{id}/files/delete", FULL, ACT, NOT_SHOWN)
+# Backups and snapshots
+BACKUPS = Route("GET", "/api/resources/{id}/backups", FULL, READ, Many(m.Backup))
+BACKUP_CREATE = Route("POST", "/api/resources/{id}/backups", FULL, CREATE, NOT_SHOWN)
+BACKUP_RESTORE = Route("POST", "/api/resources/{id}/backups/{backup_id}/restore", FULL, ACT, NOT_SHOWN, SLOW)
+BACKUP_DELETE = Route("DELETE", "/api/resources/{id}/backups/{backup_id}", FULL, IDEMPOTENT, NOT_SHOWN)
+SNAPSHOTS = Route("GET", "/api/resources/{id}/snapshots", FULL, READ, Many(m.Snapshot))
+SNAPSHOT_CREATE = Route("POST", "/api/resources/{id}/snapshots", FULL, CREATE, NOT_SHOWN)
+SNAPSHOT_ROLLBACK = Route("POST", "/api/resources/{id}/snapshots/{name}/rollback", FULL, ACT, NOT_SHOWN, SLOW)
+SNAPSHOT_DELETE = Route("DELETE", "/api/resources/{id}/snapshots/{name}", FULL, IDEMPOTENT, NOT_SHOWN)
+# Journals, activity, consumption
+LOGS = Route("GET", "/api/resources/{id}/logs", FULL, READ, One(m.LogLines))
+EVENTS = Route("GET", "/api/resources/{id}/events", FULL, READ, Many(m.Event))
+USAGE = Route("GET", "/api/resources/{id}/usage", FULL, READ, One(m.Usage))
+BILLED_TOTALS = Route("GET", "/api/resources/{id}/billed-totals", FULL, READ, One(m.BilledTotals))
+# Billing
+BILLING_OVERVIEW = Route("GET", "/api/billing/overview", OPEN, READ, One(m.BillingOverview))
+WALLET = Route("GET", "/api/wallet", OPEN, READ, One(m.Wallet))
+TRANSACTIONS = Route("GET", "/api/wallet/transactions", OPEN, READ, NOT_SHOWN)
+DAILY_SPEND = Route("GET", "/api/billing/daily-spend", OPEN, READ, NOT_SHOWN)
+INVOICES = Route("GET", "/api/billing/invoices", OPEN, READ, NOT_SHOWN)
+STATEMENTS = Route("GET", "/api/billing/statements", OPEN, READ, NOT_SHOWN)
+STATEMENT = Route("GET", "/api/billing/statements/{period}", OPEN, READ, NOT_SHOWN)
+# Projects
+PROJECTS = Route("GET", "/api/projects", OPEN, READ, Many(m.Project))
+PROJECT_CREATE = Route("POST", "/api/projects", OPEN, CREATE, NOT_SHOWN)
+PROJECT_RENAME = Route("PATCH", "/api/projects/{id}", OPEN, IDEMPOTENT, NOT_SHOWN)
+PROJECT_DELETE = Route("DELETE", "/api/projects/{id}", OPEN, IDEMPOTENT, NOT_SHOWN)
+PROJECT = Route("GET", "/api/projects/{id}", OPEN, READ, One(m.ProjectDetail))
+PROJECT_SPEND = Route("GET", "/api/projects/{id}/consommation", OPEN, READ, One(m.ProjectSpend))
+PROJECT_GRAPH = Route("GET", "/api/projects/{id}/graphe", OPEN, READ, One(m.ProjectGraph))
+# Ordering
+QUOTE = Route("POST", "/api/order/quote", OPEN, READ, One(m.Quote))
+ORDER = Route("POST", "/api/order", OPEN, CREATE, One(m.Order), LONG)
+# SSH keys
+SSH_KEYS = Route("GET", "/api/users/me/ssh-keys", OPEN, READ, Many(m.SshKey))
+SSH_KEY_ADD = Route("POST", "/api/users/me/ssh-keys", OPEN, CREATE, NOT_SHOWN)
+SSH_KEY_DELETE = Route("DELETE", "/api/users/me/ssh-keys/{id}", OPEN, IDEMPOTENT, NOT_SHOWN)
+# SFTP
+SFTP = Route("GET", "/api/resources/{id}/sftp", FULL, READ, One(m.SftpAccess))
+SFTP_PASSWORD = Route("POST", "/api/resources/{id}/sftp/password", FULL, LAST_WINS, One(m.SftpPassword))
+# Database tunnel
+CONNECTION = Route("GET", "/api/resources/{id}/database/connection", FULL, READ, One(m.DatabaseConnection))
+DATABASE = Route("GET", "/api/resources/{id}/database", FULL, READ, One(m.DatabaseInventory))
+DATABASE_ROWS = Route("GET", "/api/resources/{id}/database/rows", FULL, READ, One(m.QueryResult))
+DATABASE_QUERY = Route("POST", "/api/resources/{id}/database/query", FULL, NEVER, One(m.QueryResult))
+# fmt: on
+
+ROUTES: dict[str, Route[Any]] = {name: value for name, value in globals().items() if isinstance(value, Route)}
+"""Every route by its name on this page."""

@@ -1,0 +1,347 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One call over HTTP: sent, bounded in time and size, sent again where that is safe, and decoded."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from . import errors
+from .connection import Connection
+from .libraries import requests, tenacity, urllib3
+from .routes import NotShown, Route, Scope
+from .text import Redactor, clean
+
+MAX_BODY = 64 * 1024 * 1024
+MAX_CONNECT = 10.0
+MAX_RETRY_AFTER = 300.0
+CHUNK = 64 * 1024
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer of the platform, whole."""
+
+    status: int
+    retry_after: str | None
+    body: bytes
+    content_type: str = ""
+
+
+class Transport:
+    """Sends calls over one session. Not for use by several threads at once; see :meth:`twin`."""
+
+    def __init__(self, connection: Connection, log: Callable[[str], None] | None = None) -> None:
+        self.connection = connection
+        self.attempts = 0
+        """How many requests went out so far; one call makes several when it has to be repeated."""
+        self._log = log or (lambda line: None)
+        self._session = self._open()
+
+    @cached_property
+    def redact(self) -> Redactor:
+        """What hides the token in messages; made when there is one to clean."""
+        return Redactor([self.connection.token])
+
+    def twin(self) -> Transport:
+        """Return a transport of the same settings with a session of its own, for another thread."""
+        return Transport(self.connection, self._log)
+
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._session.close()
+
+    def send(
+        self,
+        route: Route[Any],
+        ids: dict[str, Any],
+        query: dict[str, Any] | None = None,
+        body: Any = None,
+        seconds: float | None = None,
+    ) -> Any:
+        """Make the call and return the decoded answer; ``None`` where there is no body.
+
+        ``seconds`` bounds the call with all its tries, where the caller has less time than the platform may
+        take; the first of them may then take all of it.
+
+        :raises HostedError: one of its branches; see :mod:`errors`.
+        """
+        url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
+        allowed = max(self.connection.timeout, route.patience) if seconds is None else seconds
+        deadline = time.monotonic() + allowed
+
+        def attempt() -> Any:
+            left = deadline - time.monotonic()
+            if route.repeat.resendable and seconds is None:  # leave time for another try
+                left = min(left, allowed / 2)
+            return self._attempt(route, url, query, body, max(left, 0.001))
+
+        try:
+            return attempt()  # most calls succeed, and should not pay for what only failures need
+        except errors.HostedError as error:
+            if not may_send_again(error, route):
+                raise
+            return self._send_again(attempt, error, route, deadline - time.monotonic())
+
+    def _send_again(
+        self, attempt: Callable[[], Any], failure: errors.HostedError, route: Route[Any], seconds: float
+    ) -> Any:
+        """Go on after a first failure, with growing pauses, for as long as there are tries and time left."""
+        failures = [failure]
+
+        def next_attempt() -> Any:
+            if failures:
+                raise failures.pop()
+            return attempt()
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda error: may_send_again(error, route)),
+            stop=tenacity.stop_after_attempt(self.connection.retries + 1)
+            | tenacity.stop_before_delay(seconds),
+            wait=wait_before_retry,
+            reraise=True,
+        )
+        return retrying(next_attempt)
+
+    def _attempt(self, route: Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
+        begun = time.monotonic()
+        self.attempts += 1
+        outcome = "no answer"
+        try:
+            reply = within(seconds, lambda: self._exchange(route.method, url, query, body, seconds))
+            outcome = str(reply.status)
+            return self._judge(route, reply)
+        except TimeoutError:
+            self._session = self._open()  # the old one is busy for as long as the server likes
+            raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
+        except errors.HostedError as error:
+            error.message = f"{route}: {self.redact(error.message)}"
+            error.args = (error.message,)
+            raise
+        finally:
+            took = (time.monotonic() - begun) * 1000
+            self._log(f"{route.method} {url} -> {outcome} in {took:.0f} ms")
+
+    def _exchange(self, method: str, url: str, query: Any, body: Any, seconds: float) -> Reply:
+        try:
+            with self._session.request(
+                method,
+                url,
+                params=query,
+                json=body,
+                stream=True,
+                allow_redirects=False,
+                timeout=(min(MAX_CONNECT, seconds), seconds),
+                verify=self.connection.verify,
+                proxies=self.connection.proxies,
+            ) as response:
+                headers = response.headers
+                return Reply(
+                    response.status_code,
+                    headers.get("Retry-After"),
+                    read_body(response),
+                    headers.get("Content-Type", ""),
+                )
+        except (requests.RequestException, OSError, UnicodeError) as error:
+            raise translate(error, self.connection.base_url) from None
+
+    def _judge(self, route: Route[Any], reply: Reply) -> Any:
+        if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
+            return decode(route, reply)
+        if reply.status < HTTPStatus.BAD_REQUEST:
+            raise errors.Redirected(
+                f"the server answered with a redirect ({reply.status}), which is not followed; "
+                "is base_url the address of the API itself?"
+            )
+        raise refusal(route, reply, error_message(reply.body, self.redact))
+
+    def _open(self) -> Any:
+        session = requests.Session()
+        session.headers["Accept"] = "application/json"
+        session.headers["User-Agent"] = "hosted.services (Ansible collection)"
+        session.auth = self._sign
+        return session
+
+    def _sign(self, request: Any) -> Any:
+        """Put the token on a request. As requests' auth hook, so that no .netrc entry replaces it."""
+        request.headers[self.connection.auth_header] = self.connection.authorization
+        return request
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Run ``call`` and return what it returns, but wait no longer than ``seconds``.
+
+    Time-outs of sockets bound each read, not their sum, and do not bound name resolution at all. A thread
+    that can be left behind bounds everything, whatever the other side does.
+
+    :raises TimeoutError: when the time is up; the thread ends when its own socket time-outs do.
+    """
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append((call(), None))
+        except BaseException as error:  # handed over to the caller, whatever it is
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=run, daemon=True, name="hosted.services call")
+    thread.start()
+    thread.join(seconds)
+    if not outcome:
+        raise TimeoutError
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    result: T = value
+    return result
+
+
+def read_body(response: Any) -> bytes:
+    """Read the body whole, up to :data:`MAX_BODY` bytes."""
+    parts, size = [], 0
+    for chunk in response.iter_content(CHUNK):
+        size += len(chunk)
+        if size > MAX_BODY:
+            raise errors.UnexpectedAnswer(f"the answer is larger than {MAX_BODY // 1024 // 1024} MB")
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+def may_send_again(error: BaseException, route: Route[Any]) -> bool:
+    """Tell whether a call that ended in ``error`` can be made again without harm."""
+    if isinstance(error, errors.OpenOutcome):
+        return route.repeat.resendable
+    return isinstance(error, errors.NotSent)
+
+
+def wait_before_retry(state: Any) -> float:
+    """Return the pause before the next try: what the server asked for, else a random one that grows."""
+    asked = getattr(state.outcome.exception(), "retry_after", None)
+    backoff: float = tenacity.wait_random_exponential(multiplier=0.25, max=10)(state)
+    return backoff if asked is None else min(asked, MAX_RETRY_AFTER) + min(backoff, 1)
+
+
+def retry_after_seconds(value: str | None) -> float | None:
+    """Read a ``Retry-After`` header: a number of seconds, or a date."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(int(value)))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        when = email.utils.parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def translate(error: Exception, server: str) -> errors.HostedError:
+    """Turn an error of requests into one of ours, by whether the request can have reached the server."""
+    reason = root_reason(error)
+    if isinstance(error, requests.exceptions.SSLError) and "certificate" in str(error).lower():
+        return errors.CertificateError(
+            f"the server's certificate was not accepted: {reason}. "
+            "If it is signed by an authority of your own, name its file in ca_path"
+        )
+    never_made = (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError)
+    if isinstance(error, never_made) or is_connection_failure(error):
+        return errors.ConnectionFailed(
+            f"cannot connect to {server}: {reason}. Is base_url right, and the server up?"
+        )
+    invalid = (
+        requests.exceptions.InvalidURL,
+        requests.exceptions.InvalidHeader,
+        requests.exceptions.InvalidProxyURL,
+        requests.exceptions.InvalidSchema,
+    )
+    unsent = isinstance(error, OSError) and error.errno is None  # requests' own: a file that it cannot use
+    if isinstance(error, invalid) or (unsent and not isinstance(error, NETWORK_ERRORS)):
+        return errors.ConfigurationError(f"cannot send: {reason}")
+    return errors.Interrupted(f"the connection broke before the answer was whole: {reason}")
+
+
+NETWORK_ERRORS = (ConnectionError, TimeoutError, *((requests.RequestException,) if requests else ()))
+
+
+def is_connection_failure(error: Exception) -> bool:
+    """Tell whether urllib3 gave up before a connection stood."""
+    cause = getattr(error.args[0], "reason", None) if error.args else None
+    return isinstance(cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError))
+
+
+def root_reason(error: BaseException) -> str:
+    """Return the innermost reason of an error of requests, as a short phrase."""
+    reason: Any = error
+    while True:
+        inner = getattr(reason, "reason", None)
+        inner = inner or next(
+            (arg for arg in getattr(reason, "args", ()) if isinstance(arg, Exception)), None
+        )
+        if not isinstance(inner, BaseException):
+            break
+        reason = inner
+    return clean(str(reason).rpartition(": ")[2] or type(reason).__name__)
+
+
+def decode(route: Route[Any], reply: Reply) -> Any:
+    """Return the JSON of an answer of success, or ``None`` where the body says nothing."""
+    if not reply.body.strip():
+        return None
+    try:
+        return json.loads(reply.body)
+    except (ValueError, RecursionError):
+        if isinstance(route.answer, NotShown) and route.method != "GET":
+            return None  # an answer that is not shown may be anything, and nothing depends on it
+        if isinstance(route.answer, NotShown) and reply.content_type.startswith("text/plain"):
+            return reply.body.decode(errors="replace")  # a log, for one, may well be plain text
+        raise errors.Garbled("the answer is not JSON, or was cut off") from None
+
+
+def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
+    """Turn an answer of 4xx or 5xx into an error that tells what the platform said and what to do."""
+    after = retry_after_seconds(reply.retry_after)
+    status = reply.status
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        hint = "" if after is None else f"; it asks for a pause of {after:.0f} seconds"
+        return errors.RateLimited(f"too many requests (429){hint}: {said}", after)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        scope = f"scope {route.scope.value}" if route.scope is not Scope.OPEN else "a valid token"
+        return errors.Unauthorized(
+            f"the token was not accepted ({status}): {said}. This route needs {scope}", status
+        )
+    kinds: dict[int, type[errors.Refused]] = {
+        404: errors.NotFound,
+        410: errors.NotFound,
+        409: errors.Conflict,
+    }
+    return kinds.get(status, errors.Refused)(f"the platform refused ({status}): {said}", status)
+
+
+def error_message(body: bytes, redact: Callable[[str], str]) -> str:
+    """Return the platform's own sentence from an error's body, made safe to print.
+
+    Secrets go first: once a text is cut, a half of one would not be known any more.
+    """
+    try:
+        said = json.loads(body)["message"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return "no reason was given"
+    return clean(redact(said if isinstance(said, str) else json.dumps(said)))
