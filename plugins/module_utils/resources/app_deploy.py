@@ -1,0 +1,189 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deploying: the image that a release names is brought into service, or the one before comes back.
+
+A digest identifies an image and a tag only names one for a while (Applications, rule 4), so what is in
+service and what is wished for are compared by digest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..api.errors import UnexpectedAnswer
+from ..api.models import App, ScanReport
+from .app_rollout import DeployFailed, bring_back, last_lines, put_in_service
+from .apps import app_view, check_digest, check_tag, digest_in_service, need_app
+from .lookup import near_miss
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+from .releases import (
+    BLOCKED,
+    FAILED,
+    PENDING,
+    await_verdict,
+    check_verdict,
+    declared_tags,
+    look_up,
+    scan_view,
+)
+from .service_view import ACTIVE
+
+
+class AppDeployResource(Resource):
+    """The version of an application that is in service."""
+
+    noun = "deployment"
+    options: ClassVar[dict[str, Any]] = {
+        "slug": {"type": "str", "required": True},
+        "tag": {"type": "str", "required": True},
+        "digest": {"type": "str"},
+        "rollback": {"type": "bool", "default": False},
+        "force": {"type": "bool", "default": False},
+        "log_lines": {"type": "int", "default": 20},
+    }
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Deploy when another image is in service than the one that the tag names."""
+        tag = task.options["tag"]
+        check_tag(tag)
+        if task.options["digest"] is not None:
+            check_digest(task.options["digest"])
+        app = need_app(task)
+        check_active(app)
+        report = wished(task, app)
+        unchanged = digest_in_service(app) == report.digest and not task.options["force"]
+        if unchanged:
+            if report.scan_status == BLOCKED:
+                task.warn(
+                    f"release {tag!r}, which is in service, is blocked by now: it keeps running, and the "
+                    "next deploy needs a corrected image"
+                )
+            managed = {"digest": report.digest}
+            return Plan(result=view(task, app, app, report), before=managed, after=managed)
+        return deployment(task, app, settled(task, report))
+
+
+APP_DEPLOY = AppDeployResource()
+
+
+# --- What is wished for -------------------------------------------------------------------------------
+
+
+def check_active(app: App) -> None:
+    """Refuse what cannot be deployed now because of its status."""
+    if app.status != ACTIVE:
+        raise Invalid(
+            f"application {app.slug!r} is {app.status}; only one that is {ACTIVE} can be deployed. "
+            "hosted.services.service with state: started resumes one that is suspended"
+        )
+
+
+def wished(task: Task, app: App) -> ScanReport:
+    """Return the scan of the release to deploy.
+
+    In check mode a release that an earlier task would have declared is taken for declared, as far as its
+    digest is given.
+
+    :raises Missing: when the tag is not declared.
+    :raises Invalid: when it names another image than the one expected.
+    """
+    tag, digest = task.options["tag"], task.options["digest"]
+    report = look_up(task, tag)
+    if report is not None and report.digest is None:
+        raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
+    if report is not None and digest in (None, report.digest):
+        return report
+    if task.check_mode and digest is not None:
+        task.warn(f"release {tag!r} does not name {digest} yet, so there is no verdict on it")
+        return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+    if report is None:
+        tags = declared_tags(task.client, app.slug)
+        hint = "" if tags is None else near_miss(tag, tags)
+        raise Missing(
+            f"release {tag!r} of application {app.slug!r} is not declared "
+            f"(hosted.services.app_release declares one){hint}"
+        )
+    raise Invalid(
+        f"release {tag!r} of {app.slug!r} names {report.digest}, not {digest}: the tag has moved. "
+        "Declare it again, or deploy another one",
+        digest=report.digest,
+    )
+
+
+def settled(task: Task, report: ScanReport) -> ScanReport:
+    """Return the scan with its verdict, which is waited for, unless the verdict forbids the deploy."""
+    tag = task.options["tag"]
+    if report.scan_status == PENDING and task.options["wait"] and not task.check_mode:
+        report = await_verdict(task, report, tag, time.monotonic() + task.options["wait_timeout"])
+    check_verdict(task.options["slug"], tag, report)
+    if report.scan_status == FAILED:
+        task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
+    return report
+
+
+# --- The deploy ---------------------------------------------------------------------------------------
+
+
+def deployment(task: Task, app: App, report: ScanReport) -> Plan:
+    """Plan to bring a release into service."""
+    digest, before = str(report.digest), digest_in_service(app)
+    expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
+    result = view(task, app, expected, report)
+    result["app"]["digest"] = digest
+    return Plan(
+        result=result,
+        steps=[
+            Step(
+                f"deploy release {task.options['tag']!r} ({digest}) of application {app.slug!r}"
+                + (f" in place of {before}" if before else ""),
+                lambda: deploy(task, app, digest),
+            )
+        ],
+        reread=lambda: view(task, app, need_app(task), look_up(task, task.options["tag"]) or report),
+        before={"digest": before} if before else {},
+        after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status},
+    )
+
+
+def deploy(task: Task, app: App, digest: str) -> None:
+    """Deploy; when the version does not come up, see to the one before and fail with all that is known.
+
+    :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
+    """
+    tag = task.options["tag"]
+    try:
+        put_in_service(task, tag, digest)
+    except DeployFailed as error:
+        lines = last_lines(task, task.options["log_lines"])
+        details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines, "changed": True}
+        sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
+        if task.options["rollback"]:
+            outcome, brought_back = bring_back(task, digest_in_service(app), digest)
+            details.update({"rollback": outcome, "rolled_back": brought_back})
+            sentences.append(outcome)
+        else:
+            sentences.append(
+                "The platform may keep it in service although it does not run; deploy another version, or "
+                "this one again with force: true"
+            )
+        if lines:
+            sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
+        raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
+
+
+def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:
+    """Return what the task is about: the release, its scan, and the application with what it ran before."""
+    found: Mapping[str, Any] = {
+        "slug": now.slug,
+        "tag": task.options["tag"],
+        "digest": report.digest,
+        "previous_digest": digest_in_service(before),
+        "scan": scan_view(report),
+        "app": app_view(now),
+    }
+    return dict(found)

@@ -1,0 +1,166 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images pushed to an application's repository (Registry credentials; Applications, rules 3 and 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .apps import check_tag, need_app
+from .oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, OutcomeUnknown
+
+if TYPE_CHECKING:
+    from ..api.registry import Repository
+
+
+class AppImageResource(Resource):
+    """An image on disk, and in the registry by its digest."""
+
+    noun = "image"
+    options: ClassVar[dict[str, Any]] = {
+        "slug": {"type": "str", "required": True},
+        "path": {"type": "path", "required": True},
+        "image_name": {"type": "str"},
+        "platform": {"type": "str"},
+        "tag": {"type": "str"},
+    }
+
+    def plan(self, task: Task) -> Plan:
+        """Push the image when the registry does not hold its digest, or not under the tag."""
+        options = task.options
+        if options["tag"] is not None:
+            check_tag(options["tag"])
+        app = need_app(task)
+        platform = wanted_platform(options["platform"], app.platform, app.slug)
+        layout = open_layout(options["path"])
+        if isinstance(layout, Archive):
+            task.closing.callback(layout.close)
+        image = choose_image(layout, options["image_name"], platform)
+        if platform is None:
+            task.warn(
+                f"application {app.slug!r} has not run yet, so its platform is not known; the image is for "
+                f"{image.platform}"
+            )
+        push = Push(task, layout, image)
+        return push.plan()
+
+
+APP_IMAGE = AppImageResource()
+
+
+def wanted_platform(given: str | None, running: str | None, slug: str) -> str | None:
+    """Return the platform that the image must be for; ``None`` when nothing tells.
+
+    :raises Invalid: when the user wants another one than what the application runs on.
+    """
+    if given and running and not same_platform(given, running):
+        raise Invalid(
+            f"application {slug!r} runs on {running}; an image for {given} would die there without a message"
+        )
+    return given or running or None
+
+
+class Push:
+    """An image on its way to the registry."""
+
+    def __init__(self, task: Task, layout: Layout, image: Image) -> None:
+        self.task = task
+        self.layout = layout
+        self.image = image
+        self.tag: str | None = task.options["tag"]
+        self.sent_bytes = 0
+        self.repository = self._open()
+
+    def _open(self) -> Repository:
+        """Open the repository. The library behind it is imported here, by the tasks that push alone."""
+        options = self.task.options
+        from ..api.registry import Repository  # noqa: PLC0415 - it takes a third of a second
+
+        return Repository(
+            self.task.client.registry_credentials(),
+            options["slug"],
+            options["timeout"],
+            options["validate_certs"] and (options["ca_path"] or True),
+            self._progress,
+        )
+
+    def _progress(self, count: int) -> None:
+        """Count what arrived, and say so."""
+        self.sent_bytes += count
+        whole = self.image.size
+        self.task.progress(
+            f"pushing {self.repository.name}: {megabytes(self.sent_bytes)} of at most {megabytes(whole)}"
+        )
+
+    def plan(self) -> Plan:
+        """Plan what is missing in the registry, after looking whether the image on disk is whole."""
+        digest = self.image.digest
+        present = self.repository.digest_of(digest) == digest
+        tagged = self.repository.digest_of(self.tag) if self.tag else digest
+        before = {"digest": digest} if present else {}
+        if self.tag and tagged:
+            before |= {"tag": self.tag, "digest": tagged}
+        after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
+        if present and tagged == digest:
+            return Plan(result=self.view(), before=after, after=after)
+        missing = [] if present else self.missing()
+        for part in missing:
+            self.layout.verify(part)
+        return Plan(
+            result=self.view(),
+            steps=[Step(self.summary(missing, present), lambda: self.carry_out(missing))],
+            reread=self.view,
+            before=before,
+            after=after,
+        )
+
+    def missing(self) -> list[Part]:
+        """Return the parts that the registry lacks, each once, the configuration last."""
+        parts = {part.digest: part for part in reversed(self.image.parts)}
+        return [part for part in parts.values() if not self.repository.has_blob(part.digest)]
+
+    def summary(self, missing: list[Part], present: bool) -> str:
+        """Say in a sentence what is going to be sent."""
+        name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
+        if present:
+            return f"tag {self.image.digest} as {name}"
+        size = megabytes(sum(part.size for part in missing))
+        return f"push {self.image.digest} to {name}: {len(missing)} of {len(self.image.parts)} parts, {size}"
+
+    def carry_out(self, missing: list[Part]) -> None:
+        """Send what is missing, then the manifest: the image is there with the last call, or not at all.
+
+        :raises OutcomeUnknown: when the registry holds something else afterwards.
+        """
+        for part in missing:
+            with self.layout.copy(part) as path:
+                self.repository.send_blob(path, part.digest, part.size)
+        reference = self.tag or self.image.digest
+        self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
+        found = self.repository.digest_of(reference)
+        if found != self.image.digest:
+            raise OutcomeUnknown(
+                f"the registry took {self.image.digest} but gives {found} for {reference!r}. Was something "
+                "else pushed at the same time?"
+            )
+
+    def view(self) -> dict[str, Any]:
+        """Return the image as it is, or will be, in the registry."""
+        return {
+            "slug": self.task.options["slug"],
+            "repository": self.repository.name,
+            "reference": f"{self.repository.name}@{self.image.digest}",
+            "tag": self.tag,
+            "digest": self.image.digest,
+            "platform": self.image.platform,
+            "size_bytes": self.image.size,
+            "sent_bytes": self.sent_bytes,
+        }
+
+
+def megabytes(count: int) -> str:
+    """Write a number of bytes for people."""
+    return f"{count / 1_000_000:.1f} MB"

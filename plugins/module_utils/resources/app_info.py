@@ -1,0 +1,93 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading applications: what runs, what can be deployed, and where more can be created (Applications)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..api.client import Client
+from ..api.libraries import to_snake
+from ..api.models import App
+from .apps import app_view, check_slug, digest_in_service, entries, log_lines
+from .lookup import DELETING, near_miss
+from .plan import Plan, Resource, Task
+from .problems import Missing
+from .releases import all_releases, previous_release
+from .side_by_side import side_by_side
+
+PARTS = ["releases", "logs", "nodes", "projects"]
+
+
+class AppInfoResource(Resource):
+    """One application or all of them."""
+
+    noun = "apps"
+    options: ClassVar[dict[str, Any]] = {
+        "slug": {"type": "str"},
+        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
+        "log_lines": {"type": "int", "default": 100},
+    }
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        apps = wanted_apps(task)
+        parts = task.options["include"]
+        if "nodes" in parts:
+            task.facts["nodes"] = as_list(task.client.app_nodes())
+        if "projects" in parts:
+            task.facts["projects"] = as_list(task.client.app_projects())
+        return Plan(result=side_by_side(task.client, apps, lambda client, app: describe(client, app, task)))
+
+
+APP_INFO = AppInfoResource()
+
+
+def wanted_apps(task: Task) -> list[App]:
+    """Return the application that was named, or all.
+
+    :raises Missing: when there is none of this slug.
+    """
+    apps = [app for app in task.client.apps() if app.status not in DELETING]
+    slug = task.options["slug"]
+    if slug is None:
+        return apps
+    check_slug(slug)
+    found = [app for app in apps if app.slug == slug]
+    if not found:
+        raise Missing(
+            f"there is no application {slug!r} on this account{near_miss(slug, (a.slug for a in apps))}"
+        )
+    return found
+
+
+def describe(client: Client, app: App, task: Task) -> dict[str, Any]:
+    """Return an application with the parts that were asked for, each under its own key."""
+    view = app_view(app)
+    parts = task.options["include"]
+    if "releases" in parts:
+        releases = all_releases(client, app.slug)
+        in_service = digest_in_service(app)
+        view["releases"] = [
+            {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
+            for release in releases
+        ]
+        before = previous_release(releases, in_service)
+        view["previous_release"] = before.as_dict() if before else None
+    if "logs" in parts:
+        view["logs"] = log_lines(client.app_logs(app.slug), task.options["log_lines"])
+    return view
+
+
+def as_list(answer: Any) -> Any:
+    """Return the entries of a list that is not shown, or else the answer, with keys as in all results."""
+    found = entries(answer)
+    return snake_keys(answer if found is None else found)
+
+
+def snake_keys(value: Any) -> Any:
+    """Return ``value`` with every key of its objects in snake_case."""
+    if isinstance(value, dict):
+        return {to_snake(key): snake_keys(item) for key, item in value.items()}
+    return [snake_keys(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,163 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases: a tag declared to name an image, and the verdict on it (Applications, Scan status)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar
+
+from ..api.errors import Interrupted, Refused
+from ..api.models import ScanReport
+from .apps import check_digest, check_tag, need_app
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+from .releases import (
+    GLANCE,
+    PENDING,
+    SEVERITIES,
+    Blocked,
+    await_verdict,
+    check_verdict,
+    look_up,
+    objections,
+    scan_of,
+    scan_view,
+)
+from .waiting import create
+
+
+class AppReleaseResource(Resource):
+    """A release, by the application's slug and the tag."""
+
+    noun = "release"
+    options: ClassVar[dict[str, Any]] = {
+        "slug": {"type": "str", "required": True},
+        "tag": {"type": "str", "required": True},
+        "digest": {"type": "str", "required": True},
+        "fail_on": {
+            "type": "list",
+            "elements": "str",
+            "choices": ["blocked", "warned", "failed", *SEVERITIES],
+            "default": ["blocked"],
+        },
+    }
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
+        options = task.options
+        check_tag(options["tag"])
+        check_digest(options["digest"])
+        need_app(task)
+        current = look_up(task, options["tag"])
+        if current is None or current.digest != options["digest"]:
+            return declaration(task, current)
+        if current.scan_status == PENDING and options["wait"] and not task.check_mode:
+            current = await_verdict(task, current, options["tag"], deadline(task))
+        check_wishes(task, current)
+        managed = {"tag": options["tag"], "digest": current.digest, "verdict": current.scan_status}
+        return Plan(result=view(task, current), before=managed, after=managed)
+
+
+APP_RELEASE = AppReleaseResource()
+
+
+def deadline(task: Task) -> float:
+    """Return the moment at which the task has waited long enough."""
+    return time.monotonic() + float(task.options["wait_timeout"])
+
+
+def view(task: Task, report: ScanReport) -> dict[str, Any]:
+    """Return the release with its scan."""
+    return {**scan_view(report), "slug": task.options["slug"], "tag": task.options["tag"]}
+
+
+def pending(task: Task) -> ScanReport:
+    """Return the scan as it stands just after the declaration."""
+    return ScanReport.model_construct(
+        tag=task.options["tag"], digest=task.options["digest"], scan_status=PENDING
+    )
+
+
+def declaration(task: Task, current: ScanReport | None) -> Plan:
+    """Plan to declare the tag, for the first time or for another image than before."""
+    slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+
+    def new_ones() -> list[ScanReport]:
+        report = look_up(task, tag)
+        return [report] if report is not None and report.digest == digest else []
+
+    def declare() -> None:
+        what = f"release {tag!r} of application {slug!r}"
+        try:
+            create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)
+        except Refused as error:
+            if error.status == 401:
+                raise
+            raise Invalid(
+                f"{what} was not declared: {error.message}. Was the image {digest} pushed to this "
+                "application's repository? hosted.services.app_image pushes one and returns its digest",
+                status=error.status,
+            ) from None
+
+    summary = f"declare release {tag!r} of application {slug!r} as {digest}"
+    if current is not None:
+        summary += f" in place of {current.digest}"
+    steps = [Step(summary, declare)]
+    if task.options["wait"]:
+        steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: verdict(task)))
+    return Plan(
+        result=view(task, pending(task)),
+        steps=steps,
+        reread=lambda: view(task, glance(task)),
+        before={"tag": tag, "digest": current.digest} if current else {},
+        after={"tag": tag, "digest": digest},
+    )
+
+
+def verdict(task: Task) -> None:
+    """Wait for the verdict on the release just declared.
+
+    :raises Missing: when the platform does not hold what it accepted.
+    :raises Blocked: when it is not the verdict that the user wants.
+    """
+    tag, digest = task.options["tag"], task.options["digest"]
+    report = await_verdict(task, pending(task), tag, deadline(task))
+    if report.digest != digest:
+        raise Missing(
+            f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
+        )
+    check_wishes(task, report)
+
+
+def glance(task: Task) -> ScanReport:
+    """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
+    try:
+        report = scan_of(task.client, task.options["slug"], task.options["tag"], GLANCE)
+    except Interrupted:
+        report = None
+    return report or pending(task)
+
+
+def check_wishes(task: Task, report: ScanReport) -> None:
+    """Hold the user's own limits for what a scan may find.
+
+    :raises Blocked: with the scan in its details.
+    """
+    found = objections(report, task.options["fail_on"])
+    if not found:
+        return
+    slug, tag = task.options["slug"], task.options["tag"]
+    if "blocked" in task.options["fail_on"]:
+        try:
+            check_verdict(slug, tag, report)
+        except Blocked as error:
+            error.details["release"] = view(task, report)
+            raise
+    raise Blocked(
+        f"release {tag!r} of application {slug!r} is not wanted by fail_on: {', '.join(found)}",
+        release=view(task, report),
+        scan=scan_view(report),
+    )

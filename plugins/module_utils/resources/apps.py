@@ -1,0 +1,145 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the nouns of applications share: finding one, its digest, and lists whose shape is not shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..api.client import Client
+from ..api.models import App
+from .lookup import DELETING, near_miss
+from .plan import Task
+from .problems import Invalid, Missing
+
+SLUG = re.compile(r"[a-z0-9-]{3,40}")
+TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
+
+ID = ("id", "hostId", "projectId", "host.id", "project.id")
+NAME = ("name", "label", "hostLabel", "projectName", "host.label", "project.name")
+
+
+# --- Applications -----------------------------------------------------------------------------------
+
+
+def check_slug(slug: str) -> None:
+    """Hold the rule for slugs (Applications, rule 1)."""
+    if not SLUG.fullmatch(slug):
+        raise Invalid(
+            f"the slug {slug!r} has {len(slug)} characters; it must have 3 to 40, "
+            "and of lowercase letters, digits and hyphens only"
+        )
+
+
+def check_tag(tag: str) -> None:
+    """Hold the registry protocol's rule for tags."""
+    if not TAG.fullmatch(tag):
+        raise Invalid(
+            f"the tag {tag!r} cannot be one: at most 128 letters, digits, underscores, dots and hyphens, "
+            "the first of them neither a dot nor a hyphen"
+        )
+
+
+def check_digest(digest: str) -> None:
+    """Refuse what is no digest of an image."""
+    if not DIGEST.fullmatch(digest):
+        raise Invalid(
+            f"{digest!r} is not a digest; it must be sha256: and 64 hexadecimal digits in lower case, "
+            "as printed at the end of an image push"
+        )
+
+
+def find_app(client: Client, slug: str) -> App | None:
+    """Return the account's application of this slug, one that is being deleted excepted."""
+    return next((app for app in client.apps() if app.slug == slug and app.status not in DELETING), None)
+
+
+def need_app(task: Task) -> App:
+    """Return the application that the task names.
+
+    :raises Missing: when the account has none of this slug.
+    """
+    slug = task.options["slug"]
+    check_slug(slug)
+    apps = [app for app in task.client.apps() if app.status not in DELETING]
+    for app in apps:
+        if app.slug == slug:
+            return app
+    raise Missing(
+        f"this account has no application {slug!r} (hosted.services.app creates one)"
+        f"{near_miss(slug, (app.slug for app in apps))}"
+    )
+
+
+def digest_in_service(app: App) -> str | None:
+    """Return the digest of the image that an application runs; ``None`` before its first deploy."""
+    digest = (app.image_ref or "").rpartition("@")[2]
+    return digest if DIGEST.fullmatch(digest) else None
+
+
+def app_view(app: App) -> dict[str, Any]:
+    """Return an application as results show it: with its digest, and nothing for what is not there yet."""
+    view = app.as_dict()
+    for name in ("image_ref", "platform", "released_at", "scan_status"):
+        view[name] = view[name] or None
+    return {**view, "digest": digest_in_service(app)}
+
+
+# --- Lists and texts whose shape is not shown ---------------------------------------------------------
+
+
+def entries(answer: Any) -> list[dict[str, Any]] | None:
+    """Return the entries of a list, bare or the one list in an object; ``None`` for anything else.
+
+    A list of which more pages follow counts as not understood: what it lacks may be on the next one.
+    """
+    if isinstance(answer, dict):
+        lists = [value for value in answer.values() if isinstance(value, list)]
+        if len(lists) != 1 or answer.get("nextCursor"):
+            return None
+        answer = lists[0]
+    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
+        return None
+    return answer
+
+
+def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
+    """Return the first text of an entry that is at one of the paths, such as ``host.id``."""
+    for path in paths:
+        value: Any = entry
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, (str, int)) and value != "":
+            return str(value)
+    return None
+
+
+def choose(wanted: str | None, answer: Any, what: str) -> str | None:
+    """Return the id of the entry of this id or name. Where the list is not understood, the platform decides.
+
+    :raises Missing: when the list is understood and holds nothing of the kind.
+    """
+    found = entries(answer)
+    ids = {text_at(entry, ID): text_at(entry, NAME) for entry in found or ()}
+    if wanted is None or not ids or None in ids or wanted in ids:
+        return wanted
+    for id, name in ids.items():
+        if name == wanted:
+            return id
+    known = [str(value) for pair in ids.items() for value in pair if value is not None]
+    raise Missing(f"unknown {what} {wanted!r}{near_miss(wanted, known)}")
+
+
+def log_lines(answer: Any, most: int) -> list[str]:
+    """Return the last lines of an application's log, whatever it came as."""
+    if isinstance(answer, dict):
+        answer = next((value for value in answer.values() if isinstance(value, (list, str))), [])
+    lines = answer.splitlines() if isinstance(answer, str) else answer if isinstance(answer, list) else []
+    return [
+        " ".join(str(part) for part in line.values()) if isinstance(line, dict) else str(line)
+        for line in lines[-most:]
+    ]

@@ -1,0 +1,250 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups: made, restored and deleted, on one service or on many (Backups and snapshots)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ..api.models import Backup, Service
+from .many_services import SELECTION, SELECTION_RULES, Purpose, plan_many
+from .on_service import label
+from .plan import Plan, Resource, Step, Task
+from .problems import Ambiguous, Invalid, Missing, WaitEnded
+from .retention import COMPLETED, FAILED, PENDING, RESTORING
+from .waiting import act, create, wait_until
+
+IN_MOTION = (PENDING, RESTORING)
+
+
+class BackupResource(Resource):
+    """A backup of each selected service, by its name."""
+
+    noun = "services"
+    options: ClassVar[dict[str, Any]] = {
+        **SELECTION,
+        "name": {"type": "str", "required": True},
+        "state": {"type": "str", "choices": ["present", "restored", "absent"], "default": "present"},
+        "confirm": {"type": "bool", "default": False},
+    }
+    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Make, restore or delete, on difference only; a restore is always a difference."""
+        if not task.options["name"].strip():
+            raise Invalid("the name of a backup must not be empty")
+        planners = {"present": presence, "restored": restoration, "absent": removal}
+        planner = planners[task.options["state"]]
+        return plan_many(task, Purpose("backups", "backups", planner, {"backup": None, "overwrites": None}))
+
+
+BACKUP = BackupResource()
+
+
+def meant(task: Task, backups: Sequence[Backup]) -> list[Backup]:
+    """Return the backups of this id, or else of this name."""
+    wanted = task.options["name"]
+    return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
+
+
+def said(backup: Backup | None, overwrites: str | None = None) -> dict[str, Any]:
+    """Return what the result says about a service."""
+    return {"backup": backup.as_dict() if backup else None, "overwrites": overwrites}
+
+
+def newest(backups: Sequence[Backup]) -> Backup | None:
+    """Return the one that was begun last."""
+    return max(backups, key=lambda backup: (backup.created_at or "", backup.id), default=None)
+
+
+def summary(backups: Sequence[Backup]) -> dict[str, Any]:
+    """Return what a diff shows of backups: their names and statuses."""
+    return {backup.name: backup.status for backup in backups}
+
+
+# --- Present ----------------------------------------------------------------------------------------
+
+
+def presence(task: Task, service: Service) -> Plan:
+    """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
+    name, everything = task.options["name"], task.client.backups(service.id)
+    there = meant(task, everything)
+    pending = newest([backup for backup in there if backup.status == PENDING])
+    if pending is not None and task.options["wait"] and not task.check_mode:
+        pending = wait_for(task, service, pending.id)
+    good = newest([b for b in there if b.status not in (PENDING, FAILED)]) or pending
+    if good is not None:
+        return Plan(result=said(good), before=summary([good]), after=summary([good]))
+    made: list[str] = []
+
+    def make() -> None:
+        made.append(make_backup(task, service, name, {backup.id for backup in everything}))
+
+    expected = Backup.model_construct(id=None, name=name, status=COMPLETED)
+    return Plan(
+        result=said(expected),
+        steps=[
+            *(deletion(task, service, failed) for failed in there),
+            Step(f"back up {label(service)} as {name!r}", make),
+        ],
+        reread=lambda: said(reread(task, service, made[0])),
+        before=summary(there),
+        after={name: COMPLETED},
+    )
+
+
+def make_backup(task: Task, service: Service, name: str, known: set[str]) -> str:
+    """Begin a backup, once, and wait until it is complete. Return its id."""
+
+    def new_ones() -> list[Backup]:
+        return [b for b in task.client.backups(service.id) if b.name == name and b.id not in known]
+
+    what = f"backup {name!r} of {label(service)}"
+    create(lambda: task.client.create_backup(service.id, name), new_ones, what, task)
+    found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)
+    if len(found) > 1:
+        task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
+    mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
+    if task.options["wait"]:
+        wait_for(task, service, mine.id)
+    return mine.id
+
+
+def wait_for(task: Task, service: Service, id: str) -> Backup:
+    """Wait until nothing moves any more, and the backup is whole.
+
+    :raises WaitEnded: when it failed or vanished, or after ``wait_timeout``.
+    """
+    return wait_until(
+        task,
+        lambda: reread(task, service, id),
+        lambda backup: whole(backup, service),
+        lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
+        f"backup {id} of {label(service)}",
+    )
+
+
+def whole(backup: Backup, service: Service) -> bool:
+    """Tell whether a backup is complete; one that failed ends the wait."""
+    if backup.status == FAILED:
+        raise WaitEnded(
+            f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
+            "Running this again removes it and makes another one",
+            backup_id=backup.id,
+        )
+    return backup.status == COMPLETED
+
+
+def reread(task: Task, service: Service, id: str) -> Backup:
+    """Return a backup as it is now."""
+    for backup in task.client.backups(service.id):
+        if backup.id == id:
+            return backup
+    raise WaitEnded(f"backup {id} of {label(service)} is not on the platform's list any more")
+
+
+# --- Restored ---------------------------------------------------------------------------------------
+
+
+def restoration(task: Task, service: Service) -> Plan:
+    """Plan that the files of a service become those of the backup. One that runs already is waited for."""
+    there = meant(task, task.client.backups(service.id))
+    running = next((backup for backup in there if backup.status == RESTORING), None)
+    if running is not None:
+        task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
+        if task.options["wait"] and not task.check_mode:
+            running = wait_for(task, service, running.id)
+        return Plan(result=said(running))
+    backup = restorable(task, service, there)
+    overwrites = (
+        f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "
+        f"of {backup.created_at or 'unknown date'}"
+    )
+    if not task.options["confirm"]:
+        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
+
+    def restore() -> None:
+        act(
+            lambda: task.client.restore_backup(service.id, backup.id),
+            lambda: reread(task, service, backup.id).status == RESTORING,
+            f"the restore of {label(service)} from backup {backup.name!r}",
+        )
+        if task.options["wait"]:
+            wait_for(task, service, backup.id)
+
+    return Plan(
+        result=said(backup, overwrites),
+        steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
+        reread=lambda: said(reread(task, service, backup.id), overwrites),
+        before={"files": "as they are now"},
+        after={"files": f"as in backup {backup.name!r} of {backup.created_at}"},
+    )
+
+
+def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
+    """Return the backup to restore: it must be complete, and no other may have its name.
+
+    :raises Missing, Ambiguous, Invalid: saying which of these it is.
+    """
+    name = task.options["name"]
+    if not there:
+        raise Missing(f"{label(service)} has no backup of id or name {name!r}")
+    good = [backup for backup in there if backup.status == COMPLETED]
+    if not good:
+        statuses = ", ".join(sorted({backup.status for backup in there}))
+        raise Invalid(
+            f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
+        )
+    if len(good) > 1:
+        ids = [backup.id for backup in good]
+        raise Ambiguous(
+            f"{label(service)} has {len(good)} backups named {name!r}: {', '.join(ids)}. Name one by its id",
+            ids=ids,
+        )
+    return good[0]
+
+
+# --- Absent -----------------------------------------------------------------------------------------
+
+
+def removal(task: Task, service: Service) -> Plan:
+    """Plan that no backup of this name is left. One that is being made or restored is waited for."""
+    there = meant(task, task.client.backups(service.id))
+    busy = [backup for backup in there if backup.status in IN_MOTION]
+    if busy and not task.options["wait"]:
+        raise Invalid(
+            f"backup {busy[0].name!r} of {label(service)} is {busy[0].status} and cannot be deleted now; "
+            "leave wait at true to have it deleted when that is over"
+        )
+    return Plan(
+        result=said(None),
+        steps=[deletion(task, service, backup) for backup in there],
+        reread=lambda: said(None),
+        before=summary(there),
+    )
+
+
+def deletion(task: Task, service: Service, backup: Backup) -> Step:
+    """Return the step that deletes a backup, once it stands still."""
+
+    def settled(now: Backup | None) -> bool:
+        return now is None or now.status not in IN_MOTION
+
+    def look() -> Backup | None:
+        return next((b for b in task.client.backups(service.id) if b.id == backup.id), None)
+
+    def delete() -> None:
+        if backup.status in IN_MOTION:
+            wait_until(
+                task,
+                look,
+                settled,
+                lambda now: f"it is {now.status if now else 'gone'}",
+                f"backup {backup.name!r} of {label(service)} to be done",
+            )
+        task.client.delete_backup(service.id, backup.id)
+
+    return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what is in a database, the rows of its tables, and how to connect to it (Database tunnel)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..api.models import DatabaseInventory, DatabaseTable
+from .database import as_table, check_supported
+from .lookup import near_miss
+from .on_service import ON_SERVICE, service_id
+from .plan import Plan, Resource, Task
+from .problems import Ambiguous, Invalid, Missing
+
+ROWS_PER_PAGE = 50
+
+
+class DatabaseInfoResource(Resource):
+    """A database. Only what is asked for is read beside the inventory."""
+
+    noun = "database"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "table": {"type": "str"},
+        "schema": {"type": "str"},
+        "page": {"type": "int", "default": 0},
+        "return_secrets": {"type": "bool", "default": False, "no_log": False},
+    }
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        options = task.options
+        if options["page"] < 0:
+            raise Invalid(f"page is {options['page']}; pages are counted from 0")
+        if options["schema"] and not options["table"]:
+            raise Invalid("schema names where a table is; set table as well")
+        id = service_id(task)
+        inventory = task.client.database(id)
+        found = inventory.as_dict()
+        if options["table"]:
+            check_supported(inventory, options["service"])
+            found["page"] = page_of(task, id, find_table(inventory, options["table"], options["schema"]))
+        if options["return_secrets"]:
+            found["connection"] = task.client.database_connection(id).as_dict()
+        return Plan(result=found)
+
+
+DATABASE_INFO = DatabaseInfoResource()
+
+
+def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> DatabaseTable:
+    """Return the table of this name, in this schema if one is given.
+
+    :raises Missing: when there is none.
+    :raises Ambiguous: when several schemas have one.
+    """
+    tables = [table for table in inventory.tables or [] if schema in (None, table.schema_)]
+    found = [table for table in tables if table.name == name]
+    if not found:
+        where = f" in schema {schema!r}" if schema else ""
+        known = (table.name for table in tables if table.name)
+        raise Missing(f"there is no table {name!r}{where}{near_miss(name, known)}")
+    if len(found) > 1:
+        schemas = sorted(table.schema_ or "" for table in found)
+        raise Ambiguous(f"the schemas {', '.join(schemas)} have a table {name!r} each; set schema")
+    return found[0]
+
+
+def page_of(task: Task, id: str, table: DatabaseTable) -> dict[str, Any]:
+    """Return a page of a table. A full one may be the last: the platform does not tell."""
+    number, schema, name = task.options["page"], table.schema_ or "", table.name or ""
+    result = as_table(task.client.database_rows(id, schema, name, number))
+    full = len(result["rows"]) >= ROWS_PER_PAGE
+    return {"schema": schema, "table": name, "number": number, "maybe_more": full, **result}

@@ -1,0 +1,116 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The environment of an application: replaced whole on difference (Applications, rule 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..api.errors import Refused
+from ..api.models import App
+from ..api.text import HIDDEN
+from .apps import need_app
+from .environment_rules import check_references, explained, merged
+from .fingerprints import Fingerprints, locked, state_folder
+from .plan import Plan, Resource, Step, Task
+
+ANOTHER = "(another value)"
+NOT_KNOWN = "not known here: the platform does not show it"
+
+
+class EnvironmentResource(Resource):
+    """The whole environment of an application, by its slug."""
+
+    noun = "environment"
+    options: ClassVar[dict[str, Any]] = {
+        "slug": {"type": "str", "required": True},
+        "variables": {"type": "dict", "default": {}},
+        "secret_variables": {"type": "dict", "default": {}, "no_log": False},
+        "state_dir": {"type": "path"},
+        "force": {"type": "bool", "default": False},
+    }
+    secret_options = frozenset({"secret_variables"})
+
+    def plan(self, task: Task) -> Plan:
+        """Write the environment when it is not known to be the one that was written last."""
+        options = task.options
+        environment = merged(options["variables"], options["secret_variables"])
+        app = need_app(task)
+        check_references(task.client, app, environment)
+        folder = state_folder(options["state_dir"])
+        if not task.check_mode:
+            task.closing.enter_context(locked(folder, app.slug, options["timeout"]))
+        last = Fingerprints.read(folder, options["base_url"], app.slug, app.id)
+        return replacement(task, app, environment, last)
+
+
+ENVIRONMENT = EnvironmentResource()
+
+
+def replacement(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> Plan:
+    """Plan to write the environment, or nothing."""
+    names = last.differences(environment)
+    result = {
+        "slug": app.slug,
+        "variables": dict(task.options["variables"]),
+        "secret_variables": sorted(task.options["secret_variables"]),
+        "known_before": last.known,
+        **names,
+    }
+    before, after = diff(environment, task.options["secret_variables"], last)
+    if last.known and not any(names.values()) and not task.options["force"]:
+        return Plan(result=result, before=before, after=after)
+    return Plan(
+        result=result,
+        steps=[Step(summary(app, names, last), lambda: write(task, app, environment, last))],
+        before=before,
+        after=after,
+    )
+
+
+def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
+    """Say in a sentence what changes."""
+    what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
+    if not last.known:
+        what = "what it was before is not known"
+    return (
+        f"replace the environment of application {app.slug!r}: {what or 'nothing differs, but force is set'}"
+    )
+
+
+def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:
+    """Replace the environment and keep its fingerprints; a run that dies on the way leaves none behind.
+
+    :raises Invalid: with the platform's own words, when it refuses.
+    """
+    before = dict(last.prints) if last.known else None
+    last.forget()
+    try:
+        task.client.replace_environment(app.slug, dict(environment))
+    except Refused as error:
+        if before is not None:
+            last.restore(before)
+        if error.status == 401:
+            raise
+        raise explained(error, app, environment) from None
+    try:
+        last.keep(environment)
+    except OSError as error:
+        task.warn(f"state_dir cannot be written to ({error}), so the next run writes the environment again")
+
+
+def diff(
+    environment: Mapping[str, str], secret: Mapping[str, Any], last: Fingerprints
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return both sides of the diff, by name. Values are those of the wish; what was before is not known."""
+    names = last.differences(environment)
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    for name in sorted({*environment, *last.prints}):
+        if name in environment:
+            after[name] = HIDDEN if name in secret else environment[name]
+        if name in last.prints:
+            before[name] = ANOTHER if name in (*names["changed"], *names["removed"]) else after[name]
+    return {"variables": before if last.known else NOT_KNOWN}, {"variables": after}

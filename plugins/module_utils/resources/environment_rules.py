@@ -1,0 +1,114 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rules for environments, held before anything is sent (Applications, Cross-service references)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..api.client import Client
+from ..api.errors import HostedError, Refused
+from ..api.models import App, ProjectGraph
+from .lookup import near_miss
+from .problems import Invalid
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+REFERENCE = re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}")
+MOST_VARIABLES = 100
+RESERVED = "PORT"
+
+
+def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, str]:
+    """Return the whole environment, after all rules that need no look at the platform.
+
+    :raises Invalid: naming the variable and the rule; never its value.
+    """
+    both = sorted(variables.keys() & secret.keys())
+    if both:
+        raise Invalid(f"{', '.join(both)}: in variables and in secret_variables; give each variable once")
+    environment = {**variables, **secret}
+    if len(environment) > MOST_VARIABLES:
+        raise Invalid(
+            f"the environment has {len(environment)} variables; at most {MOST_VARIABLES} are allowed"
+        )
+    for name, value in environment.items():
+        check_name(name)
+        check_value(name, value)
+    return environment
+
+
+def check_name(name: Any) -> None:
+    """Hold the rule for names."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise Invalid(
+            f"{name!r} cannot name a variable: only letters of the English alphabet, digits and underscores, "
+            "and no digit at the beginning"
+        )
+    if name == RESERVED:
+        raise Invalid(f"the variable {RESERVED} is reserved: the platform sets it from the published port")
+
+
+def check_value(name: str, value: Any) -> None:
+    """Refuse what is not a string. How it is to be spelled is for the user to say: ``yes`` or ``True``."""
+    if isinstance(value, str):
+        return
+    kinds = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a dictionary"}
+    kind = "empty" if value is None else kinds.get(type(value), f"of type {type(value).__name__}")
+    raise Invalid(
+        f"the value of the variable {name} is {kind}; it must be a string: put it in quotes in the playbook"
+    )
+
+
+def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each reference as variable, alias and field."""
+    for name, value in environment.items():
+        for alias, field in REFERENCE.findall(value):
+            yield name, alias, field
+
+
+def check_references(client: Client, app: App, environment: Mapping[str, str]) -> None:
+    """Check that references designate neighbours, where the token may read who they are.
+
+    :raises Invalid: naming the variable, the reference and the near miss.
+    """
+    used = list(references(environment))
+    graph = graph_around(client, app) if used else None
+    if graph is None:
+        return
+    neighbours = {node.alias for node in graph.nodes or [] if node.alias and node.id != app.id}
+    for name, alias, field in used:
+        if alias not in neighbours:
+            complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
+            raise Invalid(refused(app, complaint + near_miss(alias, neighbours)))
+
+
+def refused(app: App, complaint: str) -> str:
+    """Say that an environment is not taken, be it by our check or by the platform's."""
+    return f"the environment of application {app.slug!r} was refused: {complaint}"
+
+
+def graph_around(client: Client, app: App) -> ProjectGraph | None:
+    """Return the graph of the application's project; ``None`` where the token does not open it.
+
+    A REGISTRY token does not say where an application is, so the projects are asked, and refuse it.
+    """
+    try:
+        for project in client.projects():
+            graph = client.project_graph(project.id) if project.resource_count != 0 else None
+            if graph is not None and any(node.id == app.id for node in graph.nodes or []):
+                return graph
+    except Refused:
+        return None
+    return None
+
+
+def explained(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
+    """Return the platform's refusal in the words of our own checks."""
+    hint = ""
+    if any(references(environment)):
+        names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
+        hint = f"; each alias that is referred to ({names}) must be a neighbour in its project"
+    return Invalid(refused(app, f"{error.message}{hint}"), **error.details)

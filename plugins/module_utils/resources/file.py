@@ -1,0 +1,242 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files and directories of a service: written, made and removed through the file manager (Files)."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from ..api.models import FileEntry
+from .file_manager import BEYOND, MAX_BYTES, FileManager, as_result
+from .on_service import ON_SERVICE, check_offers, the_service
+from .paths import relative_path
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+
+
+class FileResource(Resource):
+    """A file or a directory, by service and path; several of them to remove."""
+
+    noun = "file"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "path": {"type": "str"},
+        "paths": {"type": "list", "elements": "str"},
+        "state": {"type": "str", "choices": ["present", "directory", "absent"], "default": "present"},
+        "content": {"type": "raw"},
+        "src": {"type": "path"},
+        "create_parents": {"type": "bool", "default": True},
+    }
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("path", "paths")],
+        "mutually_exclusive": [("path", "paths"), ("content", "src")],
+        "required_if": [("state", "present", ("content", "src"), True)],
+    }
+    secret_options = frozenset({"content"})
+
+    def plan(self, task: Task) -> Plan:
+        """Write, make or remove, on difference only."""
+        paths = wished_paths(task)
+        text = wished_text(task) if task.options["state"] == "present" else ""
+        service = the_service(task)
+        check_offers(service, "files", "file manager")
+        files = FileManager(task.client, service, task)
+        if task.options["state"] == "absent":
+            return removal(files, paths)
+        if task.options["state"] == "directory":
+            return directory(task, files, paths[0])
+        return presence(task, files, paths[0], text)
+
+
+FILE = FileResource()
+
+
+def wished_paths(task: Task) -> list[str]:
+    """Return the paths that the task is about, checked. The root itself can be neither made nor removed."""
+    options = task.options
+    if options["paths"] is not None and options["state"] != "absent":
+        raise Invalid("paths is for state: absent; name one path")
+    name = "path" if options["path"] is not None else "paths"
+    given = [options["path"]] if options["path"] is not None else options["paths"]
+    paths = [relative_path(name, path) for path in given]
+    for path, plain in zip(given, paths, strict=True):
+        if not plain:
+            raise Invalid(f"{name} is {path!r}, the root of the service, which is always there and stays")
+    if options["path"] and options["path"].endswith("/") and options["state"] == "present":
+        raise Invalid(f"path is {options['path']!r}; a file cannot end with a slash")
+    return list(dict.fromkeys(paths))
+
+
+def wished_text(task: Task) -> str:
+    """Return the content that the file is to have.
+
+    :raises Invalid: when it is not text, or too large for the file manager.
+    """
+    content, src = task.options["content"], task.options["src"]
+    if content is not None:
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        return checked_text("content", text)
+    try:
+        with open(os.path.expanduser(src), encoding="utf-8", newline="") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_BYTES:
+                raise too_large(f"src {src!r}", size)
+            return checked_text(f"src {src!r}", file.read())
+    except UnicodeDecodeError:
+        raise not_text(f"src {src!r}") from None
+    except OSError as error:
+        raise Missing(f"src {src!r} cannot be read: {error.strerror}") from None
+
+
+def checked_text(what: str, text: str) -> str:
+    """Return a text that the file manager takes."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise not_text(what) from None
+    if size > MAX_BYTES:
+        raise too_large(what, size)
+    if "\0" in text:
+        raise not_text(what)
+    return text
+
+
+def too_large(what: str, size: int) -> Invalid:
+    """Return the error for what goes beyond the file manager."""
+    return Invalid(
+        f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {BEYOND}"
+    )
+
+
+def not_text(what: str) -> Invalid:
+    """Return the error for binary content."""
+    return Invalid(f"{what} is not text in UTF-8, which is all that the file manager takes; {BEYOND}")
+
+
+def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
+    """Plan that a file has this content."""
+    parents = missing_parents(task, files, path)
+    entry = None if parents else files.entry(path)
+    refuse_link(files, path, entry)
+    if entry is not None and entry.directory:
+        raise Invalid(
+            f"{path!r} on {files.label} is a directory, and a file is wanted; "
+            "remove it first with state: absent"
+        )
+    before = files.text_or_note(path, entry) if entry is not None else ""
+    if entry is not None and before == text:
+        return Plan(result=as_result(path, entry), before=text, after=text)
+    size = len(text.encode())
+    verb = "replace" if entry else "write"
+    return Plan(
+        result=expected(path, size=size, directory=False),
+        steps=[
+            *making(files, parents),
+            Step(f"{verb} {path} ({size} bytes) on {files.label}", lambda: files.write(path, text)),
+        ],
+        reread=lambda: reread(files, path),
+        before=before,
+        after=text,
+    )
+
+
+def directory(task: Task, files: FileManager, path: str) -> Plan:
+    """Plan that a directory is there."""
+    parents = missing_parents(task, files, path)
+    entry = None if parents else files.entry(path)
+    refuse_link(files, path, entry)
+    if entry is not None and not entry.directory:
+        raise Invalid(
+            f"{path!r} on {files.label} is a file, and a directory is wanted; "
+            "remove it first with state: absent"
+        )
+    state = {"path": path, "directory": True}
+    if entry is not None:
+        return Plan(result=as_result(path, entry), before=state, after=state)
+    return Plan(
+        result=expected(path, size=None, directory=True),
+        steps=making(files, [*parents, path]),
+        reread=lambda: reread(files, path),
+        after=state,
+    )
+
+
+def removal(files: FileManager, paths: Sequence[str]) -> Plan:
+    """Plan that nothing is at these paths: what lies in one directory goes in calls of a hundred names."""
+    there = {path: entry for path in paths if (entry := files.entry(path)) is not None}
+    outermost = [path for path in there if not any(path.startswith(f"{other}/") for other in there)]
+    groups: dict[str, list[str]] = {}
+    for path in outermost:
+        groups.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
+    return Plan(
+        result=None,
+        steps=[
+            Step(removal_sentence(files, root, names), partial(files.remove, root, names))
+            for root, names in groups.items()
+        ],
+        before={path: as_result(path, there[path]) for path in outermost},
+    )
+
+
+def removal_sentence(files: FileManager, root: str, names: Sequence[str]) -> str:
+    """Say what is removed."""
+    if len(names) == 1:
+        return f"remove {posixpath.join(root, names[0])} from {files.label}"
+    return f"remove {len(names)} entries of {root or 'the root'} from {files.label}"
+
+
+def missing_parents(task: Task, files: FileManager, path: str) -> list[str]:
+    """Return the directories above a path that are not there, the outermost first.
+
+    :raises Invalid: when some are missing and must not be made, or a file is in the way.
+    """
+    missing: list[str] = []
+    parent = posixpath.dirname(path)
+    while parent and files.entry(parent) is None:
+        missing.insert(0, parent)
+        parent = posixpath.dirname(parent)
+    if parent:
+        files.check_directory(parent)
+    if missing and not task.options["create_parents"]:
+        raise Invalid(
+            f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
+        )
+    return missing
+
+
+def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
+    """Refuse to write through a symbolic link: what the platform would do with it is not known."""
+    if entry is not None and entry.symlink:
+        raise Invalid(
+            f"{path!r} on {files.label} is a symbolic link; name what it leads to, "
+            "or remove the link first with state: absent, which leaves what it leads to alone"
+        )
+
+
+def making(files: FileManager, paths: Sequence[str]) -> list[Step]:
+    """Plan directories, the outermost first."""
+    return [
+        Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
+    ]
+
+
+def expected(path: str, size: int | None, directory: bool) -> dict[str, Any]:
+    """Return an entry as it will be, as far as that is known."""
+    name = posixpath.basename(path)
+    entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
+    return as_result(path, entry)
+
+
+def reread(files: FileManager, path: str) -> dict[str, Any]:
+    """Return the entry as the platform has it after a write whose answer is not shown."""
+    files.forget()
+    entry = files.entry(path)
+    if entry is None:
+        raise Missing(f"the platform accepted the call, but there is no {path!r} on {files.label}")
+    return as_result(path, entry)

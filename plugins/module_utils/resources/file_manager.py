@@ -1,0 +1,167 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The file manager of one service: each directory is listed once, limits are held beforehand (Files)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+
+from ..api.client import FILES_PER_DELETE, Client
+from ..api.errors import NotFound, Refused
+from ..api.models import FileEntry, Service
+from .on_service import label
+from .plan import Task
+from .problems import Invalid, Missing
+from .waiting import act
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Where the platform's reader stops (Limits)."""
+BEYOND = "use hosted.services.sftp_sync"
+ROOT = "."
+
+
+class FileManager:
+    """The files of a service. Paths are relative to its root, whose own path is empty."""
+
+    def __init__(self, client: Client, service: Service, task: Task) -> None:
+        self.client = client
+        self.id = service.id
+        self.label = label(service)
+        self.task = task
+        self._seen: dict[str, list[FileEntry]] = {}
+
+    # --- Looking ----------------------------------------------------------------------------------
+
+    def entries(self, directory: str) -> list[FileEntry]:
+        """Return what a directory holds, as it was when it was first asked for."""
+        if directory not in self._seen:
+            self._seen[directory] = self.client.files(self.id, directory or ROOT)
+        return self._seen[directory]
+
+    def forget(self) -> None:
+        """Look again from now on."""
+        self._seen.clear()
+
+    def entry(self, path: str) -> FileEntry | None:
+        """Return what is at a path, ``None`` when there is nothing. What is above is looked at first.
+
+        :raises Invalid: when something on the way is not a directory.
+        """
+        parent, name = posixpath.split(path)
+        if parent:
+            if self.entry(parent) is None:
+                return None
+            self.check_directory(parent)
+        try:
+            found = self.entries(parent)
+        except NotFound:
+            return None
+        return next((item for item in found if item.name == name), None)
+
+    def check_directory(self, path: str) -> None:
+        """Refuse a file where a directory is needed. A link may lead to one."""
+        entry = self.entry(path)
+        if entry is not None and not entry.directory and not entry.symlink:
+            raise Invalid(f"{path!r} on {self.label} is a file, so there is nothing below it")
+
+    def content(self, path: str, entry: FileEntry) -> str:
+        """Return the text of a file.
+
+        :raises Invalid: for a file that is too large for the platform's reader.
+        """
+        if is_large(entry):
+            raise Invalid(
+                f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "
+                f"{MAX_BYTES}. To fetch it, {BEYOND}"
+            )
+        try:
+            return self.client.read_file(self.id, path)
+        except NotFound as error:
+            raise Missing(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
+        except Refused as error:
+            error.message += f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}"
+            raise
+
+    def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
+        """Return the text of a file that is going to be compared; facts about it where it has none."""
+        note = {"size": entry.size, "modified_at": entry.modified_at}
+        if is_large(entry):
+            return note
+        try:
+            return self.client.read_file(self.id, path)
+        except Refused as error:
+            if error.status == 401:
+                raise
+            return {**note, "text": False}
+
+    # --- Changing ---------------------------------------------------------------------------------
+
+    def write(self, path: str, text: str) -> None:
+        """Create a file or replace it whole."""
+        self.client.write_file(self.id, path, text)
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory in one that is there."""
+        parent, name = posixpath.split(path)
+
+        def there() -> bool:
+            self.forget()
+            return self.entry(path) is not None
+
+        try:
+            act(
+                lambda: self.client.create_directory(self.id, parent or ROOT, name),
+                there,
+                f"the making of {path}",
+            )
+        except Refused:
+            if not there():
+                raise
+
+    def remove(self, root: str, names: Sequence[str]) -> None:
+        """Remove entries of a directory for good; directories with all that they hold."""
+        for begin in range(0, len(names), FILES_PER_DELETE):
+            self._remove_batch(root, names[begin : begin + FILES_PER_DELETE])
+            self.task.progress(f"removed {min(begin + FILES_PER_DELETE, len(names))} of {len(names)}")
+
+    def _remove_batch(self, root: str, names: Sequence[str]) -> None:
+        """Remove up to a hundred names. Where a directory that holds something is refused, empty it first."""
+
+        def left() -> list[str]:
+            self.forget()
+            there = {item.name for item in self.client.files(self.id, root or ROOT)}
+            return [name for name in names if name in there]
+
+        def delete() -> None:
+            if remaining := left():
+                self.client.delete_files(self.id, root or ROOT, remaining)
+
+        try:
+            act(delete, lambda: not left(), f"the removal of {len(names)} entries of {root or 'the root'}")
+        except Refused:
+            folders = [name for name in left() if self._empty(posixpath.join(root, name))]
+            if not folders:
+                raise
+            delete()
+
+    def _empty(self, path: str) -> bool:
+        """Remove what a directory holds; return whether there was anything."""
+        entry = self.entry(path)
+        if entry is None or not entry.directory or entry.symlink:
+            return False
+        names = [item.name for item in self.entries(path)]
+        self.remove(path, names)
+        return bool(names)
+
+
+def is_large(entry: FileEntry) -> bool:
+    """Tell whether a file is beyond the platform's reader; of a link, the size is not that of the file."""
+    return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
+
+
+def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
+    """Return an entry for a result, with its whole path."""
+    return {"path": path, **entry.as_dict()}

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finding what the user named. Ids win; names of services are not promised to be unique."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..api.client import Client
+from ..api.models import Project, ServiceSummary
+from .problems import Ambiguous, Invalid, Missing
+
+DELETING = ("DELETING", "DELETED")
+
+
+def check_given(options: Mapping[str, Any], *names: str) -> None:
+    """Refuse names that are empty: a variable that holds nothing must not pass for something absent."""
+    for name in names:
+        if options[name] is not None and not options[name].strip():
+            raise Invalid(f"{name} is empty; give it a value, or leave it out")
+
+
+def near_miss(wanted: str, names: Iterable[str]) -> str:
+    """Return a hint on what may have been meant, or what there is, as the end of a sentence."""
+    known = sorted(set(names))
+    close = difflib.get_close_matches(wanted, known, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    shown = ", ".join(repr(name) for name in known[:10])
+    return f"; there are: {shown}{' …' if len(known) > 10 else ''}" if known else "; there is none at all"
+
+
+def find_project(client: Client, wanted: str) -> Project:
+    """Return the project of this id or name.
+
+    :raises Missing: when there is none.
+    """
+    projects = client.projects()
+    for project in projects:
+        if project.id == wanted:
+            return project
+    for project in projects:
+        if project.name == wanted:
+            return project
+    raise Missing(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
+
+
+def find_services(
+    client: Client, name: str, project: Project | None, family: str | None
+) -> list[ServiceSummary]:
+    """Return the services of this name, narrowed by project and family, those being deleted excepted."""
+    if project is None:
+        services = client.services()
+    else:
+        detail = client.project(project.id)
+        services = [] if detail is None else detail.resources
+    return named(services, name, family)
+
+
+def named(services: Iterable[ServiceSummary], name: str, family: str | None) -> list[ServiceSummary]:
+    """Return those of the services that have this name, and this family if one is given."""
+    return [
+        service
+        for service in services
+        if service.name == name
+        and service.status not in DELETING
+        and (family is None or service.family == family)
+    ]
+
+
+def only_service(services: list[ServiceSummary], name: str) -> ServiceSummary | None:
+    """Return the one service, or ``None``.
+
+    :raises Ambiguous: when there are several; its message lists their ids.
+    """
+    if len(services) > 1:
+        ids = [service.id for service in services]
+        raise Ambiguous(
+            f"{len(services)} services are named {name!r}: {', '.join(ids)}. "
+            "Name one by id, or narrow the name by project or family",
+            ids=ids,
+        )
+    return services[0] if services else None

@@ -1,0 +1,238 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One task over many services: planned and worked on side by side; one that fails stops no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..api.client import Client
+from ..api.errors import HostedError
+from ..api.models import Service, ServiceSummary
+from .lookup import DELETING, find_project, named, near_miss, only_service
+from .on_service import check_offers
+from .plan import Plan, Step, Task
+from .problems import Invalid, Missing
+from .service import FAMILIES
+from .service_view import read_service
+from .side_by_side import AT_ONCE, side_by_side
+
+SELECTION: dict[str, Any] = {
+    "services": {"type": "list", "elements": "str", "aliases": ["service"]},
+    "project": {"type": "str"},
+    "family": {"type": "str", "choices": FAMILIES},
+    "at_once": {"type": "int", "default": AT_ONCE},
+}
+"""The options that select services: ids or names, or all of a project and a family."""
+SELECTION_RULES: dict[str, Any] = {"required_one_of": [("services", "project", "family")]}
+
+PlanOne = Callable[[Task, Service], Plan]
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a task does with each service.
+
+    ``capability`` is what a service must offer, ``what`` its name in messages. ``plan`` plans for one
+    service; its result is a dictionary with the keys of ``blank``, which stands for it where nothing came
+    of it.
+    """
+
+    capability: str
+    what: str
+    plan: PlanOne
+    blank: Mapping[str, Any]
+
+
+@dataclass
+class Share:
+    """One service's share of a task: what was planned for it, what was done, or what went wrong."""
+
+    wanted: str
+    own: Task
+    by_name: bool
+    service: ServiceSummary | Service | None = None
+    plan: Plan | None = None
+    done: list[str] = field(default_factory=list)
+    result: Mapping[str, Any] = field(default_factory=dict)
+    error: HostedError | None = None
+    skipped: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Name and id, as messages cite them."""
+        if self.service is None:
+            return f"service {self.wanted!r}"
+        return f"service {self.service.name!r} ({self.service.id})"
+
+    def entry(self, actions: list[str]) -> dict[str, Any]:
+        """Return what the task's result says about this service."""
+        return {
+            "service": self.wanted if self.service is None else self.service.name,
+            "service_id": None if self.service is None else self.service.id,
+            "changed": bool(actions),
+            "failed": self.error is not None,
+            "skipped": self.skipped is not None,
+            "msg": self.error.message if self.error else self.skipped,
+            "actions": actions,
+            **self.result,
+        }
+
+    def planned(self) -> list[str]:
+        """Return what is to be done, one sentence each."""
+        return [step.summary for step in self.plan.steps] if self.plan else []
+
+
+# --- Selecting --------------------------------------------------------------------------------------
+
+
+def select(task: Task) -> list[Share]:
+    """Return a share for each service meant, in the order in which they were named.
+
+    A name that cannot be resolved makes a share with an error, so that the others are worked on all the same.
+    """
+    options = task.options
+    if options["at_once"] < 1:
+        raise Invalid(f"at_once is {options['at_once']}; it must be 1 or more")
+    everything = task.client.services()
+    candidates: Iterable[ServiceSummary] = everything
+    if options["project"]:
+        detail = task.client.project(find_project(task.client, options["project"]).id)
+        candidates = [] if detail is None else detail.resources
+    fitting = [
+        service
+        for service in candidates
+        if service.status not in DELETING and options["family"] in (None, service.family)
+    ]
+    if options["services"] is None:
+        return [Share(str(s.name), replace(task), by_name=False, service=s) for s in fitting]
+    shares = [resolve(task, wanted, everything, fitting) for wanted in options["services"]]
+    return list({share.service.id if share.service else share.wanted: share for share in shares}.values())
+
+
+def resolve(
+    task: Task, wanted: str, everything: list[ServiceSummary], fitting: list[ServiceSummary]
+) -> Share:
+    """Return the share of one service, by its id or by a name that the other options narrow."""
+    share = Share(wanted, replace(task), by_name=True)
+    share.service = next((service for service in everything if service.id == wanted), None)
+    try:
+        if share.service is None:
+            share.service = only_service(named(fitting, wanted, None), wanted)
+        if share.service is None:
+            hint = near_miss(wanted, (service.name for service in fitting if service.name))
+            raise Missing(f"there is no service of id or name {wanted!r}{hint}")
+    except HostedError as error:
+        share.error = error
+    return share
+
+
+# --- Planning and working ---------------------------------------------------------------------------
+
+
+def plan_many(task: Task, purpose: Purpose) -> Plan:
+    """Plan for every service that was selected, and return the plans as one.
+
+    :raises SomeFailed: when some failed and there is nothing to do for the others, or nothing may be done.
+    """
+    shares = select(task)
+    if not shares:
+        task.warn("no service answers to the selection")
+
+    def prepare(client: Client, share: Share) -> None:
+        share.own.client = client
+        share.result = purpose.blank
+        if share.service is not None:
+            attempt(share, lambda: plan_share(share, str(getattr(share.service, "id", "")), purpose))
+
+    side_by_side(task.client, shares, prepare, task.options["at_once"])
+    for share in shares:
+        if share.skipped:
+            task.warn(share.skipped)
+    summaries = [summary for share in shares for summary in share.planned()]
+    if any(share.error for share in shares) and (task.check_mode or not summaries):
+        raise failure(shares, planned=True)
+    return Plan(
+        result=[share.entry(share.planned()) for share in shares],
+        steps=as_steps(task, shares, summaries),
+        reread=lambda: [share.entry(share.done) for share in shares],
+        before={share.label: share.plan.before for share in shares if share.plan},
+        after={share.label: share.plan.after for share in shares if share.plan},
+    )
+
+
+def plan_share(share: Share, id: str, purpose: Purpose) -> None:
+    """Read a service in full, as capabilities change with its status, and plan for it.
+
+    One that was named must offer what the task is about. One that a project or a family brought along is
+    skipped if it does not.
+    """
+    service = read_service(share.own, id)
+    share.service = service
+    try:
+        check_offers(service, purpose.capability, purpose.what)
+    except Invalid as error:
+        if share.by_name:
+            raise
+        share.skipped = f"skipped: {error.message}"
+        return
+    share.plan = purpose.plan(share.own, service)
+    share.result = share.plan.result
+
+
+def attempt(share: Share, work: Callable[[], None]) -> None:
+    """Do something for one service and note the error, if there is one."""
+    try:
+        work()
+    except HostedError as error:
+        share.error = error
+
+
+def as_steps(task: Task, shares: list[Share], summaries: list[str]) -> list[Step]:
+    """Return the steps of all services. The first carries out everything; the others are to be shown."""
+
+    def work() -> None:
+        todo = [share for share in shares if share.planned()]
+        side_by_side(task.client, todo, carry_out, task.options["at_once"])
+        if any(share.error for share in shares):
+            raise failure(shares, planned=False)
+
+    acts = [work, *[lambda: None] * (len(summaries) - 1)]
+    return [Step(summary, act) for summary, act in zip(summaries, acts, strict=True)] if summaries else []
+
+
+def carry_out(client: Client, share: Share) -> None:
+    """Make the calls of one service's plan and read it again."""
+    share.own.client = client
+
+    def work() -> None:
+        for step in share.plan.steps if share.plan else ():
+            step.run()
+            share.done.append(step.summary)
+        if share.plan and share.plan.reread:
+            share.result = share.plan.reread()
+
+    attempt(share, work)
+
+
+class SomeFailed(HostedError):
+    """Some services failed; the details tell what became of every one."""
+
+
+def failure(shares: list[Share], planned: bool) -> HostedError:
+    """Return the error for the whole task: of a single service its own, of several a line for each."""
+    failed = [share for share in shares if share.error]
+    actions = [action for share in shares for action in (share.planned() if planned else share.done)]
+    details = {
+        "services": [share.entry(share.planned() if planned else share.done) for share in shares],
+        "changed": bool(actions),
+        "actions": actions,
+    }
+    reasons = [(share, share.error) for share in failed if share.error]
+    if len(shares) == 1:
+        return SomeFailed(reasons[0][1].message, **{**reasons[0][1].details, **details})
+    lines = "; ".join(f"{share.label}: {error.message}" for share, error in reasons)
+    return SomeFailed(f"{len(failed)} of {len(shares)} services failed. {lines}", **details)

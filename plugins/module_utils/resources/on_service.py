@@ -1,0 +1,68 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the nouns share that work on one service: how it is named, found, and asked what it offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..api.models import Service
+from .lookup import find_project, find_services, named, near_miss, only_service
+from .plan import Task
+from .problems import Invalid, Missing
+from .service import FAMILIES
+from .service_view import read_service
+
+ON_SERVICE: dict[str, Any] = {
+    "service": {"type": "str", "required": True},
+    "project": {"type": "str"},
+    "family": {"type": "str", "choices": FAMILIES},
+}
+"""The options that name a service: its id, or its name with what narrows it."""
+
+
+def the_service(task: Task) -> Service:
+    """Return the service meant, in full. An id wins over a name.
+
+    :raises Missing: when there is none.
+    :raises Ambiguous: when several have this name; the message lists their ids.
+    """
+    return read_service(task, service_id(task))
+
+
+def service_id(task: Task) -> str:
+    """Return the id of the service meant."""
+    wanted, options = task.options["service"], task.options
+    services = task.client.services()
+    if any(service.id == wanted for service in services):
+        return str(wanted)
+    if options["project"]:
+        project = find_project(task.client, options["project"])
+        candidates = find_services(task.client, wanted, project, options["family"])
+    else:
+        candidates = named(services, wanted, options["family"])
+    found = only_service(candidates, wanted)
+    if found is None:
+        names = (service.name for service in services if service.name)
+        raise Missing(f"there is no service of id or name {wanted!r}{near_miss(wanted, names)}")
+    return found.id
+
+
+def label(service: Service) -> str:
+    """Return name and id, as messages cite them."""
+    return f"service {service.name!r} ({service.id})"
+
+
+def check_offers(service: Service, capability: str, what: str) -> None:
+    """Refuse what the service does not offer in its present status (Capabilities).
+
+    :raises Invalid: saying what it offers instead.
+    """
+    offered = service.capabilities
+    if offered is not None and capability not in offered:
+        raise Invalid(
+            f"{label(service)} has no {what}: it does not offer {capability!r} while its status is "
+            f"{service.status}. It offers: {', '.join(offered) or 'nothing'}",
+            capabilities=offered,
+        )

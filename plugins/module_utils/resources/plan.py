@@ -1,0 +1,100 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task is going to do, as data: a resource makes a plan, the runner shows it or carries it out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..api.client import Client
+from .money import Cost
+
+
+@dataclass
+class Task:
+    """What a resource works with: the platform, the options of the user, and a place for its remarks.
+
+    ``client`` is missing where :meth:`Resource.needs_api` says that it is not needed.
+    """
+
+    client: Client
+    options: Mapping[str, Any]
+    check_mode: bool = False
+    progress: Callable[[str], None] = lambda line: None
+    warnings: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Keys that the result carries even when a later step fails, such as secrets shown only once."""
+    closing: ExitStack = field(default_factory=ExitStack)
+    """What is open from the plan to the last step, such as a connection; closed when the task ends."""
+
+    def warn(self, message: str) -> None:
+        """Tell the user something that is not an error. Said once, however often it comes up."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change: a sentence for people, and the call that makes it."""
+
+    summary: str
+    run: Callable[[], Any]
+
+
+@dataclass
+class Plan:
+    """Before, after, the steps from one to the other, and what it costs.
+
+    ``result`` is what the task returns under the noun's name: as it is when there are no steps, as it is
+    expected to be in check mode. ``reread`` returns it once the steps were carried out.
+    ``before`` and ``after`` hold only what the task manages; an empty one means that there is nothing.
+    Text is shown in a diff as it is.
+    ``had_effect`` tells, once the steps were carried out, whether they changed anything, where only then it
+    is known.
+    """
+
+    result: Any
+    steps: Sequence[Step] = ()
+    reread: Callable[[], Any] | None = None
+    before: Mapping[str, Any] | str = field(default_factory=dict)
+    after: Mapping[str, Any] | str = field(default_factory=dict)
+    cost: Cost | None = None
+    had_effect: Callable[[], bool] | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.steps)
+
+
+class Resource(ABC):
+    """A noun of the platform: its options and how to plan for it. Holds no state."""
+
+    noun: ClassVar[str]
+    """The key of the result."""
+    options: ClassVar[dict[str, Any]] = {}
+    """The options in Ansible's form, those of the connection and of waiting excepted."""
+    rules: ClassVar[dict[str, Any]] = {}
+    """What must or must not come together: ``required_one_of`` and its kin."""
+    waits: ClassVar[bool] = False
+    """Whether there is something to wait for, and so the options for it."""
+    secret_options: ClassVar[frozenset[str]] = frozenset()
+    """Options whose values are never shown."""
+    host_options: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Where the task works on the very host of the play: options and the host variables that fill them."""
+
+    def needs_api(self, options: Mapping[str, Any]) -> bool:
+        """Tell whether the task calls the platform's API, and so needs its address and a token."""
+        return True
+
+    @abstractmethod
+    def plan(self, task: Task) -> Plan:
+        """Look at the platform and say what has to be done. Changes nothing.
+
+        :raises HostedError: when the wish cannot be granted, with the rule that forbids it.
+        """

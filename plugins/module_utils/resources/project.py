@@ -1,0 +1,152 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Projects: groups of services with a private network (Projects)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ..api.errors import Refused
+from ..api.models import Project
+from .lookup import check_given, near_miss
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+from .waiting import create
+
+NAME_LENGTH = 60
+
+
+class ProjectResource(Resource):
+    """A project, by name or by id."""
+
+    noun = "project"
+    options: ClassVar[dict[str, Any]] = {
+        "name": {"type": "str"},
+        "id": {"type": "str"},
+        "new_name": {"type": "str"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "force": {"type": "bool", "default": False},
+    }
+    rules: ClassVar[dict[str, Any]] = {"required_one_of": [("name", "id")]}
+
+    def plan(self, task: Task) -> Plan:
+        """Create, rename or delete, on difference only."""
+        check_given(task.options, "name", "id", "new_name")
+        projects = task.client.projects()
+        current = find(projects, task.options)
+        if task.options["state"] == "absent":
+            return removal(task, current)
+        wanted = task.options["new_name"] or task.options["name"] or (current.name if current else "")
+        check_name(wanted, current, projects)
+        if current is None:
+            return creation(task, wanted, {project.id for project in projects})
+        return renaming(task, current, wanted)
+
+
+PROJECT = ProjectResource()
+
+
+def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | None:
+    """Return the project meant. With ``new_name``, one that has the new name already is meant too."""
+    if options["id"]:
+        current = next((project for project in projects if project.id == options["id"]), None)
+        if current is None and options["state"] == "present":
+            known = (project.id for project in projects)
+            raise Missing(f"there is no project of id {options['id']!r}{near_miss(options['id'], known)}")
+        return current
+    by_name = {project.name: project for project in projects}
+    other: Any = options["new_name"] if options["state"] == "present" else None
+    return by_name.get(options["name"]) or (by_name.get(other) if other else None)
+
+
+def check_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:
+    """Hold the rules for names: not empty, at most 60 characters, unique on the account."""
+    if not name.strip():
+        raise Invalid("the name of a project must not be empty")
+    if len(name) > NAME_LENGTH:
+        raise Invalid(
+            f"the project name {name!r} has {len(name)} characters; at most {NAME_LENGTH} are allowed"
+        )
+    taken = next((p for p in projects if p.name == name and p is not current), None)
+    if taken is not None:
+        raise Invalid(f"the name {name!r} is taken by the project of id {taken.id}; names are unique")
+
+
+def creation(task: Task, name: str, known: set[str]) -> Plan:
+    """Plan a new project."""
+
+    def named() -> list[Project]:
+        return [project for project in task.client.projects() if project.name == name]
+
+    def make() -> None:
+        create(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+
+    def new_ones() -> list[Project]:
+        return [project for project in named() if project.id not in known]
+
+    expected = Project.model_construct(id=None, name=name, created_at=None, resource_count=0)
+    return Plan(
+        result=expected.as_dict(),
+        steps=[Step(f"create project {name!r}", make)],
+        reread=lambda: reread(task, name, None),
+        after={"name": name},
+    )
+
+
+def renaming(task: Task, current: Project, name: str) -> Plan:
+    """Plan another name for a project, or nothing."""
+    if current.name == name:
+        return Plan(result=current.as_dict(), before={"name": name}, after={"name": name})
+    return Plan(
+        result={**current.as_dict(), "name": name},
+        steps=[
+            Step(
+                f"rename project {current.name!r} to {name!r}",
+                lambda: task.client.rename_project(current.id, name),
+            )
+        ],
+        reread=lambda: reread(task, name, current.id),
+        before={"name": current.name},
+        after={"name": name},
+    )
+
+
+def reread(task: Task, name: str, id: str | None) -> dict[str, Any]:
+    """Return the project as the platform has it after a write whose answer is not shown."""
+    for project in task.client.projects():
+        if project.name == name and id in (None, project.id):
+            return project.as_dict()
+    raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+
+
+def removal(task: Task, current: Project | None) -> Plan:
+    """Plan the deletion of a project; one that is not empty only with ``force``."""
+    if current is None:
+        return Plan(result=None)
+    count = current.resource_count
+    if count is None:
+        detail = task.client.project(current.id)
+        count = len(detail.resources) if detail else 0
+    if count and not task.options["force"]:
+        raise Invalid(
+            f"project {current.name!r} has {count} services, which would join the default project. "
+            "Set force: true to delete it all the same",
+            resource_count=count,
+        )
+    if count:
+        task.warn(f"the {count} services of project {current.name!r} join the default project")
+
+    def delete() -> None:
+        try:
+            task.client.delete_project(current.id)
+        except Refused as error:
+            error.message += "; the default project, for one, cannot be deleted"
+            raise
+
+    return Plan(
+        result=None,
+        steps=[Step(f"delete project {current.name!r}", delete)],
+        before={"name": current.name},
+    )

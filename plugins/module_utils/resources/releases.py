@@ -1,0 +1,213 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases and their scans: what a tag names, what its verdict is, and what that forbids (Scan report)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..api.client import Client
+from ..api.errors import HostedError, Interrupted, Refused
+from ..api.models import Flaw, ScanReport, plain
+from .apps import entries, text_at
+from .plan import Task
+from .problems import WaitEnded
+from .side_by_side import side_by_side
+from .waiting import wait_until
+
+PENDING, WARNED, BLOCKED, FAILED = "PENDING", "WARNED", "BLOCKED", "FAILED"
+SEVERITIES = ["critical", "high", "medium", "low"]
+REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
+
+TAG_PATHS = ("tag", "name")
+MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
+GLANCE = 5.0
+"""How long the platform may hold its answer on a scan that is only looked at, in seconds."""
+
+
+class Blocked(HostedError):
+    """The verdict on a release forbids what was asked for."""
+
+
+# --- One release ------------------------------------------------------------------------------------
+
+
+def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -> ScanReport | None:
+    """Return the scan of a release of an application that exists; ``None`` when there is no such release.
+
+    With which status a tag that was never declared is refused is not shown, so any refusal but that of the
+    token counts.
+
+    :raises Interrupted: when the analysis takes longer than ``seconds``.
+    """
+    try:
+        return client.scan(slug, tag, seconds)
+    except Refused as error:
+        if error.status == 401:
+            raise
+        return None
+
+
+def look_up(task: Task, tag: str) -> ScanReport | None:
+    """Return the scan of a declared release, ``None`` when the tag is not declared.
+
+    A platform may know the scan of an image that was pushed under the tag and never declared. So the list
+    of releases has to hold the tag as well, where that list is understood.
+
+    :raises WaitEnded: when the platform holds its answer for longer than the task may take.
+    """
+    slug = task.options["slug"]
+    patience = task.options["wait_timeout"] if task.options["wait"] and not task.check_mode else None
+    try:
+        report = scan_of(task.client, slug, tag, patience)
+    except Interrupted as error:
+        raise WaitEnded(
+            f"the platform holds back the scan of release {tag!r} of {slug!r}; its analysis probably still "
+            f"runs ({error.message}). Raise wait_timeout, or run this again later"
+        ) from None
+    if report is None:
+        return None
+    tags = declared_tags(task.client, slug)
+    return report if tags is None or tag in tags else None
+
+
+def await_verdict(task: Task, report: ScanReport, tag: str, until: float) -> ScanReport:
+    """Return the scan of a release once it has a verdict. ``until`` is a moment of the monotonic clock.
+
+    :raises WaitEnded: when there is none by then.
+    """
+
+    def left() -> float:
+        return max(until - time.monotonic(), 1.0)
+
+    def read() -> ScanReport:
+        try:
+            return scan_of(task.client, task.options["slug"], tag, left()) or report
+        except Interrupted:
+            return report  # the platform waits with its answer for the verdict
+
+    hurried = replace(task, options={**task.options, "wait_timeout": left()})
+    return wait_until(
+        hurried,
+        read,
+        lambda seen: seen.scan_status != PENDING,
+        lambda seen: f"its scan is {seen.scan_status}",
+        f"the verdict on release {tag!r}",
+    )
+
+
+def check_verdict(slug: str, tag: str, report: ScanReport) -> None:
+    """Refuse a release that must not be deployed.
+
+    :raises Blocked: with each flaw, its package and its fix version, as data and in words.
+    """
+    if report.scan_status != BLOCKED:
+        return
+    flaws = report.scan_verdict.blocking or [] if report.scan_verdict else []
+    found = "; ".join(in_words(flaw) for flaw in flaws) or "its scan does not name the flaw"
+    raise Blocked(
+        f"release {tag!r} of application {slug!r} is blocked: {found}. Nothing was deployed. "
+        "Push a corrected image, or ask the platform's team to lift the verdict on this version",
+        scan=scan_view(report),
+        blocking=plain(flaws),
+    )
+
+
+def in_words(flaw: Flaw) -> str:
+    """Write a flaw as a phrase."""
+    why = REASONS.get(flaw.reason or "", flaw.reason)
+    fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
+    return f"{flaw.id} in {flaw.package} {flaw.version}{f' ({why})' if why else ''}, {fix}"
+
+
+def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
+    """Return what in a report the user does not want: verdicts, and severities that were found."""
+    wanted = set(fail_on)
+    found = [f"its verdict is {report.scan_status}"] if report.scan_status.lower() in wanted else []
+    counts = report.scan_verdict.counts or {} if report.scan_verdict else {}
+    return found + [
+        f"it has {count} {name.lower()} flaw{'s' if count > 1 else ''}"
+        for name, count in counts.items()
+        if count and name.lower() in wanted
+    ]
+
+
+def scan_view(report: ScanReport) -> dict[str, Any]:
+    """Return a scan report on one level, with the same keys whatever it holds."""
+    verdict = report.scan_verdict
+    return {
+        "tag": report.tag,
+        "digest": report.digest,
+        "scan_status": report.scan_status,
+        "scanned_at": report.scanned_at,
+        "counts": (verdict.counts if verdict else None) or {},
+        "blocking": plain(verdict.blocking if verdict else None) or [],
+        "warnings": plain(verdict.warnings if verdict else None) or [],
+        "warning_count": verdict.warning_count if verdict else None,
+        "scanner": verdict.scanner if verdict else None,
+    }
+
+
+# --- All releases -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Release:
+    """A declared release: what its tag names now, and what is known of it."""
+
+    tag: str
+    digest: str | None
+    scan_status: str | None
+    scanned_at: str | None
+    created_at: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return asdict(self)
+
+
+def declared_tags(client: Client, slug: str) -> dict[str, str | None] | None:
+    """Return the declared tags, each with when it was declared; ``None`` when the list is not understood."""
+    found = entries(client.releases(slug))
+    if found is None:
+        return None
+    tags = {text_at(entry, TAG_PATHS): text_at(entry, MADE_PATHS) for entry in found}
+    return None if None in tags else {str(tag): made for tag, made in tags.items()}
+
+
+def all_releases(client: Client, slug: str) -> list[Release]:
+    """Return the releases, oldest first. What each tag names is read from its scan, which is shown.
+
+    The order is that of their declaration where the list tells it, else that of their analysis.
+    """
+    tags = declared_tags(client, slug) or {}
+
+    def read(twin: Client, tag: str) -> Release:
+        try:
+            report = scan_of(twin, slug, tag, GLANCE)
+        except Interrupted:
+            return Release(tag, None, PENDING, None, tags[tag])
+        if report is None:
+            return Release(tag, None, None, None, tags[tag])
+        return Release(tag, report.digest, report.scan_status, report.scanned_at, tags[tag])
+
+    found = side_by_side(client, tags, read)
+    by = "created_at" if all(release.created_at for release in found) else "scanned_at"
+    return sorted(found, key=lambda release: getattr(release, by) or "9999")
+
+
+def previous_release(releases: Sequence[Release], in_service: str | None) -> Release | None:
+    """Return the release to go back to: the newest deployable one made before that in service.
+
+    ``releases`` are sorted, oldest first. Where the one in service is none of them, all count as before it.
+    """
+    places = [place for place, release in enumerate(releases) if release.digest == in_service]
+    before = releases[: places[0]] if places else releases
+    for release in reversed(before):
+        if release.digest not in (None, in_service) and release.scan_status not in (PENDING, BLOCKED):
+            return release
+    return None

@@ -1,0 +1,246 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which copies to keep and which to delete: a pure function of the copies, the policy and the clock.
+
+The rules mean what they mean in restic. A copy is a backup or a snapshot of a service.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from fnmatch import fnmatchcase
+from typing import Any
+
+from .problems import Invalid
+
+COMPLETED, FAILED, PENDING, RESTORING = "COMPLETED", "FAILED", "PENDING", "RESTORING"
+UNITS = {"y": "years", "m": "months", "d": "days", "h": "hours"}
+
+Bucket = tuple[int, ...]
+
+BUCKETS: dict[str, Callable[[datetime, int], Bucket]] = {
+    "last": lambda local, position: (position,),
+    "hourly": lambda local, position: (local.year, local.month, local.day, local.hour),
+    "daily": lambda local, position: (local.year, local.month, local.day),
+    "weekly": lambda local, position: tuple(local.isocalendar())[:2],
+    "monthly": lambda local, position: (local.year, local.month),
+    "yearly": lambda local, position: (local.year,),
+}
+"""To which period a copy belongs, by its local time and its place in the list, newest first."""
+LABELS = {
+    "hourly": "%Y-%m-%d %H:00",
+    "daily": "%Y-%m-%d",
+    "weekly": "%G-W%V",
+    "monthly": "%Y-%m",
+    "yearly": "%Y",
+}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A backup or a snapshot. ``created_at`` is ``None`` where the platform does not say."""
+
+    id: str
+    name: str
+    status: str
+    created_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A duration as the calendar counts it."""
+
+    years: int = 0
+    months: int = 0
+    days: int = 0
+    hours: int = 0
+    text: str = ""
+
+    def before(self, moment: datetime, zone: tzinfo) -> datetime:
+        """Return the moment that lies this long before ``moment``, by the calendar of ``zone``.
+
+        A day that a month does not have runs over into the next month. Where clocks were put forward or back
+        at that very time, the earlier of the two moments counts, so that more is kept.
+        """
+        local = moment.astimezone(zone)
+        months = (local.year - self.years) * 12 + local.month - 1 - self.months
+        first = local.replace(year=months // 12, month=months % 12 + 1, day=1, tzinfo=None)
+        wall = first + timedelta(days=local.day - 1 - self.days)
+        both = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+        return min(both) - timedelta(hours=self.hours)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What to keep. ``counts`` are by rule: last, hourly, daily, weekly, monthly, yearly."""
+
+    counts: Mapping[str, int]
+    within: Span | None
+    pattern: str
+    failed: int = 1
+    zone: tzinfo = UTC
+
+
+@dataclass
+class Decision:
+    """Whether a copy stays, and every reason for it. One that is not managed always stays."""
+
+    copy: Copy
+    managed: bool = True
+    reasons: list[str] = field(default_factory=list)
+    keep: bool = True
+
+
+# --- Reading a policy -------------------------------------------------------------------------------
+
+
+def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Policy:
+    """Return the policy that the ``keep_*`` options describe.
+
+    :raises Invalid: when a count is negative, a duration cannot be read, nothing at all would be kept, or the
+        pattern has no character of its own, so that it would own every copy whoever made it.
+    """
+    counts = {rule: options.get(f"keep_{rule}") or 0 for rule in BUCKETS}
+    failed = options.get("keep_failed", Policy.failed)
+    for rule, count in {**counts, "failed": failed}.items():
+        if count < 0:
+            raise Invalid(f"keep_{rule} is {count}; it must be 0 or more")
+    within = read_span(options.get("keep_within"))
+    if within is None and not any(counts.values()):
+        rules = ", ".join(f"keep_{rule}" for rule in BUCKETS)
+        raise Invalid(f"the policy is empty: it would keep nothing. Set one of {rules} or keep_within")
+    if not re.sub(r"\[!?\]?[^]]*\]|[*?]", "", pattern).strip():
+        raise Invalid(
+            f"the pattern {pattern!r} would own every copy, also those that somebody made by hand. "
+            "Begin it with the words that your schedule puts first, as in 'nightly-*'"
+        )
+    return Policy({rule: count for rule, count in counts.items() if count}, within, pattern, failed, zone)
+
+
+def read_span(text: str | None) -> Span | None:
+    """Read a duration such as ``2y5m7d3h``; ``None`` stays ``None``.
+
+    :raises Invalid: when it is none, names a unit twice, or lasts no time at all.
+    """
+    if text is None or not text.strip():
+        return None
+    parts = re.findall(r"(\d+)([ymdh])", text)
+    amounts = {UNITS[unit]: int(amount) for amount, unit in parts}
+    spelled = "".join(amount + unit for amount, unit in parts) == text.strip()
+    if not spelled or len(amounts) != len(parts) or not any(amounts.values()):
+        raise Invalid(
+            f"{text!r} is no duration; write years, months, days and hours as in 2y5m7d3h, each at most once "
+            "and not all of them 0"
+        )
+    if amounts.get("years", 0) * 12 + amounts.get("months", 0) > 12_000 or sum(amounts.values()) > 100_000:
+        raise Invalid(f"{text!r} is longer than 1000 years; write something shorter")
+    return Span(**amounts, text=text.strip())
+
+
+# --- Planning ---------------------------------------------------------------------------------------
+
+
+def plan_retention(copies: Iterable[Copy], policy: Policy, now: datetime) -> list[Decision]:
+    """Decide on every copy. Returns all of them, the newest first; those without a date come last.
+
+    Only COMPLETED copies that the pattern owns count for the rules. Of the FAILED ones the newest
+    ``policy.failed`` stay. Whatever is in another status, not owned, or of unknown date is not touched.
+    """
+    decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
+    good = [decision for decision in decisions if sort_out(decision, policy) == COMPLETED]
+    failed = [d for d in decisions if d.managed and not d.reasons and d.copy.status == FAILED]
+    for position, decision in enumerate(failed):
+        decision.keep = position < policy.failed
+        limit = f"keep_failed is {policy.failed}"
+        decision.reasons.append(f"failed: {'one of the newest, ' if decision.keep else ''}{limit}")
+    if good:
+        good[0].reasons.append("newest good one")
+    for reasons in (within_reasons(good, policy, now), *bucket_reasons(good, policy)):
+        for decision, reason in reasons:
+            decision.reasons.append(reason)
+    for decision in good:
+        decision.keep = bool(decision.reasons)
+        if not decision.keep:
+            decision.reasons.append("no rule keeps it")
+    return decisions
+
+
+def age_order(copy: Copy) -> tuple[datetime, str]:
+    """Sort by date; of two of one moment the greater id counts as the newer."""
+    return copy.created_at or datetime.min.replace(tzinfo=UTC), copy.id
+
+
+def sort_out(decision: Decision, policy: Policy) -> str | None:
+    """Say why a copy is not touched; return the status of one that the policy decides on."""
+    copy = decision.copy
+    if not fnmatchcase(copy.name, policy.pattern):
+        decision.managed = False
+        decision.reasons.append(f"unmanaged: its name does not match {policy.pattern!r}")
+    elif copy.status not in (COMPLETED, FAILED):
+        decision.reasons.append(f"untouchable: its status is {copy.status}")
+    elif copy.created_at is None:
+        decision.reasons.append("untouchable: the platform does not say when it was made")
+    else:
+        return copy.status
+    return None
+
+
+def within_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> Iterator[tuple[Decision, str]]:
+    """Yield what is younger than ``keep_within``, seen from the newest copy that is not in the future."""
+    if policy.within is None:
+        return
+    past = (moment for moment in map(moment_of, good) if moment < now)
+    latest = next(past, None)
+    border = policy.within.before(latest, policy.zone) if latest else None
+    for decision in good:
+        if border is None or moment_of(decision) > border:
+            yield decision, f"within {policy.within.text}"
+
+
+def bucket_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[Iterator[tuple[Decision, str]]]:
+    """Yield for each rule what it keeps."""
+    for rule, count in policy.counts.items():
+        yield heads(good, rule, count, policy.zone)
+
+
+def heads(good: Sequence[Decision], rule: str, count: int, zone: tzinfo) -> Iterator[tuple[Decision, str]]:
+    """Yield the newest copy of each of the last ``count`` periods that have one.
+
+    When the copies end before the count does, the oldest one stays too: it makes the history as long as it
+    can be.
+    """
+    left, latest = count, None
+    for position, decision in enumerate(good):
+        if not left:
+            return
+        local = moment_of(decision).astimezone(zone)
+        bucket = BUCKETS[rule](local, position)
+        if bucket != latest:
+            latest = bucket
+            left -= 1
+            yield decision, f"{rule} {local.strftime(LABELS[rule]) if rule in LABELS else position + 1}"
+        elif position == len(good) - 1:
+            yield decision, f"{rule}: the oldest, as {left} of {count} are left"
+
+
+def moment_of(decision: Decision) -> datetime:
+    """Return when the copy was made; only copies with a date are asked."""
+    return decision.copy.created_at or datetime.min.replace(tzinfo=UTC)
+
+
+def check_brake(decisions: Sequence[Decision], max_delete: int | None) -> None:
+    """Stop when more would be deleted than the user foresaw.
+
+    :raises Invalid: with both numbers. Nothing was deleted then.
+    """
+    doomed = [decision.copy.name for decision in decisions if not decision.keep]
+    if max_delete is not None and len(doomed) > max_delete:
+        raise Invalid(
+            f"the policy would delete {len(doomed)} copies, and max_delete is {max_delete}; nothing was "
+            f"deleted. If that many are meant to go, raise max_delete to {len(doomed)}",
+            would_delete=doomed,
+        )

@@ -1,0 +1,281 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Services: ordered when missing, changed on difference, taken to a state, deleted (Services)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..api.errors import Refused
+from ..api.models import Product, Project, Service
+from . import service_power as power
+from .lookup import check_given, find_project, find_services, only_service
+from .money import shown
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+from .service_order import ORDER, Ordering, check_quote
+from .service_settings import Changes, plan_settings
+from .service_view import (
+    ACTIVE,
+    DELETED,
+    DELETING,
+    FAILED,
+    PROVISIONING,
+    SUSPENDED,
+    View,
+    check_alive,
+    managed,
+    observe,
+    read_settings,
+    wait_for_status,
+)
+from .waiting import wait_until
+
+FAMILIES = ["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
+STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "absent"]
+ORDERABLE = ("present", "started", "stopped", "suspended")
+
+
+class ServiceResource(Resource):
+    """A service, by id or by name, project and family."""
+
+    noun = "service"
+    options: ClassVar[dict[str, Any]] = {
+        "id": {"type": "str"},
+        "name": {"type": "str"},
+        "project": {"type": "str"},
+        "family": {"type": "str", "choices": FAMILIES},
+        "state": {"type": "str", "choices": STATES, "default": "present"},
+        **ORDER,
+        "public": {"type": "bool"},
+        "command": {"type": "str"},
+        "max_monthly": {"type": "str"},
+        "delete_backups": {"type": "bool", "default": False},
+        "secrets_dest": {"type": "path", "no_log": False},
+        "return_secrets": {"type": "bool", "default": False, "no_log": False},
+    }
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("id", "name")],
+        "mutually_exclusive": [("dimensions", "preset")],
+    }
+    waits = True
+    secret_options = frozenset({"variables"})
+
+    def plan(self, task: Task) -> Plan:
+        """Order, change, move between states, or delete: whatever lies between now and the wish."""
+        id, project = identify(task)
+        if task.options["state"] == "absent":
+            return plan_removal(task, id)
+        if id is None:
+            return plan_order(task, project)
+        return plan_existing(task, settled(task, observe(task, id)), project)
+
+
+SERVICE = ServiceResource()
+
+
+def identify(task: Task) -> tuple[str | None, Project | None]:
+    """Return the id of the service meant, ``None`` when there is none, and the project that was named."""
+    options = task.options
+    check_given(options, "id", "name", "project")
+    try:
+        project = find_project(task.client, options["project"]) if options["project"] else None
+    except Missing:
+        if options["state"] != "absent":
+            raise
+        return options["id"], None  # what was in a project that is gone is gone from it too
+    if options["id"]:
+        return options["id"], project
+    found = only_service(
+        find_services(task.client, options["name"], project, options["family"]), options["name"]
+    )
+    return (found.id if found else None), project
+
+
+def settled(task: Task, view: View) -> View:
+    """Return the service once it can be worked with: one that is being created is waited for."""
+    service = view.service
+    if service.status == PROVISIONING and task.options["wait"] and not task.check_mode:
+        wait_for_status(task, service.id, ACTIVE)
+        return observe(task, service.id)
+    if task.options["wait"] or service.status == FAILED:
+        check_alive(service)
+    return view
+
+
+def plan_existing(task: Task, view: View, project: Project | None) -> Plan:
+    """Plan the way from the service as it is to the service as it is wished."""
+    before = managed(view, task.options, None)
+    if project is not None:
+        before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
+    resumes = power.resumes(task, view)
+    changes = Changes()
+    if view.service.status == PROVISIONING:
+        task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
+    else:
+        if resumes:
+            power.plan_resume(task, view, changes)
+        plan_settings(task, view, project, resumes, changes)
+        power.plan_power(task, view, changes)
+    return Plan(
+        result={**view.as_dict(), **changes.result},
+        steps=changes.steps,
+        reread=lambda: observe(task, view.service.id).as_dict(),
+        before=before,
+        after={**before, **changes.after},
+        cost=changes.cost,
+    )
+
+
+# --- Ordering ---------------------------------------------------------------------------------------
+
+
+def plan_order(task: Task, project: Project | None) -> Plan:
+    """Plan an order, quoted and checked, and what follows once the service is there."""
+    if task.options["state"] not in ORDERABLE:
+        raise Missing(
+            f"there is no service named {task.options['name']!r} that could be {task.options['state']}"
+        )
+    ordering = Ordering(task, project)
+    warn_of_namesakes(task, project)
+    cost = check_quote(task, task.client.quote(ordering.body))
+
+    def converge() -> None:
+        follow_up(task, str(ordering.id), project)
+
+    summary = f"order {task.options['product']} as service {ordering.name!r} for {shown(cost.after)} a month"
+    expected = expected_service(task, project)
+    return Plan(
+        result=expected,
+        steps=[
+            Step(summary, ordering.place),
+            Step(f"bring service {ordering.name!r} into its state", converge),
+        ],
+        reread=lambda: observe(task, str(ordering.id)).as_dict(),
+        after=expected_diff(task, project, shown(cost.after)),
+        cost=cost,
+    )
+
+
+def warn_of_namesakes(task: Task, project: Project | None) -> None:
+    """Tell of a service of the same name elsewhere: perhaps a move was meant, not an order."""
+    if project is None:
+        return
+    for other in find_services(task.client, task.options["name"], None, task.options["family"]):
+        task.warn(
+            f"a service named {other.name!r} exists in another project (id {other.id}); one more is ordered. "
+            "To move that one instead, name it by id"
+        )
+
+
+def follow_up(task: Task, id: str, project: Project | None) -> None:
+    """Wait for a service that was just ordered, then bring it to the wished settings and state."""
+    view = observe(task, id)
+    if view.service.status == PROVISIONING and not task.options["wait"]:
+        task.warn(
+            f"{view.label} is still being created, and wait is false: its settings and state were not set"
+        )
+        return
+    plan = plan_existing(task, settled(task, view), project)
+    for step in plan.steps:
+        step.run()
+
+
+def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
+    """Return the service as it will be, as far as that is known, with the keys of one that exists."""
+    options = task.options
+    expected = Service.model_construct(
+        id=None,
+        name=options["name"],
+        family=options["family"],
+        status=SUSPENDED if options["state"] == "suspended" else ACTIVE,
+        project_id=project.id if project else None,
+        product=Product(slug=options["product"]),
+        dimensions=options["dimensions"],
+    )
+    states = {"started": power.RUNNING, "stopped": power.STOPPED}
+    return {**expected.as_dict(), "state": states.get(options["state"])}
+
+
+def expected_diff(task: Task, project: Project | None, monthly: str | None) -> dict[str, Any]:
+    """Return what a diff shows of a service that is not there yet."""
+    names = ("name", "product", "runtime", "host", "dimensions", "preset", "public", "command")
+    shown_options = {name: task.options[name] for name in names if task.options[name] is not None}
+    if project is not None:
+        shown_options["project"] = project.name
+    if task.options["variables"]:
+        shown_options["variables"] = sorted(task.options["variables"])
+    return {**shown_options, "state": task.options["state"], "monthly": monthly}
+
+
+# --- Deletion ---------------------------------------------------------------------------------------
+
+
+def plan_removal(task: Task, id: str | None) -> Plan:
+    """Plan the deletion of a service, unless it would take backups along that nobody gave up."""
+    service = task.client.service(id) if id else None
+    if service is None or service.status == DELETED:
+        return Plan(result=None)
+    view = View(service)
+    if service.status == DELETING:
+        if task.options["wait"] and not task.check_mode:
+            wait_until_gone(task, service.id)
+        return Plan(result=None)
+    check_deletable(task, view)
+
+    def delete() -> None:
+        task.client.delete_service(service.id)
+        if task.options["wait"]:
+            wait_until_gone(task, service.id)
+
+    return Plan(
+        result=None,
+        steps=[Step(f"delete {view.label} with its disk and its backups", delete)],
+        before=managed(view, task.options, None),
+    )
+
+
+def check_deletable(task: Task, view: View) -> None:
+    """Refuse to destroy what is locked, and completed backups unless ``delete_backups`` says so."""
+    settings = read_settings(task, view.service)
+    if settings is not None and settings.deletable is False:
+        raise Invalid(f"{view.label} is locked against deletion by the platform")
+    if task.options["delete_backups"]:
+        return
+    completed = completed_backups(task, view)
+    if completed is None:
+        raise Invalid(
+            f"{view.label} may have backups, but they cannot be listed while its status is "
+            f"{view.service.status}; "
+            "deleting it would destroy them. Set delete_backups: true to delete it all the same"
+        )
+    if completed:
+        raise Invalid(
+            f"{view.label} has {len(completed)} completed backups, which would go with it: "
+            f"{', '.join(completed[:5])}{' …' if len(completed) > 5 else ''}. Agree by delete_backups: true",
+            backups=completed,
+        )
+
+
+def completed_backups(task: Task, view: View) -> list[str] | None:
+    """Return the names of the completed backups; ``None`` when that cannot be known now (Capabilities)."""
+    service = view.service
+    if service.capabilities is not None and "backups" not in service.capabilities:
+        return None if service.status == SUSPENDED else []
+    try:
+        backups = task.client.backups(service.id)
+    except Refused:
+        return None
+    return [backup.name for backup in backups if backup.status == "COMPLETED"]
+
+
+def wait_until_gone(task: Task, id: str) -> None:
+    """Wait until the service is deleted."""
+    wait_until(
+        task,
+        lambda: task.client.service(id),
+        lambda service: service is None or service.status == DELETED,
+        lambda service: f"its status is {service.status if service else DELETED}",
+        "its deletion",
+    )

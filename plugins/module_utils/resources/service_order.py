@@ -1,0 +1,186 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ordering a service: quoted first, sent once, its one-time secrets kept (Ordering)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..api.errors import UnexpectedAnswer
+from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
+from . import secrets_file
+from .lookup import find_services, only_service
+from .money import Cost, from_cents, from_millicents, shown
+from .plan import Task
+from .problems import Invalid
+from .service_settings import check_budget
+from .waiting import adopt, create
+
+NAME_LENGTH = 80
+
+
+ORDER: dict[str, Any] = {
+    "product": {"type": "str"},
+    "runtime": {"type": "str"},
+    "host": {"type": "str"},
+    "dimensions": {
+        "type": "dict",
+        "options": {
+            "cpu_cores": {"type": "int"},
+            "ram_gb": {"type": "int"},
+            "storage_gb": {"type": "int"},
+        },
+    },
+    "preset": {"type": "str"},
+    "variables": {"type": "dict"},
+    "options": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "option": {"type": "str", "required": True},
+            "choice": {"type": "str", "required": True},
+        },
+    },
+}
+"""The options that say what is ordered."""
+
+
+def order_fields(task: Task, project: Project | None) -> dict[str, Any]:
+    """Return the body of the order, and of its quote but for the name.
+
+    :raises Invalid: when something that an order needs was not given.
+    """
+    name = task.options["name"]
+    if not name:
+        raise Invalid("to order a service, give its name")
+    if len(name) > NAME_LENGTH:
+        raise Invalid(f"the service name has {len(name)} characters; at most {NAME_LENGTH} are allowed")
+    missing = missing_options(task.options)
+    if missing:
+        raise Invalid(f"there is no service named {name!r}; to order it, set also {', '.join(missing)}")
+    return quote_fields(task.options, project)
+
+
+def missing_options(options: Mapping[str, Any]) -> list[str]:
+    """Return what an order and its quote need and the user did not give."""
+    missing = [option for option in ("product", "host") if not options[option]]
+    if not options["preset"] and not whole(options["dimensions"]):
+        missing.append("dimensions (cpu_cores, ram_gb and storage_gb) or preset")
+    return missing
+
+
+def quote_fields(options: Mapping[str, Any], project: Project | None) -> dict[str, Any]:
+    """Return the body of the quote of an order."""
+    body = {
+        "productSlug": options["product"],
+        "runtimeId": options["runtime"],
+        "hostId": options["host"],
+        "presetId": options["preset"],
+        "dimensions": Dimensions(**options["dimensions"]).model_dump(by_alias=True)
+        if options["dimensions"]
+        else None,
+        "projectId": project.id if project else None,
+        "variables": options["variables"],
+        "options": [{"optionId": o["option"], "choiceId": o["choice"]} for o in options["options"] or []]
+        or None,
+    }
+    return {key: value for key, value in body.items() if value is not None}
+
+
+def whole(dimensions: dict[str, Any] | None) -> bool:
+    """Whether all three parts of a size are given."""
+    return dimensions is not None and all(
+        dimensions[name] is not None for name in ("cpu_cores", "ram_gb", "storage_gb")
+    )
+
+
+def check_quote(task: Task, quote: Quote) -> Cost:
+    """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
+    cost = quoted(quote)
+    check_budget(task, cost.after, f"service {task.options['name']!r}")
+    if quote.covers_first_day is False:
+        balance = None if quote.balance_cents is None else shown(from_cents(quote.balance_cents))
+        least = None if quote.min_balance_cents is None else shown(from_cents(quote.min_balance_cents))
+        raise Invalid(
+            f"the balance {balance} does not cover the first day of service {task.options['name']!r}; "
+            f"at least {least} is needed. Nothing was ordered",
+            balance=balance,
+            min_balance=least,
+        )
+    return cost
+
+
+def quoted(quote: Quote) -> Cost:
+    """Return what a quote does to the monthly price."""
+    monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
+    lines = [
+        {
+            "label": line.label,
+            "detail": line.detail,
+            "monthly": None if line.monthly_cents is None else shown(from_cents(line.monthly_cents)),
+        }
+        for line in quote.lines or []
+    ]
+    return Cost(from_millicents(0), monthly, lines)
+
+
+class Ordering:
+    """An order on its way: what was asked for, and the id of the service once it is known."""
+
+    def __init__(self, task: Task, project: Project | None) -> None:
+        self.task = task
+        self.project = project
+        self.body = order_fields(task, project)
+        self.id: str | None = None
+        secrets_file.check_destination(task.options["secrets_dest"])
+
+    @property
+    def name(self) -> str:
+        """The name of the service."""
+        return str(self.task.options["name"])
+
+    def place(self) -> str:
+        """Place the order, unless the service has appeared since the plan was made. Return its id."""
+        found = find_services(self.task.client, self.name, self.project, self.task.options["family"])
+        appeared = only_service(found, self.name)
+        if appeared is not None:
+            self.id = appeared.id
+            self.task.warn(
+                f"a service named {self.name!r} appeared before it was ordered; it was taken instead"
+            )
+        else:
+            self.id = self._send_once()
+        self.task.facts["service_id"] = self.id
+        return self.id
+
+    def _send_once(self) -> str:
+        before = {service.id for service in self.task.client.services()}
+
+        def new_ones() -> list[ServiceSummary]:
+            services = self.task.client.services()
+            return [new for new in services if new.name == self.name and new.id not in before]
+
+        what = f"service {self.name!r}"
+        body = {**self.body, "name": self.name}
+        order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
+        if order is None:
+            self.task.warn(
+                f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too"
+            )
+            return str(adopted.id)
+        keep_secrets(self.task, self.name, order)
+        if order.instance_id is None:
+            adopted = adopt(new_ones, what, UnexpectedAnswer("the answer to the order names no service"))
+        return str(order.instance_id or adopted.id)
+
+
+def keep_secrets(task: Task, name: str, order: Order) -> None:
+    """Keep what the order generated; no other answer shows it."""
+    secrets = [{"label": secret.label, "value": secret.value} for secret in order.secrets or []]
+    if secrets:
+        id = order.instance_id or name
+        labels = ", ".join(str(secret["label"]) for secret in secrets)
+        content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
+        secrets_file.keep(task, id, content, f"the secrets of service {name!r} ({labels})")

@@ -1,0 +1,75 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making the SFTP password of a service, which the platform shows this once (SFTP)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..api.errors import OpenOutcome, UnexpectedAnswer
+from ..api.models import SftpAccess, SftpPassword
+from . import secrets_file
+from .on_service import ON_SERVICE, service_id
+from .plan import Plan, Resource, Step, Task
+
+ON_CREATE, ALWAYS = "on_create", "always"
+
+
+class SftpPasswordResource(Resource):
+    """The password of a service. A new one ends the one before."""
+
+    noun = "sftp_password"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "update_password": {
+            "type": "str",
+            "choices": [ON_CREATE, ALWAYS],
+            "default": ON_CREATE,
+            "no_log": False,
+        },
+        "secrets_dest": {"type": "path", "no_log": False},
+        "return_secrets": {"type": "bool", "default": False, "no_log": False},
+    }
+
+    def plan(self, task: Task) -> Plan:
+        """Make a password where there is none yet, or always."""
+        secrets_file.check_destination(task.options["secrets_dest"])
+        id = service_id(task)
+        access = task.client.sftp(id)
+        if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
+            return Plan(result=access.as_dict())
+        return Plan(
+            result=access.as_dict(),
+            steps=[Step(f"generate an SFTP password for {access.username}", lambda: generate(task, id))],
+            reread=lambda: task.client.sftp(id).as_dict(),
+            before=shown(access, access.password_set_at),
+            after=shown(access, "now"),
+        )
+
+
+SFTP_PASSWORD = SftpPasswordResource()
+
+
+def shown(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
+    """Return what a diff shows."""
+    return {"username": access.username, "password_set_at": password_set_at}
+
+
+def generate(task: Task, id: str) -> None:
+    """Ask for a password and put it away before anything else. Of several answers the last one counts."""
+    sent = task.client.transport.attempts
+    try:
+        new: SftpPassword = task.client.new_sftp_password(id)
+    except (OpenOutcome, UnexpectedAnswer) as error:
+        error.message += (
+            ". A password may have been made and lost, which would have ended the one before; "
+            "run this again with update_password: always"
+        )
+        raise
+    if task.client.transport.attempts > sent + 1:
+        task.warn(
+            "the call had to be sent more than once; should an earlier one have made a password too, "
+            "this one ended it"
+        )
+    secrets_file.keep(task, f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}")

@@ -1,0 +1,236 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mirroring a directory or a file to or from a service over SFTP (SFTP)."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..api.errors import HostedError
+from ..sftp.compare import Changes, Rules, compare, described, pick, without_stray_links
+from ..sftp.host_keys import ACCEPT_NEW, OFF, STANDARD_PORT, STRICT, HostKeys
+from ..sftp.library import require
+from ..sftp.mirror import PULL, PUSH, Mirror
+from ..sftp.patterns import Patterns
+from ..sftp.session import Login, Session
+from ..sftp.sides import Local, Remote
+from ..sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root, shown
+from .on_service import ON_SERVICE, service_id
+from .paths import relative_path
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+
+HIGHEST_MODE = 0o7777
+
+
+class SftpSyncResource(Resource):
+    """A tree on a service and one on this machine, of which one follows the other."""
+
+    noun = "sftp_sync"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "service": {"type": "str"},
+        "host": {"type": "str"},
+        "port": {"type": "int"},
+        "username": {"type": "str"},
+        "private_key_file": {"type": "path", "no_log": False},
+        "passphrase": {"type": "str", "no_log": True},
+        "password": {"type": "str", "no_log": True},
+        "host_key_checking": {"type": "str", "choices": [ACCEPT_NEW, STRICT, OFF], "default": ACCEPT_NEW},
+        "known_hosts": {"type": "path", "default": "~/.ssh/known_hosts"},
+        "direction": {"type": "str", "choices": [PUSH, PULL], "default": PUSH},
+        "src": {"type": "str", "required": True},
+        "dest": {"type": "str", "required": True},
+        "include": {"type": "list", "elements": "str", "default": []},
+        "exclude": {"type": "list", "elements": "str", "default": []},
+        "checksum": {"type": "bool", "default": False},
+        "delete": {"type": "bool", "default": False},
+        "preserve_modes": {"type": "bool", "default": True},
+        "file_mode": {"type": "raw"},
+        "directory_mode": {"type": "raw"},
+    }
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("service", "host")],
+        "mutually_exclusive": [("service", "host")],
+    }
+    host_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "host": ("ansible_host", "ansible_ssh_host", "inventory_hostname"),
+        "port": ("ansible_port", "ansible_ssh_port"),
+        "username": ("ansible_user", "ansible_ssh_user"),
+        "private_key_file": ("ansible_ssh_private_key_file", "ansible_private_key_file"),
+        "password": ("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
+    }
+
+    def needs_api(self, options: Mapping[str, Any]) -> bool:
+        """Only a service has to be looked up; a host is reached as it is."""
+        return bool(options["service"])
+
+    def plan(self, task: Task) -> Plan:
+        """Look at both trees and plan what makes the one like the other."""
+        require()
+        options = task.options
+        rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
+        login = the_login(task)
+        keys = HostKeys(
+            os.path.expanduser(options["known_hosts"]), options["host_key_checking"], login.host, login.port
+        )
+        session = task.closing.enter_context(Session(login, keys, remember=not task.check_mode))
+        return session.run(planned(task, session, rules))
+
+
+SFTP_SYNC = SftpSyncResource()
+
+
+def the_login(task: Task) -> Login:
+    """Return where the files are reached: as the platform says for a service, or as the user says."""
+    options = task.options
+    host, port, username = options["host"], options["port"] or STANDARD_PORT, options["username"]
+    if options["service"]:
+        access = task.client.sftp(service_id(task))
+        host, port, username = access.host, options["port"] or access.port, username or access.username
+    return Login(
+        host,
+        port,
+        username,
+        options["private_key_file"],
+        options["passphrase"],
+        options["password"],
+        options["timeout"],
+    )
+
+
+def mode(name: str, value: Any) -> int | None:
+    """Read permissions: octal digits, or the number that YAML made of them.
+
+    :raises Invalid: for anything else.
+    """
+    if value is None:
+        return None
+    try:
+        number = value if isinstance(value, int) else int(str(value), 8)
+    except ValueError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number <= HIGHEST_MODE:
+        raise Invalid(f"{name} is {value!r}; give octal digits in quotes, such as '0640'")
+    return number
+
+
+async def planned(task: Task, session: Session, modes: Mapping[str, int | None]) -> Plan:
+    """Read both trees, compare them, and say what is to be done."""
+    options = task.options
+    mirror = await aimed(task, session)
+    patterns = Patterns(options["include"], options["exclude"])
+    skipped: dict[str, str] = {}
+    source = without_stray_links(await mirror.source.tree(patterns, skipped.__setitem__), skipped.__setitem__)
+    if ROOT not in source:
+        raise Missing(f"src {options['src']!r} is not there")
+    target = await mirror.target.tree(patterns, lambda path, why: None)
+    same = await mirror.same_content(source, target) if options["checksum"] else None
+    rules = Rules(
+        lambda path, wished, there: same_file(path, wished, there, same),
+        options["delete"],
+        options["preserve_modes"],
+        **modes,
+    )
+    changes = compare(source, target, rules)
+    for path, why in sorted(skipped.items()):
+        task.warn(f"{shown(path)} was left out: {why}")
+    return as_plan(task, session, mirror, changes, target)
+
+
+async def aimed(task: Task, session: Session) -> Mirror:
+    """Return the two sides. A single file goes into a directory that is there, under its own name."""
+    options = task.options
+    push = options["direction"] == PUSH
+    local = os.path.abspath(os.path.expanduser(options["src"] if push else options["dest"]))
+    given = options["dest"] if push else options["src"]
+    remote = relative_path("dest" if push else "src", given) or "."
+    here, there = local_root(local), await remote_root(session.sftp, remote)
+    source, target = (here, there) if push else (there, here)
+    into = options["dest"].endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)
+    if source is not None and source.kind is not Kind.DIRECTORY and into:
+        if push:
+            remote = posixpath.join(remote, os.path.basename(local))
+        else:
+            local = os.path.join(local, posixpath.basename(remote))
+    return Mirror(Local(local), Remote(session.sftp, remote), options["direction"], task.progress)
+
+
+def same_file(path: str, wished: Entry, there: Entry, equal: set[str] | None) -> bool:
+    """Tell whether a file need not be copied: by content where that was compared, else by size and time."""
+    if equal is not None:
+        return path in equal
+    return (wished.size, wished.mtime) == (there.size, there.mtime)
+
+
+def as_plan(task: Task, session: Session, mirror: Mirror, changes: Changes, target: Tree) -> Plan:
+    """Return the plan for these changes."""
+    result = summary(task, session, changes, target)
+
+    def run() -> None:
+        try:
+            session.run(mirror.carry_out(changes))
+        except HostedError as error:
+            error.details.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
+            raise
+
+    before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
+    return Plan(
+        result=result,
+        steps=[Step(sentence(task, session, result), run)] if changes else [],
+        before=listing(before),
+        after=listing(changes.wished),
+    )
+
+
+def summary(task: Task, session: Session, changes: Changes, target: Tree) -> dict[str, Any]:
+    """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
+    removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
+    return {
+        "host": session.login.host,
+        "port": session.login.port,
+        "username": session.login.username,
+        "direction": task.options["direction"],
+        "src": task.options["src"],
+        "dest": task.options["dest"],
+        "created": names(path for path in changes.wished if path not in target),
+        "updated": names(path for path in changes.wished if path in target),
+        "deleted": names(removed),
+        "unchanged": changes.unchanged,
+        "bytes": changes.bytes,
+    }
+
+
+def names(paths: Any) -> list[str]:
+    """Return paths for people, in order."""
+    return [shown(path) or "." for path in sorted(paths)]
+
+
+def sentence(task: Task, session: Session, result: Mapping[str, Any]) -> str:
+    """Say in one line what is done."""
+    counts = ", ".join(
+        f"{word} {len(result[key])}"
+        for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
+        if result[key]
+    )
+    src, dest = task.options["src"], task.options["dest"]
+    if task.options["direction"] == PUSH:
+        way = f"push {src} to {dest} on {session.login}"
+    else:
+        way = f"pull {src} on {session.login} to {dest}"
+    return f"{way}: {counts} ({result['bytes']} bytes)"
+
+
+def listing(entries: Mapping[str, Entry]) -> dict[str, str]:
+    """Return entries as a diff shows them, in order."""
+    return {shown(path) or ".": described(entries[path], timestamp) for path in sorted(entries)}
+
+
+def timestamp(seconds: int) -> str:
+    """Write a time in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))

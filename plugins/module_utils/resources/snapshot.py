@@ -1,0 +1,120 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Snapshots: taken, rolled back to and deleted, on one service or on many (Backups and snapshots)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..api.errors import OpenOutcome
+from ..api.models import Service, Snapshot
+from .many_services import SELECTION, SELECTION_RULES, Purpose, plan_many
+from .on_service import check_offers, label
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing, OutcomeUnknown
+from .waiting import create, wait_until
+
+
+class SnapshotResource(Resource):
+    """A snapshot of each selected service, by its name."""
+
+    noun = "services"
+    options: ClassVar[dict[str, Any]] = {
+        **SELECTION,
+        "name": {"type": "str", "required": True},
+        "state": {"type": "str", "choices": ["present", "rolled_back", "absent"], "default": "present"},
+        "confirm": {"type": "bool", "default": False},
+    }
+    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Take, roll back or delete, on difference only; a rollback is always a difference."""
+        if not task.options["name"].strip():
+            raise Invalid("the name of a snapshot must not be empty")
+        planner = {"present": presence, "rolled_back": rollback, "absent": removal}[task.options["state"]]
+        blank = {"snapshot": None, "overwrites": None}
+        return plan_many(task, Purpose("snapshots", "snapshots", planner, blank))
+
+
+SNAPSHOT = SnapshotResource()
+
+
+def find(task: Task, service: Service) -> Snapshot | None:
+    """Return the snapshot of this name."""
+    name = task.options["name"]
+    return next((s for s in task.client.snapshots(service.id) if s.name == name), None)
+
+
+def said(snapshot: Snapshot | None, overwrites: str | None = None) -> dict[str, Any]:
+    """Return what the result says about a service."""
+    return {"snapshot": snapshot.as_dict() if snapshot else None, "overwrites": overwrites}
+
+
+def summary(snapshot: Snapshot | None) -> dict[str, Any]:
+    """Return what a diff shows of a snapshot."""
+    return {"snapshot": snapshot.name} if snapshot else {}
+
+
+def presence(task: Task, service: Service) -> Plan:
+    """Plan that there is a snapshot of this name."""
+    there, name = find(task, service), task.options["name"]
+    if there is not None:
+        return Plan(result=said(there), before=summary(there), after=summary(there))
+
+    def look() -> list[Snapshot]:
+        found = find(task, service)
+        return [found] if found else []
+
+    def take() -> None:
+        what = f"snapshot {name!r} of {label(service)}"
+        create(lambda: task.client.create_snapshot(service.id, name), look, what, task)
+        if task.options["wait"]:
+            wait_until(task, look, bool, lambda none: "it is not on the list yet", what)
+
+    expected = Snapshot.model_construct(name=name)
+    return Plan(
+        result=said(expected),
+        steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
+        reread=lambda: said(find(task, service)),
+        after=summary(expected),
+    )
+
+
+def rollback(task: Task, service: Service) -> Plan:
+    """Plan that a service goes back to the snapshot."""
+    check_offers(service, "snapshotRollback", "rollback to snapshots")
+    snapshot, name = find(task, service), task.options["name"]
+    if snapshot is None:
+        raise Missing(f"{label(service)} has no snapshot named {name!r}")
+    since = snapshot.created_at or "an unknown date"
+    overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
+    if not task.options["confirm"]:
+        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
+
+    def roll_back() -> None:
+        try:
+            task.client.roll_back(service.id, name)
+        except OpenOutcome as error:
+            raise OutcomeUnknown(
+                f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
+                "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
+            ) from error
+
+    return Plan(
+        result=said(snapshot, overwrites),
+        steps=[Step(f"roll {label(service)} back to snapshot {name!r}", roll_back)],
+        reread=lambda: said(find(task, service), overwrites),
+        before={"disk": "as it is now"},
+        after={"disk": f"as in snapshot {name!r} of {since}"},
+    )
+
+
+def removal(task: Task, service: Service) -> Plan:
+    """Plan that there is no snapshot of this name."""
+    there, name = find(task, service), task.options["name"]
+    step = Step(
+        f"delete snapshot {name!r} of {label(service)}", lambda: task.client.delete_snapshot(service.id, name)
+    )
+    return Plan(result=said(None), steps=[step] if there else [], before=summary(there))

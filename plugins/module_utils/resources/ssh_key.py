@@ -1,0 +1,169 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SSH keys of the account: each opens SFTP on all of its services (SSH keys)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ..api.errors import Conflict
+from ..api.models import SshKey
+from .lookup import check_given, near_miss
+from .plan import Plan, Resource, Step, Task
+from .problems import Invalid, Missing
+from .public_key import PublicKey, of_fingerprint, read_public_key
+from .waiting import create
+
+
+class SshKeyResource(Resource):
+    """A key, by its fingerprint or by its name."""
+
+    noun = "ssh_key"
+    options: ClassVar[dict[str, Any]] = {
+        "name": {"type": "str"},
+        "public_key": {"type": "str", "no_log": False},
+        "public_key_file": {"type": "path", "no_log": False},
+        "fingerprint": {"type": "str"},
+        "replace": {"type": "bool", "default": False},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    }
+    rules: ClassVar[dict[str, Any]] = {
+        "mutually_exclusive": [("public_key", "public_key_file", "fingerprint")],
+        "required_one_of": [("name", "public_key", "public_key_file", "fingerprint")],
+    }
+    secret_options = frozenset({"public_key"})  # somebody will paste a private key into it one day
+
+    def plan(self, task: Task) -> Plan:
+        """Register or remove a key, on difference only."""
+        check_given(task.options, "name", "fingerprint")
+        key = given_key(task)
+        if task.options["state"] == "absent":
+            return removal(task, meant(task.client.ssh_keys(), key, task))
+        if key is None or not task.options["name"]:
+            raise Invalid("to register a key, give its name and public_key or public_key_file")
+        return presence(task, key, task.options["name"])
+
+
+SSH_KEY = SshKeyResource()
+
+
+def given_key(task: Task) -> PublicKey | None:
+    """Return the key that the user gave, checked."""
+    path = task.options["public_key_file"]
+    if path is None:
+        text = task.options["public_key"]
+        return None if text is None else read_public_key(text)
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return read_public_key(file.read())
+    except (OSError, UnicodeDecodeError) as error:
+        raise Missing(f"public_key_file {path!r} cannot be read: {error}") from None
+
+
+def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task) -> list[SshKey]:
+    """Return the registered keys that the task is about: by key, by fingerprint, or by name."""
+    if key is not None:
+        return [known for known in keys if key.matches(known.fingerprint)]
+    wanted = task.options["fingerprint"]
+    if wanted is not None:
+        return of_fingerprint(keys, wanted)
+    return [known for known in keys if known.name == task.options["name"]]
+
+
+def presence(task: Task, key: PublicKey, name: str) -> Plan:
+    """Plan that the key is registered, and with ``replace`` no other of its name."""
+    keys = task.client.ssh_keys()
+    registered = next((known for known in keys if key.matches(known.fingerprint)), None)
+    others = [known for known in keys if known.name == name and known is not registered]
+    if others and not task.options["replace"]:
+        raise Invalid(
+            f"another key named {name!r} is registered, with fingerprint {others[0].fingerprint}. "
+            "Set replace: true to put this one in its place, or choose another name"
+        )
+    if registered is not None and registered.name != name:
+        task.warn(
+            f"this key is registered as {registered.name!r}; the platform cannot rename keys, so it stays"
+        )
+    steps = (
+        []
+        if registered
+        else [Step(f"register SSH key {name!r} ({key.fingerprint})", adder(task, key, name, keys))]
+    )
+    steps += [deletion(task, other) for other in others]
+    return Plan(
+        result=registered.as_dict() if registered else expected(key, name),
+        steps=steps,
+        reread=lambda: reread(task, key),
+        before=summary(registered) if registered else summary(others[0]) if others else {},
+        after=summary(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
+    )
+
+
+def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Any:
+    """Return the call that registers the key. One that is there by now, as 409 says, is as good."""
+    known = {key.id for key in keys}
+
+    def add() -> None:
+        task.client.add_ssh_key(name, key.line)
+
+    def new_ones() -> list[SshKey]:
+        return [new for new in task.client.ssh_keys() if key.matches(new.fingerprint) and new.id not in known]
+
+    def run() -> None:
+        try:
+            create(add, new_ones, f"SSH key {name!r}", task)
+        except Conflict:
+            if not any(key.matches(other.fingerprint) for other in task.client.ssh_keys()):
+                raise
+
+    return run
+
+
+def deletion(task: Task, key: SshKey) -> Step:
+    """Plan the removal of a registered key."""
+    return Step(
+        f"remove SSH key {key.name!r} ({key.fingerprint})", lambda: task.client.delete_ssh_key(key.id)
+    )
+
+
+def removal(task: Task, keys: Sequence[SshKey]) -> Plan:
+    """Plan that none of these keys is registered any more."""
+    named = task.options["public_key"] or task.options["public_key_file"] or task.options["fingerprint"]
+    if len(keys) > 1 and not named:
+        prints = ", ".join(str(key.fingerprint) for key in keys)
+        raise Invalid(
+            f"{len(keys)} keys are named {task.options['name']!r}: {prints}. Name one by fingerprint"
+        )
+    return Plan(
+        result=None,
+        steps=[deletion(task, key) for key in keys],
+        before=summary(keys[0]) if keys else {},
+    )
+
+
+def summary(key: SshKey) -> dict[str, Any]:
+    """Return what a diff shows of a key."""
+    return {"name": key.name, "fingerprint": key.fingerprint}
+
+
+def expected(key: PublicKey, name: str) -> dict[str, Any]:
+    """Return the key as it will be, as far as that is known."""
+    return SshKey.model_construct(
+        id=None, name=name, algorithm=key.algorithm, label=key.comment or None, fingerprint=key.fingerprint
+    ).as_dict()
+
+
+def reread(task: Task, key: PublicKey) -> dict[str, Any]:
+    """Return the key as the platform has it."""
+    keys = task.client.ssh_keys()
+    for known in keys:
+        if key.matches(known.fingerprint):
+            return known.as_dict()
+    known_prints = (str(known.fingerprint) for known in keys)
+    raise Missing(
+        f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
+        f"{near_miss(key.fingerprint, known_prints)}"
+    )

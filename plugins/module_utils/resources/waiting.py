@@ -1,0 +1,149 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for the platform to get somewhere, and finding out what a call did whose answer was lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from ..api.errors import HostedError, OpenOutcome, UnexpectedAnswer
+from ..api.libraries import tenacity
+from .plan import Task
+from .problems import Ambiguous, OutcomeUnknown, WaitEnded
+
+T = TypeVar("T")
+
+QUIET_SECONDS = 10.0
+"""How long a list is watched for something new after a call whose outcome is open."""
+FIRST_PAUSE = 0.1
+
+
+class Identified(Protocol):
+    """Anything with an id."""
+
+    @property
+    def id(self) -> str: ...
+
+
+def wait_until(
+    task: Task, read: Callable[[], T], done: Callable[[T], bool], describe: Callable[[T], str], goal: str
+) -> T:
+    """Read again and again until ``done``, with pauses that grow to ``wait_interval``.
+
+    ``done`` may raise to end the wait at once. ``describe`` says where things stand.
+
+    :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
+    """
+    timeout, interval = task.options["wait_timeout"], task.options["wait_interval"]
+    begun = time.monotonic()
+    last = ""
+
+    def look() -> T:
+        nonlocal last
+        value = read()
+        if not done(value):
+            last = describe(value)
+            task.progress(f"waiting for {goal}: {last}, {time.monotonic() - begun:.0f} s")
+            raise tenacity.TryAgain
+        return value
+
+    grow = tenacity.wait_exponential(multiplier=FIRST_PAUSE, max=max(interval, FIRST_PAUSE))
+
+    def pause(state: Any) -> float:
+        left = begun + timeout - time.monotonic()  # the last look is at the very end, not an interval before
+        seconds: float = min(grow(state), max(left, 0))
+        return seconds
+
+    retrying = tenacity.Retrying(
+        stop=tenacity.stop_after_delay(timeout), wait=pause, retry=tenacity.retry_never
+    )
+    try:
+        return retrying(look)
+    except tenacity.RetryError:
+        raise WaitEnded(
+            f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
+            "Raise wait_timeout to wait longer; nothing that was begun is undone"
+        ) from None
+
+
+def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
+    """Find the one thing that a call with an open outcome has made. The call is never sent again.
+
+    ``find_new`` returns what answers to the wish now and was not there before the call.
+
+    :raises OutcomeUnknown: when nothing new appears in :data:`QUIET_SECONDS`, or the list cannot be read.
+    :raises Ambiguous: when there are several.
+    """
+    until = time.monotonic() + QUIET_SECONDS
+    while True:
+        try:
+            found = find_new()
+        except HostedError as error:
+            raise OutcomeUnknown(
+                f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
+                f"{error.message}. Look at the account before running this again"
+            ) from cause
+        if len(found) > 1:
+            ids = [getattr(item, "id", str(item)) for item in found]
+            raise Ambiguous(
+                f"the answer to creating {what} was lost, and {len(found)} new ones are there: "
+                f"{', '.join(ids)}. Nothing was sent again; remove what is too many",
+                ids=ids,
+            ) from cause
+        if found:
+            return found[0]
+        if time.monotonic() >= until:
+            raise OutcomeUnknown(
+                f"whether {what} was created is unknown: {cause.message}. Nothing new showed up on the list "
+                f"within {QUIET_SECONDS:g} seconds, and nothing was sent again. Running this again is safe "
+                "once the list is seen not to hold it"
+            ) from cause
+        time.sleep(1)
+
+
+def create(
+    call: Callable[[], T], find_new: Callable[[], Sequence[Any]], what: str, task: Task
+) -> tuple[T | None, Any]:
+    """Make a call that creates something, once. Return its answer, and what was adopted in its place."""
+    try:
+        return call(), None
+    except (OpenOutcome, UnexpectedAnswer) as error:
+        adopted = adopt(find_new, what, error)
+        task.warn(
+            f"the answer to creating {what} was lost ({error.message}); the one that appeared was adopted"
+        )
+        return None, adopted
+
+
+def act(call: Callable[[], object], reached: Callable[[], bool], what: str) -> None:
+    """Make a call that sets something in motion; when its outcome is open, look before trying once more.
+
+    Only for what does no harm when it is asked for twice.
+
+    :raises OutcomeUnknown: when the second try ends open too and nothing shows that it worked.
+    """
+    for _attempt in range(2):
+        try:
+            call()
+            return
+        except OpenOutcome as error:
+            cause = error
+            until = time.monotonic() + QUIET_SECONDS / 2
+            while time.monotonic() < until:
+                if seen(reached, what, cause):
+                    return
+                time.sleep(0.5)
+    raise OutcomeUnknown(f"whether {what} was carried out is unknown: {cause.message}") from cause
+
+
+def seen(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
+    """Look whether a call had its effect; when that cannot be seen either, say so."""
+    try:
+        return reached()
+    except HostedError as error:
+        raise OutcomeUnknown(
+            f"whether {what} was carried out is unknown: {cause.message}; looking failed too: {error.message}"
+        ) from cause
