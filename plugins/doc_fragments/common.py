@@ -1,0 +1,238 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation that the plugins share: the connection, waiting, and attributes. Each written once."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The fragments of hosted.services."""
+
+    # The options of the connection to the platform.
+    DOCUMENTATION = r"""
+options:
+  base_url:
+    description:
+      - Address of the platform's API, such as V(https://api.example.com).
+      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts),
+        because the token would travel in the clear.
+      - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, the address of that
+        inventory is used when none is set.
+      - If not set, the environment variable E(HOSTED_SERVICES_URL) is used.
+    type: str
+  token:
+    description:
+      - API token. Most routes need one of scope C(FULL); those of applications take C(REGISTRY) too.
+      - Takes precedence over O(token_file).
+      - If not set, the environment variable E(HOSTED_SERVICES_TOKEN) is used.
+    type: str
+  token_file:
+    description:
+      - File that holds the API token on a single line.
+      - If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
+    type: path
+  auth_header:
+    description:
+      - Name of the HTTP header that carries the token.
+      - If not set, the environment variable E(HOSTED_SERVICES_AUTH_HEADER) is used.
+    type: str
+    default: Authorization
+  auth_scheme:
+    description:
+      - Word before the token in the header. An empty string sends the token alone.
+      - If not set, the environment variable E(HOSTED_SERVICES_AUTH_SCHEME) is used.
+    type: str
+    default: Bearer
+  validate_certs:
+    description:
+      - Whether the server's certificate is checked. Turn it off for tests on this machine only.
+      - If not set, the environment variable E(HOSTED_SERVICES_VALIDATE_CERTS) is used.
+    type: bool
+    default: true
+  ca_path:
+    description:
+      - File or directory of the certificate authorities to trust instead of the system's.
+      - If not set, the environment variable E(HOSTED_SERVICES_CA_PATH) is used.
+    type: path
+  timeout:
+    description:
+      - Deadline of one call to the platform with all its retries, in seconds.
+      - Calls that the platform answers only when their work is done, such as a deployment, have a longer one.
+      - If not set, the environment variable E(HOSTED_SERVICES_TIMEOUT) is used.
+    type: float
+    default: 60.0
+  retries:
+    description:
+      - How often a call is sent again after a failure, where that cannot do harm. An order, for example, is
+        never sent again when it may have arrived.
+      - If not set, the environment variable E(HOSTED_SERVICES_RETRIES) is used.
+    type: int
+    default: 5
+  allow_http_hosts:
+    description:
+      - Hosts to which the token may be sent over plain V(http).
+      - If not set, the environment variable E(HOSTED_SERVICES_ALLOW_HTTP_HOSTS) is used.
+    type: list
+    elements: str
+    default: []
+requirements:
+  - requests
+  - pydantic >= 2
+  - tenacity
+  - cryptography
+  - PyYAML
+notes:
+  - The task runs inside the controller, so it needs no C(delegate_to) and no Python on the host of the play.
+    With C(async), or when C(delegate_to) names a host with a connection that is not local, it runs as an
+    ordinary module on that host, which then needs the libraries.
+  - Set the variable C(hosted_in_process) to V(false) to have every task run as an ordinary module.
+"""
+
+    # The options of the connection for the inventory, which reads the environment by Ansible's own means.
+    INVENTORY_CONNECTION = r"""
+options:
+  base_url:
+    description:
+      - Address of the platform's API, such as V(https://api.example.com). May be a template.
+      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts),
+        because the token would travel in the clear.
+    type: str
+    env:
+      - name: HOSTED_SERVICES_URL
+  token:
+    description:
+      - API token of scope C(FULL). May be a template, such as a lookup in a password store.
+      - Takes precedence over O(token_file).
+    type: str
+    env:
+      - name: HOSTED_SERVICES_TOKEN
+  token_file:
+    description:
+      - File that holds the API token on a single line. May be a template.
+    type: path
+    env:
+      - name: HOSTED_SERVICES_TOKEN_FILE
+  auth_header:
+    description:
+      - Name of the HTTP header that carries the token.
+    type: str
+    default: Authorization
+    env:
+      - name: HOSTED_SERVICES_AUTH_HEADER
+  auth_scheme:
+    description:
+      - Word before the token in the header. An empty string sends the token alone.
+    type: str
+    default: Bearer
+    env:
+      - name: HOSTED_SERVICES_AUTH_SCHEME
+  validate_certs:
+    description:
+      - Whether the server's certificate is checked. Turn it off for tests on this machine only.
+    type: bool
+    default: true
+    env:
+      - name: HOSTED_SERVICES_VALIDATE_CERTS
+  ca_path:
+    description:
+      - File or directory of the certificate authorities to trust instead of the system's.
+    type: path
+    env:
+      - name: HOSTED_SERVICES_CA_PATH
+  timeout:
+    description:
+      - Deadline of one call to the platform with all its retries, in seconds.
+    type: float
+    default: 60.0
+    env:
+      - name: HOSTED_SERVICES_TIMEOUT
+  retries:
+    description:
+      - How often a call is sent again after a failure.
+    type: int
+    default: 5
+    env:
+      - name: HOSTED_SERVICES_RETRIES
+  allow_http_hosts:
+    description:
+      - Hosts to which the token may be sent over plain V(http).
+    type: list
+    elements: str
+    default: []
+    env:
+      - name: HOSTED_SERVICES_ALLOW_HTTP_HOSTS
+requirements:
+  - requests
+  - pydantic >= 2
+  - tenacity
+  - cryptography
+  - PyYAML
+"""
+
+    # Waiting for the platform to get somewhere.
+    WAIT = r"""
+options:
+  wait:
+    description:
+      - Whether to wait until the platform has done what was asked for.
+    type: bool
+    default: true
+  wait_timeout:
+    description:
+      - How long to wait, in seconds.
+    type: float
+    default: 600.0
+  wait_interval:
+    description:
+      - The longest pause between two looks, in seconds. The first looks come faster.
+    type: float
+    default: 5.0
+"""
+
+    # What modules that change something can do.
+    ATTRIBUTES = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) and say what it would do without doing it.
+    support: full
+  diff_mode:
+    description: Shows what changes when run with C(--diff).
+    support: full
+  idempotent:
+    description: Run twice in a row, the second run changes nothing.
+    support: full
+  action_group:
+    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
+    support: full
+    membership:
+      - hosted.services.all
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: full
+"""
+
+    # What modules that only read can do.
+    INFO_ATTRIBUTES = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode). It changes nothing anyway.
+    support: full
+  diff_mode:
+    description: Shows what changes when run with C(--diff).
+    support: N/A
+    details: Nothing changes.
+  idempotent:
+    description: Run twice in a row, the second run changes nothing.
+    support: full
+  action_group:
+    description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
+    support: full
+    membership:
+      - hosted.services.all
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: full
+"""

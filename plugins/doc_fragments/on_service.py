@@ -1,0 +1,28 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of the options that name the service a module works on."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The fragment of modules that work on one service."""
+
+    DOCUMENTATION = r"""
+options:
+  service:
+    description:
+      - Id of the service, or its name. An id wins over a name.
+    type: str
+    required: true
+  project:
+    description:
+      - Name or id of the project of the service, when several services have its name.
+    type: str
+  family:
+    description:
+      - Family of the service, when several services have its name.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+"""

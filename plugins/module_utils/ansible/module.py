@@ -1,0 +1,44 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running a noun as an ordinary module: on another host, in the background, or where nothing else will do."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..resources.plan import Resource
+from .execution import Surroundings, execute, shown_options
+from .options import argument_spec
+
+
+class HostedModule(AnsibleModule):
+    """A module that never shows a secret option, not even when it refuses its arguments."""
+
+    def __init__(self, resource: Resource) -> None:
+        self.resource = resource
+        super().__init__(  # type: ignore[no-untyped-call]
+            argument_spec=argument_spec(resource),
+            supports_check_mode=True,
+            no_log=bool(resource.secret_options),  # keeps the arguments out of the system's log, no more
+            **resource.rules,
+        )
+
+    def fail_json(self, msg: str, **kwargs: Any) -> NoReturn:
+        """Fail as any module does, with our own account of the arguments."""
+        kwargs.setdefault("invocation", {"module_args": shown_options(self.resource, self.params)})
+        super().fail_json(msg, **kwargs)
+
+
+def run_module(resource: Resource) -> None:
+    """Be the module of ``resource``: read the arguments, run the task, print the result, exit."""
+    module = HostedModule(resource)
+    around = Surroundings(check_mode=module.check_mode, diff=module._diff)
+    result = execute(resource, module.params, around)
+    for warning in result.pop("warnings", []):
+        module.warn(warning)
+    if result.pop("failed", False):
+        module.fail_json(**result)
+    module.exit_json(**result)

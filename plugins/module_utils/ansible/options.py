@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that all nouns share, each written once, and what they become."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.module_utils.basic import env_fallback
+
+from ..api.connection import Connection, check_token
+from ..api.errors import ConfigurationError
+from ..resources.plan import Resource
+
+CONNECTION: dict[str, Any] = {
+    "base_url": {"type": "str", "fallback": (env_fallback, ["HOSTED_SERVICES_URL"])},
+    "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN"])},
+    "token_file": {
+        "type": "path",
+        "no_log": False,
+        "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN_FILE"]),
+    },
+    "auth_header": {
+        "type": "str",
+        "default": "Authorization",
+        "fallback": (env_fallback, ["HOSTED_SERVICES_AUTH_HEADER"]),
+    },
+    "auth_scheme": {
+        "type": "str",
+        "default": "Bearer",
+        "fallback": (env_fallback, ["HOSTED_SERVICES_AUTH_SCHEME"]),
+    },
+    "validate_certs": {
+        "type": "bool",
+        "default": True,
+        "fallback": (env_fallback, ["HOSTED_SERVICES_VALIDATE_CERTS"]),
+    },
+    "ca_path": {"type": "path", "fallback": (env_fallback, ["HOSTED_SERVICES_CA_PATH"])},
+    "timeout": {"type": "float", "default": 60.0, "fallback": (env_fallback, ["HOSTED_SERVICES_TIMEOUT"])},
+    "retries": {"type": "int", "default": 5, "fallback": (env_fallback, ["HOSTED_SERVICES_RETRIES"])},
+    "allow_http_hosts": {
+        "type": "list",
+        "elements": "str",
+        "default": [],
+        "fallback": (env_fallback, ["HOSTED_SERVICES_ALLOW_HTTP_HOSTS"]),
+    },
+}
+
+WAITING: dict[str, Any] = {
+    "wait": {"type": "bool", "default": True},
+    "wait_timeout": {"type": "float", "default": 600.0},
+    "wait_interval": {"type": "float", "default": 5.0},
+}
+
+
+def argument_spec(resource: Resource) -> dict[str, Any]:
+    """Return all options of a noun in Ansible's form."""
+    return {**resource.options, **CONNECTION, **(WAITING if resource.waits else {})}
+
+
+def connection(options: Mapping[str, Any]) -> Connection:
+    """Read the connection options.
+
+    :raises ConfigurationError: when one is missing or wrong.
+    """
+    if not options["base_url"]:
+        raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
+    return Connection(
+        base_url=options["base_url"],
+        token=read_token(options["token"], options["token_file"]),
+        auth_header=options["auth_header"],
+        auth_scheme=options["auth_scheme"],
+        validate_certs=options["validate_certs"],
+        ca_path=options["ca_path"],
+        timeout=options["timeout"],
+        retries=options["retries"],
+        allow_http_hosts=tuple(options["allow_http_hosts"]),
+    )
+
+
+def read_token(token: str | None, token_file: str | None) -> str:
+    """Return the token itself; it wins over the file, whose closing line break does not count."""
+    if token is not None:
+        return token
+    if token_file is None:
+        raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
+    try:
+        with open(os.path.expanduser(token_file), encoding="utf-8") as file:
+            token = file.read().strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"token_file {token_file!r} cannot be read: {error}") from None
+    try:
+        check_token(token)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"token_file {token_file!r}: {error.message}") from None
+    return token

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of hosts and groups made from what people called their services and projects."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping
+from urllib.parse import quote
+
+NOT_IN_GROUPS = re.compile(r"\W")
+WORDS = re.compile(r"[.-]*\w[\w.-]*")
+SHORT_ID = 8
+
+
+def host_name(name: str) -> str:
+    """Return ``name`` as it can be written on a command line, empty when nothing is left of it.
+
+    Letters of all scripts, digits, ``_``, ``-`` and ``.`` stay, anything else becomes ``_``: spaces, what
+    host patterns and templates give a meaning, and what would lead ``host_vars`` to another folder.
+    """
+    return "_".join(WORDS.findall(unicodedata.normalize("NFC", name))).lstrip(".-")
+
+
+def group_name(kind: str, name: str) -> str:
+    """Return the name of the group for a ``kind`` of things called ``name``, such as ``project_games``."""
+    return f"{kind}_{NOT_IN_GROUPS.sub('_', unicodedata.normalize('NFC', name))}"
+
+
+def host_names(names: Mapping[str, str], reserved: Collection[str]) -> dict[str, str]:
+    """Return a host name of its own for each id, made of the name that is wanted for it.
+
+    Where several ids want one name, each of them is told apart by its id, so that a playbook that names the
+    host finds none instead of working on whichever came first. The same goes for a name that is ``reserved``.
+    """
+    nameless = {id: f"service_{quote(id[:SHORT_ID], safe='')}" for id in names}
+    return told_apart({id: host_name(name) or nameless[id] for id, name in names.items()}, reserved)
+
+
+def project_groups(projects: Mapping[str, str]) -> dict[str, str]:
+    """Return the group of each project by id. Names that end up the same get the id appended."""
+    wanted = {id: group_name("project", name) for id, name in projects.items()}
+    return {id: NOT_IN_GROUPS.sub("_", group) for id, group in told_apart(wanted).items()}
+
+
+def told_apart(names: Mapping[str, str], reserved: Collection[str] = ()) -> dict[str, str]:
+    """Append to each name that is reserved, or not the only one, the beginning of its id, or all of it.
+
+    It is all of it when ids begin alike, so the length does not depend on which of them clash.
+    """
+    is_short_enough = len({id[:SHORT_ID] for id in names}) == len(names)
+    suffixes = {id: quote(id[:SHORT_ID] if is_short_enough else id, safe="") for id in names}
+    found = dict(names)
+    while True:
+        counts = Counter(found.values())
+        clashing = {name for name in counts if counts[name] > 1 or name in reserved}
+        if not clashing:
+            return found
+        found = {id: f"{name}_{suffixes[id]}" if name in clashing else name for id, name in found.items()}
