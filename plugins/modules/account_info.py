@@ -1,0 +1,86 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: account_info
+short_description: Tell whose token it is
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns the e-mail address of the account that the token belongs to, and the account's balance where the token may
+    read it.
+  - A token of scope C(REGISTRY) will do. What it may not read is null, and a note says why.
+options: {}
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - module: hosted.services.billing_info
+"""
+
+EXAMPLES = r"""
+- name: Whose token is this?
+  hosted.services.account_info:
+  register: me
+
+- name: Refuse to work on another account
+  ansible.builtin.assert:
+    that: me.account.email == "ops@example.com"
+"""
+
+RETURN = r"""
+account:
+  description:
+    - The account.
+    - Fields that the platform adds in the future are returned as well.
+  returned: success
+  type: dict
+  sample:
+    email: ops@example.com
+    wallet:
+      balance_cents: 1250
+      balance: "12.50"
+      currency: EUR
+      became_client_at: "2026-01-20T08:15:30.000Z"
+    notes: {}
+  contains:
+    email:
+      description: The e-mail address of the account.
+      type: str
+    wallet:
+      description: The money on the account. Null when the token may not read it.
+      type: dict
+      contains:
+        balance_cents:
+          description: The balance in cents.
+          type: int
+        balance:
+          description: The balance in currency units.
+          type: str
+        currency:
+          description: The currency.
+          type: str
+        became_client_at:
+          description: When the account became a client, in UTC.
+          type: str
+    notes:
+      description: Why a part is null, by the name of the part. Empty when everything could be read.
+      type: dict
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.account_info import ACCOUNT_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(ACCOUNT_INFO)
+
+
+if __name__ == "__main__":
+    main()

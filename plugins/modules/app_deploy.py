@@ -1,0 +1,163 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: app_deploy
+short_description: Bring a release of an application into service
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Deploys a release, when another image is in service than the one that its tag names. Images are compared by
+    digest.
+  - The verdict of its scan is looked at first. One that is still pending is waited for. One that is C(BLOCKED) ends
+    the task with the flaw, its package and its fix version, and nothing is touched.
+  - Afterwards the digest in service is compared with the one wished for. When an answer is lost, what is in service
+    is looked at before anything else is done.
+  - To roll back, deploy the tag of a version from before. Releases are kept.
+options:
+  slug:
+    description:
+      - Slug of the application.
+    type: str
+    required: true
+  tag:
+    description:
+      - Tag of the release to deploy. It has to be declared, see M(hosted.services.app_release).
+    type: str
+    required: true
+  digest:
+    description:
+      - Digest that the tag has to name. When it names another one by now, the task fails and nothing is deployed.
+      - Needed in check mode for a release that an earlier task would have declared.
+    type: str
+  rollback:
+    description:
+      - When the version does not come up, bring the one back that was in service before. The task fails all the
+        same, with both outcomes and the last lines of the log.
+    type: bool
+    default: false
+  force:
+    description:
+      - Deploy even when the image is in service already. That restarts it, with its present environment.
+    type: bool
+    default: false
+  log_lines:
+    description:
+      - Number of log lines in the result when the version does not come up.
+    type: int
+    default: 20
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.wait
+  - hosted.services.common.attributes
+attributes:
+  idempotent:
+    description: Run twice in a row, the second run changes nothing.
+    support: partial
+    details: With O(force=true) every run deploys.
+notes:
+  - A token of scope C(REGISTRY) is enough.
+  - The API for applications does not tell whether the process runs, only which image is in service. So a version
+    that did not come up, and was not rolled back, counts as in service in the next run. O(force=true) deploys it
+    again.
+seealso:
+  - module: hosted.services.app_release
+  - module: hosted.services.app_info
+  - module: hosted.services.environment
+"""
+
+EXAMPLES = r"""
+- name: Deploy a version, and go back if it does not start
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.4.0"
+    rollback: true
+
+- name: Deploy what was just declared, and nothing else
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "{{ declared.release.tag }}"
+    digest: "{{ declared.release.digest }}"
+
+- name: Go back to a version from before
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.3.2"
+"""
+
+RETURN = r"""
+deployment:
+  description: The release in service, with the image before it and the scan. In check mode, as it is expected to be.
+  returned: success
+  type: dict
+  sample:
+    slug: acme-shop
+    tag: "1.4.0"
+    digest: sha256:4a5c…
+    previous_digest: sha256:0b1d…
+    scan: {scan_status: PASSED}
+    app: {slug: acme-shop, digest: "sha256:4a5c…"}
+  contains:
+    slug:
+      description: Slug of the application.
+      type: str
+    tag:
+      description: Tag of the release.
+      type: str
+    digest:
+      description: Digest of its image.
+      type: str
+    previous_digest:
+      description: Digest that was in service before the task. Null before the first deploy.
+      type: str
+    scan:
+      description: The scan of the release, as M(hosted.services.app_release) returns it.
+      type: dict
+    app:
+      description: The application, as M(hosted.services.app) returns it.
+      type: dict
+blocking:
+  description: The flaws that keep the release from being deployed.
+  returned: when the release is blocked
+  type: list
+  elements: dict
+reason:
+  description: Why the version did not come up, in the platform's words.
+  returned: when it did not
+  type: str
+rolled_back:
+  description: Whether the version from before is in service again.
+  returned: with O(rollback=true), when the version did not come up
+  type: bool
+rollback:
+  description: What came of bringing it back, as a sentence.
+  returned: with O(rollback=true), when the version did not come up
+  type: str
+logs:
+  description: The last lines of the application's log.
+  returned: when the version did not come up
+  type: list
+  elements: str
+actions:
+  description: What was done, or would be done in check mode, one sentence each.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(APP_DEPLOY)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: app_info
+short_description: Read applications, their releases and logs
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns one application or all of them, with the digest and the verdict of the version in service.
+  - On request also their releases with what each tag names, their logs, and the nodes and projects that new
+    applications can go to.
+options:
+  slug:
+    description:
+      - Only the application of this slug. It is an error when there is none.
+    type: str
+  include:
+    description:
+      - What to read beside the list.
+      - V(releases) and V(logs) are under keys of these names in each application; V(nodes) and V(projects) in the
+        result itself.
+      - V(releases) takes a call for every release, because only its scan tells which digest a tag names.
+    type: list
+    elements: str
+    choices: [releases, logs, nodes, projects]
+    default: []
+  log_lines:
+    description:
+      - Number of log lines for O(include=logs) at most. The platform may keep fewer.
+    type: int
+    default: 100
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+notes:
+  - A token of scope C(REGISTRY) is enough.
+seealso:
+  - module: hosted.services.app
+  - module: hosted.services.app_deploy
+"""
+
+EXAMPLES = r"""
+- name: What runs where?
+  hosted.services.app_info:
+  register: all_apps
+
+- name: Say so
+  ansible.builtin.debug:
+    msg: "{{ item.slug }}: {{ item.digest or 'nothing yet' }} at {{ item.address }}"
+  loop: "{{ all_apps.apps }}"
+  loop_control:
+    label: "{{ item.slug }}"
+
+- name: Which version was there before?
+  hosted.services.app_info:
+    slug: acme-shop
+    include: [releases]
+  register: shop
+
+- name: Go back to it
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "{{ shop.apps[0].previous_release.tag }}"
+"""
+
+RETURN = r"""
+apps:
+  description: The applications.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - id: svc_31c0
+      name: acme-shop
+      slug: acme-shop
+      status: ACTIVE
+      image_ref: registry.example.com/acme/acme-shop@sha256:4a5c…
+      digest: sha256:4a5c…
+      address: 203.0.113.10:30001
+      platform: linux/amd64
+      released_at: "2026-11-20T08:15:30.000Z"
+      scan_status: PASSED
+  contains:
+    id:
+      description: Id of the application.
+      type: str
+    slug:
+      description: Its slug.
+      type: str
+    status:
+      description: Its administrative status.
+      type: str
+    digest:
+      description: The digest of the image in service. Null before the first deploy.
+      type: str
+    releases:
+      description:
+        - Its releases, oldest first; in the order of their analysis where the platform does not tell when they were
+          declared.
+        - Each with C(tag), C(digest), C(scan_status), C(scanned_at), C(created_at), and C(in_service), which is
+          whether its image is the one in service.
+      returned: with O(include=releases)
+      type: list
+      elements: dict
+    previous_release:
+      description:
+        - The release to go back to, that is the newest deployable one of another digest that was made before the one
+          in service. Null when there is none.
+      returned: with O(include=releases)
+      type: dict
+    logs:
+      description: The last lines of its log.
+      returned: with O(include=logs)
+      type: list
+      elements: str
+nodes:
+  description: The nodes that take applications, as the platform lists them, their keys in snake_case.
+  returned: with O(include=nodes)
+  type: list
+  elements: dict
+projects:
+  description: The projects that applications can join, as the platform lists them, their keys in snake_case.
+  returned: with O(include=projects)
+  type: list
+  elements: dict
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(APP_INFO)
+
+
+if __name__ == "__main__":
+    main()

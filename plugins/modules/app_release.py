@@ -1,0 +1,153 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: app_release
+short_description: Declare releases of applications and wait for their scan
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Declares that a tag names an image which was pushed to the application's repository, waits until the platform
+    has analysed it, and returns the report.
+  - The digest identifies the image; the tag is only a name that can move. When the tag names that digest already,
+    nothing is declared. When it names another one it is declared again, and the diff shows both digests.
+options:
+  slug:
+    description:
+      - Slug of the application.
+    type: str
+    required: true
+  tag:
+    description:
+      - Tag of the release, such as a version.
+    type: str
+    required: true
+  digest:
+    description:
+      - Digest of the image, as printed at the end of its push.
+    type: str
+    required: true
+  fail_on:
+    description:
+      - Verdicts and severities that make the task fail, with the whole report in the result.
+      - A verdict C(BLOCKED) keeps a release from being deployed. C(WARNED) and C(FAILED), an analysis that did not
+        complete, do not.
+      - A severity counts every flaw of its kind, those that the platform only warns of too.
+      - An empty list accepts everything.
+    type: list
+    elements: str
+    choices: [blocked, warned, failed, critical, high, medium, low]
+    default: [blocked]
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.wait
+  - hosted.services.common.attributes
+notes:
+  - A token of scope C(REGISTRY) is enough.
+  - With O(wait=false) the report is that of the moment, which may be C(PENDING), and O(fail_on) cannot say much.
+seealso:
+  - module: hosted.services.app
+  - module: hosted.services.app_deploy
+"""
+
+EXAMPLES = r"""
+- name: Declare what was pushed, and fail on what would not be deployed
+  hosted.services.app_release:
+    slug: acme-shop
+    tag: "1.4.0"
+    digest: sha256:4a5c8d1f3b7e9a2c6d0f4b8e1a3c5d7f9b2e4a6c8d0f1b3e5a7c9d2f4b6e8a0c
+  register: shop
+
+- name: Show the warnings and where they are fixed
+  ansible.builtin.debug:
+    msg: "{{ item.id }}: {{ item.package }} {{ item.version }}, fixed in {{ item.fix_version }}"
+  loop: "{{ shop.release.warnings }}"
+
+- name: A stricter policy
+  hosted.services.app_release:
+    slug: acme-shop
+    tag: "1.4.0"
+    digest: "{{ pushed_digest }}"
+    fail_on: [blocked, failed, critical]
+"""
+
+RETURN = r"""
+release:
+  description: The release and its scan. In check mode, as far as it is known. There on failure by O(fail_on) too.
+  returned: success, and when O(fail_on) or the verdict made the task fail
+  type: dict
+  sample:
+    slug: acme-shop
+    tag: "1.4.0"
+    digest: sha256:4a5c…
+    scan_status: WARNED
+    scanned_at: "2026-11-20T08:15:30.000Z"
+    counts: {Critical: 1, High: 0, Medium: 0, Low: 0}
+    blocking: []
+    warnings:
+      - id: CVE-2022-37434
+        package: zlib
+        version: "1:1.2.11.dfsg-2"
+        fix_version: "1:1.2.11.dfsg-4.1"
+        severity: Critical
+        reason: null
+    warning_count: 1
+    scanner: a-scanner
+  contains:
+    slug:
+      description: Slug of the application.
+      type: str
+    tag:
+      description: Tag of the release.
+      type: str
+    digest:
+      description: Digest that the tag names.
+      type: str
+    scan_status:
+      description: C(PENDING), C(PASSED), C(WARNED), C(BLOCKED) or C(FAILED).
+      type: str
+    scanned_at:
+      description: When the analysis was made.
+      type: str
+    counts:
+      description: Number of flaws by severity.
+      type: dict
+    blocking:
+      description:
+        - The flaws that keep the release from being deployed. Each with C(id), C(package), C(version),
+          C(fix_version), C(severity) and C(reason).
+      type: list
+      elements: dict
+    warnings:
+      description: The serious flaws that do not, with the same keys.
+      type: list
+      elements: dict
+    warning_count:
+      description: Number of warnings.
+      type: int
+    scanner:
+      description: Name of the scanner.
+      type: str
+actions:
+  description: What was done, or would be done in check mode, one sentence each.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(APP_RELEASE)
+
+
+if __name__ == "__main__":
+    main()

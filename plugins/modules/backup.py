@@ -1,0 +1,171 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: backup
+short_description: Make, restore and delete backups of services
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Makes a backup of each selected service and waits until it is complete, restores one, or deletes it.
+  - A backup is asked for once. When the answer to that is lost, the backup that appears on the list is adopted; nothing
+    is sent again.
+  - A backup lives with its service. Deleting the service destroys its backups.
+options:
+  name:
+    description:
+      - Name of the backup. With O(state=restored) and O(state=absent) its id does as well.
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) makes sure that there is a completed backup of this name. One that is being made is waited for, not
+        doubled. A failed one of this name is deleted and made again.
+      - V(restored) puts the files of the backup in the place of those of the service. A restore of it that is under way
+        is waited for.
+      - V(absent) makes sure that there is no backup of this name. One that is being made or restored is deleted when
+        that is over.
+    type: str
+    choices: [present, restored, absent]
+    default: present
+  confirm:
+    description:
+      - Agree to what O(state=restored) overwrites. Without it the task fails and says what that is.
+    type: bool
+    default: false
+attributes:
+  idempotent:
+    description: Run twice in a row, the second run changes nothing.
+    support: partial
+    details: A restore is done each time it is asked for.
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.many_services
+seealso:
+  - module: hosted.services.backup_info
+  - module: hosted.services.backup_retention
+  - module: hosted.services.snapshot
+"""
+
+EXAMPLES = r"""
+- name: Back up a service before an upgrade
+  hosted.services.backup:
+    service: survival
+    name: before-upgrade
+
+- name: Back up all services of a project, four at a time
+  hosted.services.backup:
+    project: web
+    name: release-41
+    at_once: 4
+
+- name: Take a service back to what it was before the upgrade
+  hosted.services.backup:
+    service: survival
+    name: before-upgrade
+    state: restored
+    confirm: true
+
+- name: Delete the backup
+  hosted.services.backup:
+    service: survival
+    name: before-upgrade
+    state: absent
+"""
+
+RETURN = r"""
+services:
+  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - service: survival
+      service_id: svc_8c1d
+      changed: true
+      failed: false
+      skipped: false
+      msg: null
+      actions: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
+      backup:
+        id: bkp_51aa
+        name: before-upgrade
+        status: COMPLETED
+        size_bytes: 104857600
+        created_at: "2026-11-20T02:00:03.000Z"
+        completed_at: "2026-11-20T02:01:40.000Z"
+      overwrites: null
+  contains:
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null when it was not found.
+      type: str
+    changed:
+      description: Whether something was changed for it, or would be in check mode.
+      type: bool
+    actions:
+      description: What was done for it, or would be done in check mode, one sentence each.
+      type: list
+      elements: str
+    failed:
+      description: Whether something went wrong with it.
+      type: bool
+    skipped:
+      description: Whether it was left out, because it does not offer what the task is about.
+      type: bool
+    msg:
+      description: What went wrong, or why it was skipped. Null when neither.
+      type: str
+    backup:
+      description: The backup. Null when it is absent or could not be made.
+      type: dict
+      contains:
+        id:
+          description: Id of the backup. Null in check mode when it would be made.
+          type: str
+        name:
+          description: Name of the backup.
+          type: str
+        status:
+          description: C(PENDING), C(COMPLETED), C(FAILED) or C(RESTORING).
+          type: str
+        size_bytes:
+          description: Size of the backup.
+          type: int
+        created_at:
+          description: When it was begun, in UTC.
+          type: str
+        completed_at:
+          description: When it was complete, in UTC.
+          type: str
+    overwrites:
+      description: What a restore overwrites. Null otherwise.
+      type: str
+actions:
+  description: What was done, or would be done in check mode, one sentence each, for all services.
+  returned: success
+  type: list
+  elements: str
+  sample: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(BACKUP)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: database_info
+short_description: Read what is in a database
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns engine, version and tables of a database, on request a page of a table, and how to connect to it.
+options:
+  table:
+    description:
+      - A table to read a page of.
+    type: str
+  schema:
+    description:
+      - The schema of O(table), when several schemas have one of this name.
+    type: str
+  page:
+    description:
+      - Which page of O(table) to read, counted from 0. A page has 50 rows.
+    type: int
+    default: 0
+  return_secrets:
+    description:
+      - Whether to read how neighbours in the project connect to the database, password included. Use C(no_log) with it.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+  - hosted.services.on_service
+seealso:
+  - module: hosted.services.database_query
+"""
+
+EXAMPLES = r"""
+- name: What is in the database?
+  hosted.services.database_info:
+    service: shop-db
+  register: db
+
+- name: The largest table
+  ansible.builtin.debug:
+    msg: "{{ db.database.tables | sort(attribute='bytes') | map(attribute='name') | last }}"
+
+- name: The first rows of a table
+  hosted.services.database_info:
+    service: shop-db
+    table: orders
+  register: orders
+
+- name: How an application connects
+  hosted.services.database_info:
+    service: shop-db
+    return_secrets: true
+  register: access
+  no_log: true
+"""
+
+RETURN = r"""
+database:
+  description:
+    - What is in the database, and what was asked for beside it.
+    - Fields that the platform adds in the future are returned as well.
+  returned: success
+  type: dict
+  sample:
+    engine: postgresql
+    supported: true
+    database: shop
+    version: "17.2"
+    tables:
+      - {schema: public, name: orders, rows: 1200, bytes: 245760}
+  contains:
+    engine:
+      description: The engine.
+      type: str
+    supported:
+      description: Whether the platform can read rows and run queries in this engine.
+      type: bool
+    database:
+      description: Name of the database.
+      type: str
+    version:
+      description: Version of the engine.
+      type: str
+    tables:
+      description: The tables. C(rows) is an estimate of the engine, C(bytes) is the size on disk.
+      type: list
+      elements: dict
+    page:
+      description: A page of O(table).
+      returned: when O(table) is set
+      type: dict
+      contains:
+        schema:
+          description: The schema of the table.
+          type: str
+        table:
+          description: The table.
+          type: str
+        number:
+          description: Which page it is, counted from 0.
+          type: int
+        maybe_more:
+          description: Whether the page is full, so that another may follow.
+          type: bool
+        columns:
+          description: Name and type of each column, as the engine calls them.
+          type: list
+          elements: dict
+        rows:
+          description: The rows as lists. Every value is a string, and null stays null.
+          type: list
+          elements: list
+        records:
+          description: The rows as dictionaries by column. When a name comes twice, the second column is C(NAME_2).
+          type: list
+          elements: dict
+        row_count:
+          description: Rows that were read, or changed.
+          type: int
+        truncated:
+          description: Whether the platform left rows out.
+          type: bool
+        elapsed_ms:
+          description: How long it took, in milliseconds.
+          type: int
+        command:
+          description: The kind of statement.
+          type: str
+    connection:
+      description:
+        - How neighbours in the project connect, with the keys C(engine), C(host), C(port), C(user), C(password),
+          C(database) and C(url).
+      returned: when O(return_secrets) is true
+      type: dict
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.database_info import DATABASE_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DATABASE_INFO)
+
+
+if __name__ == "__main__":
+    main()

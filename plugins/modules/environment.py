@@ -1,0 +1,145 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: environment
+short_description: Set the environment of an application
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Replaces the whole environment of an application. Variables that are not given are removed.
+  - The platform does not show an environment. So what was written is kept as keyed fingerprints, one for each
+    variable, in a file of O(state_dir). It tells that a second run has nothing to do, and which variables differ.
+  - All rules of the platform are checked before anything is sent, in check mode too. References such as
+    C(${db.URL}) are checked against the neighbours in the project where the token may read them, which takes one of
+    scope C(FULL). Otherwise the platform checks them.
+options:
+  slug:
+    description:
+      - Slug of the application.
+    type: str
+    required: true
+  variables:
+    description:
+      - Variables whose values may be shown, for example in a diff. Every value must be a string, so put numbers and
+        words like C(true) in quotes.
+      - A value may refer to a neighbour in the project, such as C(${db.URL}). The platform resolves it when the
+        application starts.
+    type: dict
+    default: {}
+  secret_variables:
+    description:
+      - Variables whose values are never shown.
+    type: dict
+    default: {}
+  state_dir:
+    description:
+      - Folder of the fingerprints, created when it is missing. C(hosted_services/environments) in Ansible's home
+        folder when it is not set.
+      - Runs on different machines know what the others wrote when they share it. Each file carries its key.
+      - A file that is lost or damaged costs one needless write.
+    type: path
+  force:
+    description:
+      - Write the environment even when it is the one that was written last. For when it may have been changed
+        elsewhere, such as in the customer web space.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+attributes:
+  idempotent:
+    description: Run twice in a row, the second run changes nothing.
+    support: partial
+    details: With O(force=true) every run writes.
+notes:
+  - A token of scope C(REGISTRY) is enough.
+  - An application is sure to take its new environment when it is deployed the next time;
+    M(hosted.services.app_deploy) with C(force=true) does that with the image in service.
+  - Together O(variables) and O(secret_variables) hold at most 100 variables. C(PORT) is reserved.
+seealso:
+  - module: hosted.services.app_deploy
+"""
+
+EXAMPLES = r"""
+- name: Settings, a secret and the database next door
+  hosted.services.environment:
+    slug: acme-shop
+    variables:
+      LOG_LEVEL: info
+      WORKERS: "4"
+      DATABASE_URL: ${db.URL}
+    secret_variables:
+      SESSION_KEY: "{{ vault_session_key }}"
+  register: shop_environment
+
+- name: Take it into service at once
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.4.0"
+    force: "{{ shop_environment is changed }}"
+"""
+
+RETURN = r"""
+environment:
+  description: The environment as it was asked for, and how it differs from what was written last.
+  returned: success
+  type: dict
+  sample:
+    slug: acme-shop
+    variables: {LOG_LEVEL: info}
+    secret_variables: [SESSION_KEY]
+    known_before: true
+    added: []
+    changed: [LOG_LEVEL]
+    removed: [OLD_SETTING]
+  contains:
+    slug:
+      description: Slug of the application.
+      type: str
+    variables:
+      description: The variables whose values may be shown.
+      type: dict
+    secret_variables:
+      description: The names of the others.
+      type: list
+      elements: str
+    known_before:
+      description: Whether it was known what had been written last. If not, all variables count as added.
+      type: bool
+    added:
+      description: Names that were not there.
+      type: list
+      elements: str
+    changed:
+      description: Names that had another value.
+      type: list
+      elements: str
+    removed:
+      description: Names that are there no more.
+      type: list
+      elements: str
+actions:
+  description: What was done, or would be done in check mode, one sentence each.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.environment import ENVIRONMENT
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(ENVIRONMENT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: file_info
+short_description: List the files of a service, or read one
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns what a directory of a service holds, or the text of a file.
+options:
+  path:
+    description:
+      - The file or directory, relative to the root of the service, which is V(.).
+      - A path that begins with a slash or contains C(..) is refused.
+    type: str
+    default: "."
+  recurse:
+    description:
+      - List what the directories below hold as well. Links are not followed.
+    type: bool
+    default: false
+  limit:
+    description:
+      - How many entries are returned at most. A warning says when there are more.
+    type: int
+    default: 1000
+  content:
+    description:
+      - Read the file O(path), which must be text of at most 2 MB. Other files are read by M(hosted.services.sftp_sync).
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+  - hosted.services.on_service
+seealso:
+  - module: hosted.services.file
+  - module: hosted.services.sftp_sync
+"""
+
+EXAMPLES = r"""
+- name: Read the settings of a game server
+  hosted.services.file_info:
+    service: survival
+    path: server.properties
+    content: true
+  register: properties
+
+- name: Show one of them
+  ansible.builtin.debug:
+    msg: "{{ properties.files[0].content | regex_search('max-players=(.*)', '\\1') | first }}"
+
+- name: List all log files
+  hosted.services.file_info:
+    service: "{{ hosted_id }}"
+    path: logs
+    recurse: true
+"""
+
+RETURN = r"""
+files:
+  description:
+    - What the directory holds, by name. When O(path) is a file, the file alone.
+    - Fields that the platform adds in the future are returned as well.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - path: server.properties
+      name: server.properties
+      size: 34
+      directory: false
+      symlink: false
+      mime: text/plain
+      mode_bits: "644"
+      modified_at: "2026-11-20T08:15:30.000Z"
+      content: "max-players=20\n"
+  contains:
+    path:
+      description: Path relative to the root of the service.
+      type: str
+    name:
+      description: Name.
+      type: str
+    size:
+      description: Size in bytes.
+      type: int
+    directory:
+      description: Whether it is a directory.
+      type: bool
+    symlink:
+      description: Whether it is a symbolic link.
+      type: bool
+    mime:
+      description: Media type, as the platform sees it.
+      type: str
+    mode_bits:
+      description: Mode as octal digits.
+      type: str
+    modified_at:
+      description: When it was changed, in UTC.
+      type: str
+    content:
+      description: The text of the file.
+      returned: with O(content)
+      type: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.file_info import FILE_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(FILE_INFO)
+
+
+if __name__ == "__main__":
+    main()

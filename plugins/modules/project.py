@@ -1,0 +1,109 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: project
+short_description: Manage projects
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Creates, renames and deletes projects.
+  - A project groups services and gives them a private network, in which they reach each other by alias.
+options:
+  name:
+    description:
+      - Name of the project, at most 60 characters. Names are unique on the account.
+      - One of O(name) and O(id) is required.
+    type: str
+  id:
+    description:
+      - Id of the project. Takes precedence over O(name), which is then the name it is to have.
+    type: str
+  new_name:
+    description:
+      - Name that the project is to have. A project that has it already is left as it is.
+    type: str
+  state:
+    description:
+      - V(present) makes sure that the project is there and has its name.
+      - V(absent) makes sure that it is not there. The default project cannot be deleted.
+    type: str
+    choices: [present, absent]
+    default: present
+  force:
+    description:
+      - Delete a project that still has services. They are not deleted; they join the default project.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+seealso:
+  - module: hosted.services.project_info
+  - module: hosted.services.service
+"""
+
+EXAMPLES = r"""
+- name: A project for the game servers
+  hosted.services.project:
+    name: games
+
+- name: Give it another name
+  hosted.services.project:
+    name: games
+    new_name: game-servers
+
+- name: Remove it; services that are left join the default project
+  hosted.services.project:
+    name: game-servers
+    state: absent
+    force: true
+"""
+
+RETURN = r"""
+project:
+  description: The project, or nothing when it is absent. In check mode, as it is expected to be.
+  returned: success
+  type: dict
+  sample:
+    id: prj_4f2a
+    name: games
+    created_at: "2026-11-20T08:15:30.000Z"
+    resource_count: 0
+  contains:
+    id:
+      description: Id of the project. Null in check mode when it would be created.
+      type: str
+    name:
+      description: Name of the project.
+      type: str
+    created_at:
+      description: When the project was created, in UTC.
+      type: str
+    resource_count:
+      description: Number of services in the project.
+      type: int
+actions:
+  description: What was done, or would be done in check mode, one sentence each.
+  returned: success
+  type: list
+  elements: str
+  sample: ["create project 'games'"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(PROJECT)
+
+
+if __name__ == "__main__":
+    main()

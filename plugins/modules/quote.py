@@ -1,0 +1,194 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: quote
+short_description: Ask what a service or an application would cost
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns the price of an order, and whether the balance covers its first day. Nothing is ordered.
+  - The options are those of M(hosted.services.service), or of M(hosted.services.app) with O(kind=application).
+options:
+  kind:
+    description:
+      - What to quote. V(application) takes O(host) and O(dimensions) alone, and a token of scope C(REGISTRY) will do.
+    type: str
+    choices: [service, application]
+    default: service
+  product:
+    description:
+      - Slug of the product. Needed for a service.
+    type: str
+  runtime:
+    description:
+      - Id of the edition of the product. The platform takes the first when none is given.
+    type: str
+  host:
+    description:
+      - Id of the node. Needed for a service. For an application its name will do, and the platform chooses when none is
+        given.
+    type: str
+  dimensions:
+    description:
+      - The size. All three parts are needed.
+      - Needed for a service unless O(preset) is given. An application is quoted at the entry-level size without it.
+    type: dict
+    suboptions:
+      cpu_cores:
+        description: Number of vCPUs.
+        type: int
+      ram_gb:
+        description: Memory in GB.
+        type: int
+      storage_gb:
+        description: Disk in GB.
+        type: int
+  preset:
+    description:
+      - Id of a ready-made size instead of O(dimensions).
+    type: str
+  project:
+    description:
+      - Name or id of the project that the service would join.
+    type: str
+  variables:
+    description:
+      - Settings that the order of this product takes. Never shown.
+    type: dict
+  options:
+    description:
+      - Options that the order of this product takes.
+    type: list
+    elements: dict
+    suboptions:
+      option:
+        description: Id of the option.
+        type: str
+        required: true
+      choice:
+        description: Id of the choice.
+        type: str
+        required: true
+  max_monthly:
+    description:
+      - The most that it may cost in a month, in currency units, such as V(12.50). The task fails when it costs more.
+    type: str
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - module: hosted.services.service
+  - module: hosted.services.app
+"""
+
+EXAMPLES = r"""
+- name: What would a game server cost?
+  hosted.services.quote:
+    product: minecraft
+    host: node-paris-1
+    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
+  register: price
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ price.quote.monthly }} a month; the first day is covered: {{ price.quote.covers_first_day }}"
+
+- name: Fail when an application of the smallest size costs more than ten
+  hosted.services.quote:
+    kind: application
+    max_monthly: "10"
+"""
+
+RETURN = r"""
+quote:
+  description:
+    - The quote. Each amount in cents or millicents has another beside it in currency units, as a string and under its
+      name without the unit.
+    - Fields that the platform adds in the future are returned as well.
+  returned: success
+  type: dict
+  sample:
+    product_slug: minecraft
+    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
+    lines:
+      - label: Memory
+        detail: 4 GB
+        monthly_cents: 424
+        monthly: "4.24"
+    monthly_millicents: 10740
+    monthly_cents: 1074
+    monthly: "10.74"
+    hourly_label: 0.0147 EUR / h
+    min_balance_cents: 36
+    min_balance: "0.36"
+    balance_cents: 10000
+    balance: "100.00"
+    days_covered: 279
+    covers_first_day: true
+  contains:
+    product_slug:
+      description: The product. Not for an application.
+      type: str
+    host_id:
+      description: The node. For an application only.
+      type: str
+    host_label:
+      description: Name of the node. For an application only.
+      type: str
+    dimensions:
+      description: The size.
+      type: dict
+    lines:
+      description: What the price is made of. Not for an application.
+      type: list
+      elements: dict
+    monthly_millicents:
+      description: The price of a month, in thousandths of a currency unit.
+      type: int
+    monthly:
+      description: The price of a month in currency units.
+      type: str
+    hourly_label:
+      description: The price of an hour, for people. Not for an application.
+      type: str
+    min_balance:
+      description: The balance that an order needs, in currency units. Not for an application.
+      type: str
+    balance:
+      description: The balance of the account in currency units. Not for an application.
+      type: str
+    days_covered:
+      description: How many days the balance would last. Not for an application.
+      type: int
+    covers_first_day:
+      description: Whether the balance covers the first day. An order is refused when it does not. Not for an application.
+      type: bool
+cost:
+  description: What the order would do to the monthly price, in currency units as strings.
+  returned: success
+  type: dict
+  sample:
+    monthly_before: "0.00"
+    monthly_after: "10.74"
+    monthly_change: "10.74"
+    lines:
+      - {label: Memory, detail: 4 GB, monthly: "4.24"}
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.quote import QUOTE
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(QUOTE)
+
+
+if __name__ == "__main__":
+    main()

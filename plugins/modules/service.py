@@ -1,0 +1,358 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: service
+short_description: Order, change, start, stop and delete services
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Takes a service to a wished state, be it a game server, an application, a database, an instance, a machine or
+    a bucket. A service that is missing is ordered.
+  - Every order is quoted first. It is not placed when the balance does not cover its first day, or when it costs
+    more than O(max_monthly).
+  - An order is never sent twice. When its answer is lost, the list of services tells what became of it.
+  - Settings are changed only where they differ, and checked against the rules of the platform before anything is
+    sent, in check mode too.
+options:
+  id:
+    description:
+      - Id of the service. Takes precedence over O(name).
+    type: str
+  name:
+    description:
+      - Name of the service, at most 80 characters.
+      - Names are not promised to be unique. When more than one service answers to it, the task fails and lists
+        their ids; narrow it by O(project) or O(family).
+      - One of O(id) and O(name) is required.
+    type: str
+  project:
+    description:
+      - Id or name of a project.
+      - With O(name), the project in which the service is looked for and ordered.
+      - With O(id), the project that the service is moved to. Its alias stays; its former neighbours can no longer
+        reach it.
+    type: str
+  family:
+    description:
+      - Narrows O(name) to one family. The family of a service cannot be changed.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+  state:
+    description:
+      - V(present) makes sure that the service exists with its settings, and leaves its power alone.
+      - V(started) takes up a suspended service, starts it unless it runs, and waits until it does.
+      - V(stopped) asks for a clean stop, V(killed) for one without delay. A suspended service counts as stopped.
+      - V(restarted) restarts the service every time. A stopped one is started.
+      - V(suspended) stops the service and has its storage billed only.
+      - V(absent) deletes the service with its disk and its backups, for good.
+    type: str
+    choices: [present, started, stopped, restarted, killed, suspended, absent]
+    default: present
+  product:
+    description:
+      - Slug of the product to order. Needed when the service is missing. It cannot be changed later.
+    type: str
+  runtime:
+    description:
+      - Id of the edition of the product. The platform takes the first when none is given. It cannot be changed.
+    type: str
+  host:
+    description:
+      - Id of the node to order on. Needed when the service is missing. It cannot be changed later.
+    type: str
+  dimensions:
+    description:
+      - Size of the service. To order one, all three parts are needed unless O(preset) is given; to change one,
+        those that matter.
+      - CPU and memory apply while the service runs. A disk can only grow. Free and suspended services keep their
+        size.
+    type: dict
+    suboptions:
+      cpu_cores:
+        description: Number of vCPUs.
+        type: int
+      ram_gb:
+        description: Memory in GB.
+        type: int
+      storage_gb:
+        description: Disk in GB.
+        type: int
+  preset:
+    description:
+      - Id of a ready-made size to order instead of O(dimensions).
+    type: str
+  variables:
+    description:
+      - Settings that the order of this product takes. Used for the order alone, and never shown.
+    type: dict
+  options:
+    description:
+      - Options that the order of this product takes. Used for the order alone.
+    type: list
+    elements: dict
+    suboptions:
+      option:
+        description: Id of the option.
+        type: str
+        required: true
+      choice:
+        description: Id of the choice.
+        type: str
+        required: true
+  public:
+    description:
+      - Whether the service answers on the Internet. A change recreates its container, so a running service is
+        restarted.
+    type: bool
+  command:
+    description:
+      - Line that the container is launched with. It takes effect at the next start; O(state=restarted) sees to it.
+      - An empty string restores the original.
+    type: str
+  max_monthly:
+    description:
+      - The most that the service may cost in a month, in currency units, such as V(12.50). An order or a new size
+        that costs more is refused.
+    type: str
+  delete_backups:
+    description:
+      - Agree that V(absent) destroys the completed backups of the service.
+    type: bool
+    default: false
+  secrets_dest:
+    description:
+      - File that the secrets which the platform generates with an order are written to, readable for its owner
+        alone. They cannot be read again later. A file that is there is put aside.
+      - When it is not set and O(return_secrets) is false, they go to a file under C(~/.ansible/hosted_services),
+        and a warning says so.
+    type: path
+  return_secrets:
+    description:
+      - Whether the generated secrets are in the result.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.wait
+  - hosted.services.common.attributes
+attributes:
+  idempotent:
+    support: partial
+    details: Not with O(state=restarted).
+seealso:
+  - module: hosted.services.service_info
+  - module: hosted.services.project
+"""
+
+EXAMPLES = r"""
+- name: A game server that is up
+  hosted.services.service:
+    name: survival
+    project: games
+    product: minecraft
+    host: node-paris-1
+    dimensions:
+      cpu_cores: 2
+      ram_gb: 4
+      storage_gb: 20
+    max_monthly: 15
+    public: true
+    state: started
+
+- name: See what a bigger one would cost, without doing it
+  hosted.services.service:
+    name: survival
+    dimensions:
+      ram_gb: 8
+  check_mode: true
+  register: bigger
+
+- name: Start every game server, from a play over the hosts of the inventory
+  hosted.services.service:
+    id: "{{ hosted_id }}"
+    state: started
+
+- name: Pay for the storage only until the next season
+  hosted.services.service:
+    name: survival
+    state: suspended
+
+- name: Delete it with all of its backups
+  hosted.services.service:
+    name: survival
+    state: absent
+    delete_backups: true
+"""
+
+RETURN = r"""
+service:
+  description: The service, or nothing when it is absent. In check mode, as it is expected to be.
+  returned: success
+  type: dict
+  sample:
+    id: svc_8c1d
+    name: survival
+    family: GAME
+    status: ACTIVE
+    project_id: prj_4f2a
+    product: {slug: minecraft, name: Minecraft server, short_name: Minecraft}
+    runtime: {id: runtime-paper, slug: paper, name: Paper}
+    host: {id: node-paris-1, label: Paris 1, location_label: "Paris, France"}
+    dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
+    maintenance: null
+    pricing:
+      monthly_millicents: 10740
+      storage_monthly_millicents: 1700
+      billed_monthly_millicents: 10740
+      monthly_cents: 1074
+      min_balance_cents: 36
+      hourly_label: 0.0147 EUR
+      is_free: false
+      free_expires_at: null
+    dates: {created_at: "2026-11-20T08:15:30.000Z", suspended_at: null, deleted_at: null}
+    failure_reason: null
+    panel_url: null
+    address: 203.0.113.10:25565
+    capabilities: [console, powerSignals, suspension, files, logs, backups]
+    state: running
+  contains:
+    id:
+      description: Id of the service. Null in check mode when it would be ordered.
+      type: str
+    name:
+      description: Name of the service.
+      type: str
+    family:
+      description: Family of the service.
+      type: str
+    status:
+      description: Where the service is in its administrative life, such as V(ACTIVE) or V(SUSPENDED).
+      type: str
+    state:
+      description:
+        - Condition of the container at this second, such as V(running).
+        - Null when the task had no need to look, or the node cannot be reached.
+      type: str
+    project_id:
+      description: Id of the project that the service belongs to.
+      type: str
+    product:
+      description: What was ordered.
+      type: dict
+    runtime:
+      description: Edition of the product. May be null.
+      type: dict
+    host:
+      description: Node that carries the service.
+      type: dict
+    dimensions:
+      description: Size of the service.
+      type: dict
+    pricing:
+      description:
+        - What the service costs. Amounts are in the unit that the name ends in; 1000 millicents are one currency unit.
+        - C(billed_monthly_millicents) is the rate that runs now.
+      type: dict
+    dates:
+      description: When the service was created, suspended and deleted, in UTC.
+      type: dict
+    failure_reason:
+      description: Why the creation failed. Null when it did not.
+      type: str
+    address:
+      description: Host and port that the service answers at. May be null.
+      type: str
+    capabilities:
+      description: What the service offers now.
+      type: list
+      elements: str
+    maintenance:
+      description: As the platform sends it.
+      type: raw
+    panel_url:
+      description: As the platform sends it.
+      type: str
+cost:
+  description: What the change does to the monthly price, in currency units. There for orders and new sizes.
+  returned: when money moves
+  type: dict
+  sample:
+    monthly_before: "0.00"
+    monthly_after: "10.74"
+    monthly_change: "10.74"
+    lines:
+      - {label: Minecraft server, detail: "2 vCPU, 4 GB, 20 GB", monthly: "10.74"}
+  contains:
+    monthly_before:
+      description: The rate that runs now.
+      type: str
+    monthly_after:
+      description: The rate after the change. Null when it cannot be known.
+      type: str
+    monthly_change:
+      description: The difference.
+      type: str
+    lines:
+      description: The lines of the quote.
+      type: list
+      elements: dict
+actions:
+  description: What was done, or would be done in check mode, one sentence each.
+  returned: success
+  type: list
+  elements: str
+  sample: ["order minecraft as service 'survival' for 10.74 a month"]
+service_id:
+  description: Id of a service that was ordered. It is there even when a later step failed.
+  returned: when a service was ordered
+  type: str
+  sample: svc_8c1d
+secrets:
+  description: What the platform generated with the order and shows only once.
+  returned: when a service was ordered and O(return_secrets) is true
+  type: dict
+  sample:
+    service_id: svc_8c1d
+    name: survival
+    secrets:
+      - {label: Console password, value: not-a-real-one}
+secrets_file:
+  description: File that the generated secrets were written to.
+  returned: when a service was ordered and secrets were written
+  type: str
+  sample: /home/me/survival.json
+last_status:
+  description: Status of the service when the wait ended.
+  returned: when a wait ended without success
+  type: str
+  sample: PROVISIONING
+last_state:
+  description: State of the container when the wait ended.
+  returned: when a wait ended without success
+  type: str
+  sample: installing
+last_log_lines:
+  description: The last lines of the service's log when the wait ended.
+  returned: when a wait ended without success
+  type: list
+  elements: str
+  sample: ["Loading world"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SERVICE)
+
+
+if __name__ == "__main__":
+    main()

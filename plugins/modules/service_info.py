@@ -1,0 +1,200 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: service_info
+short_description: Read services and all that the platform tells about them
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns services by id, name, project, family and status; all of them when nothing is given.
+  - What O(include) names is read side by side for many services.
+options:
+  id:
+    description:
+      - Only the service of this id. It is an error when there is none.
+    type: str
+  name:
+    description:
+      - Only services of this name.
+    type: str
+  project:
+    description:
+      - Only services of this project, given by id or name.
+    type: str
+  family:
+    description:
+      - Only services of this family.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+  status:
+    description:
+      - Only services of this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are left out
+        unless they are asked for here.
+    type: str
+  include:
+    description:
+      - What to read beside the list. Each is under a key of its name; where a service does not offer it the value
+        is null.
+      - V(metrics) takes one call for 50 services; each of the others takes one call for every service.
+    type: list
+    elements: str
+    choices: [details, settings, metrics, events, logs, usage, billed_totals, sftp, backups, snapshots]
+    default: []
+  log_lines:
+    description:
+      - Number of log lines for O(include=logs), from 1 to 100.
+    type: int
+    default: 100
+  max_events:
+    description:
+      - Number of events for O(include=events) at most.
+    type: int
+    default: 100
+  usage_days:
+    description:
+      - Window in days for O(include=usage).
+    type: int
+    default: 30
+  time_zone:
+    description:
+      - Time zone in which the hour, the day, the week and the month of O(include=billed_totals) begin, such as
+        V(Europe/Paris). That of the machine that runs the task when not set. Weeks begin on Monday.
+    type: str
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - module: hosted.services.service
+  - plugin: hosted.services.inventory
+    plugin_type: inventory
+"""
+
+EXAMPLES = r"""
+- name: All game servers, and whether they run
+  hosted.services.service_info:
+    family: GAME
+    include: [metrics]
+  register: games
+
+- name: Those that are in service but do not run
+  ansible.builtin.debug:
+    msg: "{{ item.name }}"
+  loop: "{{ games.services | selectattr('status', 'eq', 'ACTIVE') | rejectattr('metrics.state', 'eq', 'running') }}"
+  loop_control:
+    label: "{{ item.name }}"
+
+- name: Why does it not start?
+  hosted.services.service_info:
+    name: survival
+    include: [details, logs, events]
+    log_lines: 20
+"""
+
+RETURN = r"""
+services:
+  description: The services.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - id: svc_8c1d
+      name: survival
+      family: GAME
+      status: ACTIVE
+      can_power: true
+      address: 203.0.113.10:25565
+      product: {slug: minecraft, name: Minecraft server, short_name: Minecraft}
+      runtime: {id: runtime-paper, slug: paper, name: Paper}
+      host: {id: node-paris-1, label: Paris 1, location_label: "Paris, France"}
+      dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}
+      monthly_millicents: 10740
+      hourly_label: 0.0147 EUR
+      is_free: false
+      created_at: "2026-11-20T08:15:30.000Z"
+      metrics:
+        state: running
+        cpu_allocation_percent: 12.5
+        ram_bytes: 1073741824
+        storage_bytes: 2147483648
+        uptime_seconds: 3600
+        net_rx_bytes: 1024
+        net_tx_bytes: 2048
+  contains:
+    id:
+      description: Id of the service.
+      type: str
+    name:
+      description: Name of the service.
+      type: str
+    family:
+      description: Family of the service.
+      type: str
+    status:
+      description: Where the service is in its administrative life.
+      type: str
+    monthly_millicents:
+      description: Price in millicents a month; 1000 millicents are one currency unit.
+      type: int
+    details:
+      description: The service in full, as M(hosted.services.service) returns it.
+      returned: when O(include) has V(details)
+      type: dict
+    settings:
+      description: What can be changed, with the bounds and the rates of the node.
+      returned: when O(include) has V(settings)
+      type: dict
+    metrics:
+      description: The container at this second. Null when its node cannot be reached.
+      returned: when O(include) has V(metrics)
+      type: dict
+    events:
+      description: The activity journal.
+      returned: when O(include) has V(events)
+      type: list
+      elements: dict
+    logs:
+      description: The last lines of the log.
+      returned: when O(include) has V(logs)
+      type: list
+      elements: str
+    usage:
+      description: What the service cost day by day, in cents.
+      returned: when O(include) has V(usage)
+      type: dict
+    billed_totals:
+      description: What the service cost this hour, day, week and month, in cents.
+      returned: when O(include) has V(billed_totals)
+      type: dict
+    sftp:
+      description: Where and as whom the files are reached over SFTP.
+      returned: when O(include) has V(sftp)
+      type: dict
+    backups:
+      description: The backups.
+      returned: when O(include) has V(backups)
+      type: list
+      elements: dict
+    snapshots:
+      description: The snapshots.
+      returned: when O(include) has V(snapshots)
+      type: list
+      elements: dict
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SERVICE_INFO)
+
+
+if __name__ == "__main__":
+    main()

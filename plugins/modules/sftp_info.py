@@ -1,0 +1,76 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: sftp_info
+short_description: Read where the files of a service are reached over SFTP
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns server, port and user name of a service's SFTP access, and when its password was made.
+  - The password itself cannot be read. M(hosted.services.sftp_password) makes another.
+options: {}
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+  - hosted.services.on_service
+seealso:
+  - module: hosted.services.sftp_password
+  - module: hosted.services.sftp_sync
+  - module: hosted.services.ssh_key
+"""
+
+EXAMPLES = r"""
+- name: Where the files are
+  hosted.services.sftp_info:
+    service: survival
+  register: access
+
+- name: Show it as a URL
+  ansible.builtin.debug:
+    msg: "sftp://{{ access.sftp.username }}@{{ access.sftp.host }}:{{ access.sftp.port }}"
+"""
+
+RETURN = r"""
+sftp:
+  description:
+    - The access. It opens this one service, and follows it to another node.
+    - Fields that the platform adds in the future are returned as well.
+  returned: success
+  type: dict
+  sample:
+    host: node-1.example.com
+    port: 2022
+    username: svc-7f3a
+    password_set_at: null
+  contains:
+    host:
+      description: The server.
+      type: str
+    port:
+      description: Its port.
+      type: int
+    username:
+      description: Who logs in.
+      type: str
+    password_set_at:
+      description: When the password was made, in UTC. Null when there is none.
+      type: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_info import SFTP_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SFTP_INFO)
+
+
+if __name__ == "__main__":
+    main()

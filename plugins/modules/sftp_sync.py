@@ -1,0 +1,267 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: sftp_sync
+short_description: Mirror a directory or a file to or from a service over SFTP
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Makes a directory on a service like one on this machine, or the other way round, over one SFTP connection that
+    carries many files at once.
+  - What has the same size and the same time of change on both sides is not copied. So a mirror that broke off goes
+    on where it stopped when it is run again.
+  - Each file goes over under a temporary name and takes its place in one step. Readers see the old file or the new
+    one, never a part of one. What a broken transfer left behind is removed by the next.
+  - Symbolic links are copied as links and never followed. One that leads out of the tree is left out with a warning,
+    on either side.
+  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
+    the host itself is meant when neither O(service) nor O(host) is given. Its variables C(ansible_host),
+    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password) say how to get there.
+    The API is not asked then, so no token is needed.
+options:
+  service:
+    description:
+      - Id of the service, or its name. An id wins over a name.
+      - Where its files are reached is read from the API.
+    type: str
+  project:
+    description:
+      - Name or id of the project of the service, when several services have its name.
+    type: str
+  family:
+    description:
+      - Family of the service, when several services have its name.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+  host:
+    description:
+      - Name or address of an SFTP server, to reach it without asking the API.
+    type: str
+  port:
+    description:
+      - Port of the SFTP server. If not set, it is that of the service, else 22.
+    type: int
+  username:
+    description:
+      - Name to log in with. If not set, it is that of the service, else your own.
+    type: str
+  private_key_file:
+    description:
+      - File of the private key to log in with.
+      - If neither this nor O(password) is set, the keys of the SSH agent and those in C(~/.ssh) are tried.
+    type: path
+  passphrase:
+    description:
+      - Passphrase of O(private_key_file), if it has one.
+      - A key in OpenSSH's own format needs the Python library C(bcrypt) for that. Without it, use an agent.
+    type: str
+  password:
+    description:
+      - Password to log in with, such as M(hosted.services.sftp_password) makes one.
+    type: str
+  host_key_checking:
+    description:
+      - V(accept_new) takes the key of a server that is not in O(known_hosts) and writes it down there. From then on
+        any other key is refused. In check mode it is not written down.
+      - V(strict) refuses a server that is not in O(known_hosts).
+      - V(off) takes any key, which lets anybody on the way read and change what is transferred.
+    type: str
+    choices: [accept_new, strict, "off"]
+    default: accept_new
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH.
+    type: path
+    default: ~/.ssh/known_hosts
+  direction:
+    description:
+      - V(push) makes O(dest) on the service like O(src) on this machine.
+      - V(pull) makes O(dest) on this machine like O(src) on the service.
+    type: str
+    choices: [push, pull]
+    default: push
+  src:
+    description:
+      - The directory or file to copy. Of a directory its content is meant; a slash at its end makes no difference.
+      - A path on this machine is relative to the current directory. A path on the service is relative to the root of
+        the service, which is V(.); one that begins with a slash or contains C(..) is refused.
+    type: str
+    required: true
+  dest:
+    description:
+      - Where it goes. Directories above it are made.
+      - When O(src) is a file and this is a directory, or ends with a slash, the file goes into it under its own name.
+    type: str
+    required: true
+  include:
+    description:
+      - Patterns of what takes part. Without any, everything does.
+      - V(*) and V(?) stay within a name, V(**) crosses directories. A pattern without a slash before its end is good at
+        any depth; one with a slash begins at the root of the tree. A slash at the end means directories only. What
+        matches a directory matches everything below it.
+      - Directories are made only where something in them takes part.
+    type: list
+    elements: str
+    default: []
+  exclude:
+    description:
+      - Patterns of what takes no part, written as in O(include), over which they win.
+      - What takes no part is neither copied nor deleted.
+    type: list
+    elements: str
+    default: []
+  checksum:
+    description:
+      - Compare the content of files of the same size, and not their times.
+      - The protocol has no checksums, so such files are read on both sides.
+    type: bool
+    default: false
+  delete:
+    description:
+      - Delete what is in O(dest) and not in O(src).
+      - Without it nothing is deleted, save what is in the way of something of another kind. A directory in the way of a
+        file is an error then.
+    type: bool
+    default: false
+  preserve_modes:
+    description:
+      - Give files and directories the permissions they have in O(src).
+      - Turn it off for servers that do not keep permissions.
+    type: bool
+    default: true
+  file_mode:
+    description:
+      - Permissions for all files, as octal digits in quotes. It wins over O(preserve_modes).
+    type: raw
+  directory_mode:
+    description:
+      - Permissions for all directories, as octal digits in quotes. It wins over O(preserve_modes).
+    type: raw
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+requirements:
+  - asyncssh >= 2.14.2
+notes:
+  - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of
+    connecting and logging in over SFTP.
+  - When something cannot be copied the task fails and RV(finished) lists what was done until then. Running it
+    again goes on from there.
+seealso:
+  - module: hosted.services.file
+  - module: hosted.services.ssh_key
+  - module: hosted.services.sftp_password
+  - module: hosted.services.sftp_info
+"""
+
+EXAMPLES = r"""
+# In a play with hosts: family_game
+- name: Mirror the plugins to every game server, and remove what is not ours
+  hosted.services.sftp_sync:
+    src: files/plugins
+    dest: plugins
+    delete: true
+    exclude: ["*.log", "cache/"]
+
+- name: Fetch the saved games of one service
+  hosted.services.sftp_sync:
+    service: survival
+    private_key_file: ~/.ssh/deploy
+    direction: pull
+    src: world
+    dest: /srv/archive/world
+
+- name: Send one file, with the password of the service
+  hosted.services.sftp_sync:
+    service: survival
+    password: "{{ survival_sftp_password }}"
+    src: files/server.properties
+    dest: server.properties
+    checksum: true
+"""
+
+RETURN = r"""
+sftp_sync:
+  description: What was done, or would be done in check mode. Paths are relative to O(dest), whose own is a dot.
+  returned: success
+  type: dict
+  sample:
+    host: node-1.example.com
+    port: 2022
+    username: svc-7f3a
+    direction: push
+    src: files/plugins
+    dest: plugins
+    created: ["maps.jar"]
+    updated: ["chat.jar", "chat/config.yml"]
+    deleted: []
+    unchanged: 41
+    bytes: 1204411
+  contains:
+    host:
+      description: The server.
+      type: str
+    port:
+      description: Its port.
+      type: int
+    username:
+      description: Who logged in. Null when it was you under your own name.
+      type: str
+    direction:
+      description: The direction.
+      type: str
+    src:
+      description: What was copied.
+      type: str
+    dest:
+      description: Where to.
+      type: str
+    created:
+      description: What was not there before.
+      type: list
+      elements: str
+    updated:
+      description: What was there and got other content, another target, or other permissions.
+      type: list
+      elements: str
+    deleted:
+      description: What was removed.
+      type: list
+      elements: str
+    unchanged:
+      description: How many files, directories and links were right already.
+      type: int
+    bytes:
+      description: The size of all files that were copied.
+      type: int
+finished:
+  description: What was done before a transfer failed. Paths are relative to O(dest).
+  returned: when a transfer failed
+  type: list
+  elements: str
+  sample: ["chat.jar"]
+actions:
+  description: What was done, or would be done in check mode, in one sentence.
+  returned: success
+  type: list
+  elements: str
+  sample: ["push files/plugins to plugins on svc-7f3a@node-1.example.com:2022: create 1, update 2 (1204411 bytes)"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SFTP_SYNC)
+
+
+if __name__ == "__main__":
+    main()

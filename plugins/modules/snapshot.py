@@ -1,0 +1,154 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: snapshot
+short_description: Take, roll back to and delete snapshots of services
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Takes a snapshot of each selected service, takes services back to one, or deletes it.
+  - A snapshot lives with its service. Deleting the service destroys it.
+options:
+  name:
+    description:
+      - Name of the snapshot.
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) makes sure that there is a snapshot of this name.
+      - V(rolled_back) takes the service back to it. What changed since is lost.
+      - V(absent) makes sure that there is none of this name.
+    type: str
+    choices: [present, rolled_back, absent]
+    default: present
+  confirm:
+    description:
+      - Agree to what O(state=rolled_back) loses. Without it the task fails and says what that is.
+    type: bool
+    default: false
+attributes:
+  idempotent:
+    description: Run twice in a row, the second run changes nothing.
+    support: partial
+    details: A rollback is done each time it is asked for.
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.many_services
+seealso:
+  - module: hosted.services.snapshot_info
+  - module: hosted.services.backup_retention
+  - module: hosted.services.backup
+"""
+
+EXAMPLES = r"""
+- name: Take a snapshot
+  hosted.services.snapshot:
+    service: worker
+    name: before-upgrade
+
+- name: Go back to it
+  hosted.services.snapshot:
+    service: worker
+    name: before-upgrade
+    state: rolled_back
+    confirm: true
+"""
+
+RETURN = r"""
+services:
+  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - service: worker
+      service_id: svc_02be
+      changed: true
+      failed: false
+      skipped: false
+      msg: null
+      actions: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
+      snapshot:
+        id: snp_90f3
+        name: before-upgrade
+        description: ""
+        parent: null
+        created_at: "2026-11-20T02:00:03.000Z"
+        size_bytes: 104857600
+      overwrites: null
+  contains:
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null when it was not found.
+      type: str
+    changed:
+      description: Whether something was changed for it, or would be in check mode.
+      type: bool
+    actions:
+      description: What was done for it, or would be done in check mode, one sentence each.
+      type: list
+      elements: str
+    failed:
+      description: Whether something went wrong with it.
+      type: bool
+    skipped:
+      description: Whether it was left out, because it does not offer what the task is about.
+      type: bool
+    msg:
+      description: What went wrong, or why it was skipped. Null when neither.
+      type: str
+    snapshot:
+      description: The snapshot. Null when it is absent or could not be taken.
+      type: dict
+      contains:
+        id:
+          description: Id of the snapshot. Null in check mode when it would be taken.
+          type: str
+        name:
+          description: Name of the snapshot.
+          type: str
+        description:
+          description: What the platform says about it.
+          type: str
+        parent:
+          description: Name of the snapshot before it. Null for the first one.
+          type: str
+        size_bytes:
+          description: Size of the snapshot.
+          type: int
+        created_at:
+          description: When it was taken, in UTC.
+          type: str
+    overwrites:
+      description: What a rollback loses. Null otherwise.
+      type: str
+actions:
+  description: What was done, or would be done in check mode, one sentence each, for all services.
+  returned: success
+  type: list
+  elements: str
+  sample: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SNAPSHOT)
+
+
+if __name__ == "__main__":
+    main()

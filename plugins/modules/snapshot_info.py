@@ -1,0 +1,137 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: snapshot_info
+short_description: Read snapshots of services and how fresh they are
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns the snapshots of each selected service, with the newest good one and its age.
+  - With O(max_age) it also says whether that one is young enough.
+options:
+  pattern:
+    description:
+      - Only snapshots whose names match this shell pattern, such as V(nightly-*).
+    type: str
+    default: "*"
+  max_age:
+    description:
+      - The age up to which the newest good snapshot counts as fresh, in years, months, days and hours as in V(1d6h) or
+        V(26h).
+    type: str
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+  - hosted.services.many_services
+seealso:
+  - module: hosted.services.snapshot
+  - module: hosted.services.backup_retention
+"""
+
+EXAMPLES = r"""
+- name: Is every game server backed up?
+  hosted.services.snapshot_info:
+    family: COMPUTE
+    pattern: nightly-*
+    max_age: 26h
+  register: found
+
+- name: Name those that are not
+  ansible.builtin.debug:
+    msg: "{{ found.services | rejectattr('freshness', 'eq', 'fresh') | map(attribute='service') }}"
+"""
+
+RETURN = r"""
+services:
+  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - service: worker
+      service_id: svc_02be
+      changed: false
+      failed: false
+      skipped: false
+      msg: null
+      actions: []
+      snapshots: []
+      newest: null
+      age_hours: null
+      freshness: missing
+  contains:
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null when it was not found.
+      type: str
+    changed:
+      description: Whether something was changed for it, or would be in check mode.
+      type: bool
+    actions:
+      description: What was done for it, or would be done in check mode, one sentence each.
+      type: list
+      elements: str
+    failed:
+      description: Whether something went wrong with it.
+      type: bool
+    skipped:
+      description: Whether it was left out, because it does not offer what the task is about.
+      type: bool
+    msg:
+      description: What went wrong, or why it was skipped. Null when neither.
+      type: str
+    snapshots:
+      description: The snapshots that match.
+      type: list
+      elements: dict
+      contains:
+        id:
+          description: Id of the snapshot.
+          type: str
+        name:
+          description: Name of the snapshot.
+          type: str
+        description:
+          description: What the platform says about it.
+          type: str
+        parent:
+          description: Name of the snapshot before it. Null for the first one.
+          type: str
+        size_bytes:
+          description: Size of the snapshot.
+          type: int
+        created_at:
+          description: When it was taken, in UTC.
+          type: str
+    newest:
+      description: The newest good one. Null when there is none.
+      type: dict
+    age_hours:
+      description: Its age in whole hours. Null when there is none.
+      type: int
+    freshness:
+      description:
+        - V(fresh) when it is not older than O(max_age), V(stale) when it is, V(missing) when there is none.
+        - Null without O(max_age), and for a service that failed or was skipped.
+      type: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot_info import SNAPSHOT_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SNAPSHOT_INFO)
+
+
+if __name__ == "__main__":
+    main()

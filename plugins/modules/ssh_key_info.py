@@ -1,0 +1,90 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: ssh_key_info
+short_description: Read the SSH keys of the account
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns the public SSH keys that open SFTP on the services of the account.
+options:
+  name:
+    description:
+      - Only keys of this name.
+    type: str
+  fingerprint:
+    description:
+      - Only the key of this fingerprint, as SHA256 or MD5, with or without the prefix.
+    type: str
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - module: hosted.services.ssh_key
+"""
+
+EXAMPLES = r"""
+- name: All keys
+  hosted.services.ssh_key_info:
+  register: keys
+
+- name: Keys that were never used
+  ansible.builtin.debug:
+    msg: "{{ keys.ssh_keys | selectattr('last_used_at', 'none') | map(attribute='name') }}"
+"""
+
+RETURN = r"""
+ssh_keys:
+  description: The keys.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - id: key_71c0
+      name: deploy
+      algorithm: ssh-ed25519
+      label: deploy@example
+      fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
+      created_at: "2026-11-20T08:15:30.000Z"
+      last_used_at: null
+  contains:
+    id:
+      description: Id of the key.
+      type: str
+    name:
+      description: Name of the key.
+      type: str
+    algorithm:
+      description: Type of the key.
+      type: str
+    label:
+      description: Label of the key.
+      type: str
+    fingerprint:
+      description: Fingerprint of the key, in the platform's notation.
+      type: str
+    created_at:
+      description: When the key was registered, in UTC.
+      type: str
+    last_used_at:
+      description: When the key last opened a session, in UTC. Null when it never did.
+      type: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.ssh_key_info import SSH_KEY_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SSH_KEY_INFO)
+
+
+if __name__ == "__main__":
+    main()
