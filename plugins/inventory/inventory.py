@@ -1,0 +1,330 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: inventory
+short_description: Services as hosts, by project and family
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Every service of the account is a host. Hosts are in a group for their project, such as C(project_games), and one for
+    their family, such as C(family_game).
+  - Hosts are ready for SFTP. Tasks of this collection's modules run on them with no other setting than the token, because
+    they run inside the controller; the address of the platform is taken from the inventory.
+  - The file has to end in C(hosted.yml) or C(hosted.yaml).
+  - An error of the platform is an error of the inventory, which is never silently empty. When the SFTP access or the
+    settings of single services cannot be read, a warning names them and their hosts are listed without.
+  - A host has the name of its service. What is not a letter, a digit, C(_), C(-) or C(.) becomes C(_). When several services
+    would have one host name, the beginning of its id is appended to each of them, as in C(db_6a88b66b). The same is done
+    for a service that is called like a group, C(all) or C(localhost).
+  - No variable holds a secret, and nothing that comes from the platform is taken for a template.
+options:
+  plugin:
+    description:
+      - Has to be V(hosted.services.inventory).
+    type: str
+    required: true
+    choices: [hosted.services.inventory]
+  connect_with:
+    description:
+      - How Ansible reaches the hosts.
+      - V(sftp) sets C(ansible_host), C(ansible_port) and C(ansible_user) from the SFTP access of each service that offers it,
+        which takes one call for every service, several at once. There is no Python behind SFTP, so facts are not gathered
+        (C(ansible_facts_modules) is an empty list). Whether to trust a host's key is decided by SSH as always.
+      - V(address) sets C(ansible_host) and C(ansible_port) from the address of the service, for machines with an SSH server
+        on the port that they publish.
+      - V(none) sets nothing.
+    type: str
+    choices: [sftp, address, none]
+    default: sftp
+  projects:
+    description:
+      - Only services of these projects, given by id or name. A project that does not exist is an error.
+    type: list
+    elements: str
+    default: []
+  families:
+    description:
+      - Only services of these families.
+    type: list
+    elements: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+    default: []
+  statuses:
+    description:
+      - Only services of these statuses. Without it, all but those that are being deleted.
+    type: list
+    elements: str
+    choices: [PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, FAILED]
+    default: []
+  names:
+    description:
+      - Only services whose name fits one of these shell patterns, upper and lower case being different.
+      - A pattern that begins with V(!) leaves out what it fits.
+    type: list
+    elements: str
+    default: []
+  include_metrics:
+    description:
+      - Whether to read what each service does at this second, in one call for 50 services. See C(hosted_state) and
+        C(hosted_metrics).
+    type: bool
+    default: false
+  include_settings:
+    description:
+      - Whether to read the settings of each service, such as its alias and the bounds of its size, in one call for every
+        service. See C(hosted_settings).
+    type: bool
+    default: false
+  hostnames:
+    description:
+      - Jinja expressions over the host variables, without braces, in order of preference. The first that gives something is
+        the name of the host; when none does, and by default, it is the name of the service.
+    type: list
+    elements: str
+    default: []
+  hostvars_prefix:
+    description:
+      - What the names of the host variables begin with. C(hosted_url), the address of the platform, is always called so.
+    type: str
+    default: hosted_
+extends_documentation_fragment:
+  - hosted.services.common.inventory_connection
+  - ansible.builtin.constructed
+  - ansible.builtin.inventory_cache
+notes:
+  - "Host variables, with the prefix C(hosted_): C(id), C(name), C(family), C(status), C(project), C(project_id), C(address),
+    C(product), C(runtime), C(host), C(dimensions), C(monthly) (the price in currency units, as a string),
+    C(hourly_label), C(is_free), C(can_power), C(created_at), and C(url). On request C(state), C(metrics) and C(settings)."
+  - The cache holds what was read, under a key that changes with the address, the token and the options; names of hosts,
+    variables and groups are made anew each time. C(--flush-cache) reads again.
+seealso:
+  - module: hosted.services.service
+  - module: hosted.services.service_info
+"""
+
+EXAMPLES = r"""
+# The smallest hosted.yml. The token comes from the environment variable HOSTED_SERVICES_TOKEN.
+plugin: hosted.services.inventory
+base_url: https://api.example.com
+
+---
+# Running game servers and applications of two projects, grouped by product and by where they are.
+plugin: hosted.services.inventory
+base_url: https://api.example.com
+token: "{{ lookup('ansible.builtin.file', '~/.config/hosted/token') }}"
+projects: [games, web]
+families: [GAME, APP]
+statuses: [ACTIVE]
+names: ["*", "!test-*"]
+include_metrics: true
+hostnames:
+  - hosted_project ~ '-' ~ hosted_name
+keyed_groups:
+  - key: hosted_product.slug
+    prefix: product
+  - key: hosted_host.location_label
+    prefix: location
+groups:
+  running: hosted_state == 'running'
+  large: hosted_dimensions.ram_gb >= 16
+compose:
+  backup_name: hosted_name ~ '-nightly'
+strict: true
+
+---
+# Kept on disk for ten minutes.
+plugin: hosted.services.inventory
+base_url: https://api.example.com
+cache: true
+cache_plugin: ansible.builtin.jsonfile
+cache_connection: ~/.cache/hosted-inventory
+cache_timeout: 600
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import chain
+from typing import Any, cast
+
+from ansible import constants
+from ansible.errors import AnsibleParserError
+from ansible.inventory.data import InventoryData
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION, connection
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+    ConfigurationError,
+    HostedError,
+)
+from ansible_collections.hosted.services.plugins.module_utils.api.libraries import require
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.resources.listing import (
+    Listing,
+    Wanted,
+    read_listing,
+)
+from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
+from ansible_collections.hosted.services.plugins.plugin_utils.in_process import untagged
+from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names import (
+    group_name,
+    host_names,
+    project_groups,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import variables_of
+
+CACHE_FORMAT = 1
+RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
+TEMPLATED = ("base_url", "token", "token_file")
+
+
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
+    """Turns the services of an account into hosts."""
+
+    NAME = "hosted.services.inventory"
+
+    def verify_file(self, path: str) -> bool:
+        """Take the files that are called so."""
+        readable = super().verify_file(path)  # type: ignore[no-untyped-call]
+        return bool(readable) and path.endswith(("hosted.yml", "hosted.yaml"))
+
+    def parse(self, inventory: InventoryData, loader: DataLoader, path: str, cache: bool = True) -> None:
+        """Read the services and fill the inventory.
+
+        :raises AnsibleParserError: with one sentence on what went wrong.
+        """
+        super().parse(inventory, loader, path, cache)
+        config = self._read_config_data(path)
+        try:
+            require()
+            self._check(config)
+            settings = connection(self._connection_options(config))
+            listing = self._listing(settings, cache)
+        except HostedError as error:
+            raise AnsibleParserError(error.message) from None
+        for warning in listing.warnings:
+            self.display.warning(warning)
+        self._fill(listing, settings.base_url)
+
+    # --- What was asked for -----------------------------------------------------------------------
+
+    def _check(self, config: Mapping[str, Any]) -> None:
+        """Refuse what Ansible would ignore: a filter with a slip in its name would let everything through."""
+        for name in config:
+            if name not in self.option_definitions:
+                raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
+        prefix = self.get_option("hostvars_prefix")
+        if not f"{prefix}id".isidentifier():
+            raise ConfigurationError(
+                f"hostvars_prefix is {prefix!r}; names of variables are letters, digits and underscores, "
+                "and do not begin with a digit"
+            )
+
+    def _connection_options(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the connection; what the file gives as a template is rendered."""
+        options = {name: self.get_option(name) for name in CONNECTION}
+        for name in TEMPLATED:
+            if isinstance(config.get(name), str) and self.templar.is_template(config[name]):
+                rendered = self.templar.template(config[name])
+                options[name] = None if rendered is None else str(rendered)
+        plain: dict[str, Any] = untagged(options)
+        return plain
+
+    def _wanted(self) -> Wanted:
+        filters = {
+            name: tuple(untagged(self.get_option(name)))
+            for name in ("projects", "families", "statuses", "names")
+        }
+        return Wanted(
+            **filters,
+            sftp=self.get_option("connect_with") == "sftp",
+            metrics=self.get_option("include_metrics"),
+            settings=self.get_option("include_settings"),
+        )
+
+    # --- The platform, or the cache ---------------------------------------------------------------
+
+    def _listing(self, settings: Connection, cache: bool) -> Listing:
+        """Return the services from the cache where it is on and fresh, else from the platform."""
+        wanted = self._wanted()
+        if not self.get_option("cache"):
+            return self._read(settings, wanted)
+        key = cache_key(settings, wanted)
+        kept = self._cache.get(key) if cache else None
+        if kept is None:
+            listing = self._read(settings, wanted)
+            self._cache[key] = asdict(listing)
+            return listing
+        return Listing(**kept)
+
+    def _read(self, settings: Connection, wanted: Wanted) -> Listing:
+        transport = Transport(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
+        try:
+            return read_listing(Client(transport), wanted)
+        finally:
+            transport.close()
+
+    # --- Hosts, variables and groups --------------------------------------------------------------
+
+    def _fill(self, listing: Listing, url: str) -> None:
+        how, prefix = self.get_option("connect_with"), self.get_option("hostvars_prefix")
+        variables = {s["id"]: variables_of(s, how, prefix, url) for s in listing.services}
+        projects = project_groups(listing.projects)
+        groups = {service["id"]: groups_of(service, projects) for service in listing.services}
+        taken = RESERVED.union(self.get_option("groups"), *groups.values())
+        for group in sorted(set(chain(*groups.values()))):
+            cast(InventoryData, self.inventory).add_group(group)
+        wanted = {s["id"]: self._preferred_name(variables[s["id"]]) or s["name"] for s in listing.services}
+        for id, host in sorted(host_names(wanted, taken).items(), key=lambda item: item[1]):
+            self._add(host, variables[id], groups[id])
+
+    def _preferred_name(self, variables: Mapping[str, Any]) -> str | None:
+        """Return what the first of ``hostnames`` that gives something gives."""
+        for expression in self.get_option("hostnames"):
+            try:
+                name = self._compose(expression, variables)
+            except Exception as error:  # Jinja raises whatever the expression does
+                if self.get_option("strict"):
+                    raise AnsibleParserError(
+                        f"hostnames: {expression!r} cannot be evaluated: {error}"
+                    ) from None
+                continue
+            if name not in (None, ""):
+                return str(name)
+        return None
+
+    def _add(self, host: str, variables: Mapping[str, Any], groups: list[str]) -> None:
+        inventory = cast(InventoryData, self.inventory)
+        inventory.add_host(host)
+        for name, value in variables.items():
+            inventory.set_variable(host, name, value)
+        for group in groups:
+            inventory.add_child(group, host)
+        strict = self.get_option("strict")
+        self._set_composite_vars(self.get_option("compose"), variables, host, strict)
+        self._add_host_to_composed_groups(self.get_option("groups"), variables, host, strict)
+        self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, host, strict)
+
+
+def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:
+    """Return the groups that a service is in by itself; a project that is not listed has none."""
+    project = projects.get(service["project_id"])
+    family = group_name("family", service["family"].lower())
+    return [project, family] if project else [family]
+
+
+def cache_key(settings: Connection, wanted: Wanted) -> str:
+    """Return a name for what these settings read, from which the token cannot be learnt."""
+    facts = [CACHE_FORMAT, settings.base_url, settings.auth_header, settings.auth_scheme, asdict(wanted)]
+    digest = hmac.new(settings.token.encode(), json.dumps(facts).encode(), hashlib.sha256)
+    return f"hosted_services_{digest.hexdigest()[:32]}"
