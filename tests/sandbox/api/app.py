@@ -1,0 +1,84 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The API as a FastAPI application, and every way it can fail in the one form of the specification."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from sandbox.api import (
+    apps,
+    backups,
+    billing,
+    database,
+    files,
+    journals,
+    ordering,
+    projects,
+    services,
+    settings,
+    ssh_keys,
+)  # fmt: skip
+from sandbox.api.routes import RouteTable
+from sandbox.domain.errors import STATED, AbsentError, RefusedError
+from sandbox.domain.world import World
+
+CHAPTERS = (
+    apps, services, settings, files, backups, journals, billing, projects, ordering, ssh_keys, database,
+)  # fmt: skip
+TITLE = "Hosted Services Management API (sandbox)"
+
+
+def table() -> RouteTable:
+    """All routes of all chapters."""
+    return RouteTable(route for chapter in CHAPTERS for route in chapter.router.routes)
+
+
+def failure(status: int, message: str) -> Response:
+    """An error in the specification's form."""
+    return JSONResponse({"statusCode": status, "message": message}, status)
+
+
+def create_api(world: World) -> FastAPI:
+    """All routes of the platform over one world."""
+    api = FastAPI(title=TITLE, version="1", docs_url=None, redoc_url=None, openapi_url=None,
+                  redirect_slashes=False)  # fmt: skip
+    for chapter in CHAPTERS:
+        api.include_router(chapter.router)
+
+    async def refused(__: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        status = STATED.get(error.rule) or world.gaps.status(f"refusal.{error.rule}")
+        return failure(status, error.message)
+
+    async def absent(__: Request, error: Exception) -> Response:
+        assert isinstance(error, AbsentError)
+        status = world.gaps.status("absent.status")
+        empty = world.gaps["absent.form"] == "empty"
+        return Response(status_code=status) if empty else failure(status, error.message)
+
+    async def malformed(__: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return failure(world.gaps.status("refusal.malformed"), _explain(error))
+
+    async def http(__: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        status = world.gaps.status("method.status") if error.status_code == 405 else error.status_code
+        return failure(status, str(error.detail))
+
+    api.add_exception_handler(RefusedError, refused)
+    api.add_exception_handler(AbsentError, absent)
+    api.add_exception_handler(RequestValidationError, malformed)
+    api.add_exception_handler(HTTPException, http)
+    return api
+
+
+def _explain(error: RequestValidationError) -> str:
+    """One line that names the field and what is wrong, without echoing what was sent."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    return f"{where or 'body'}: {first['msg']}"

@@ -1,0 +1,670 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The answers that the specification shows, as models: for the OpenAPI document, not for serving.
+
+Handlers build plain dictionaries; these models describe them, and the tests hold every answer against them.
+"""
+
+# The fields are spelled as the API spells them.
+# ruff: noqa: N815
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+Family = Literal["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
+Status = Literal["PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED"]
+State = Literal["running", "stopped", "starting", "stopping", "installing", "unknown"]
+Verdict = Literal["PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED"]
+
+
+class Shape(BaseModel):
+    """The base of all answers; further fields are allowed."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Error(Shape):
+    """Every error."""
+
+    statusCode: int
+    message: str
+
+
+class Dimensions(Shape):
+    """A size: vCPUs, GB of memory, GB of disk."""
+
+    cpuCores: int
+    ramGb: int
+    storageGb: int
+
+
+class ProductRef(Shape):
+    """What was ordered."""
+
+    slug: str
+    name: str
+    shortName: str
+
+
+class Runtime(Shape):
+    """The edition of a product."""
+
+    id: str
+    slug: str
+    name: str
+
+
+class Host(Shape):
+    """Where a service runs."""
+
+    id: str
+    label: str
+    locationLabel: str
+
+
+class ServiceItem(Shape):
+    """A service, list form."""
+
+    id: str
+    name: str
+    family: Family
+    status: Status
+    canPower: bool
+    address: str | None
+    product: ProductRef
+    runtime: Runtime | None
+    host: Host
+    dimensions: Dimensions
+    monthlyMillicents: int
+    hourlyLabel: str
+    isFree: bool
+    createdAt: str
+
+
+class Services(Shape):
+    """The services of the account."""
+
+    items: list[ServiceItem]
+
+
+class Pricing(Shape):
+    """What a service costs."""
+
+    monthlyMillicents: int
+    storageMonthlyMillicents: int
+    billedMonthlyMillicents: int
+    monthlyCents: int
+    minBalanceCents: int
+    hourlyLabel: str
+    isFree: bool
+    freeExpiresAt: str | None
+
+
+class Dates(Shape):
+    """The dates of a service."""
+
+    createdAt: str
+    suspendedAt: str | None
+    deletedAt: str | None
+
+
+class Service(Shape):
+    """A service, full form."""
+
+    id: str
+    name: str
+    family: Family
+    status: Status
+    projectId: str
+    product: ProductRef
+    runtime: Runtime | None
+    host: Host
+    dimensions: Dimensions
+    maintenance: Any
+    pricing: Pricing
+    dates: Dates
+    failureReason: str | None
+    panelUrl: str | None
+    address: str | None
+    capabilities: list[str]
+
+
+class Metrics(Shape):
+    """What a service does this second."""
+
+    state: State
+    cpuAllocationPercent: float
+    ramBytes: int
+    storageBytes: int
+    uptimeSeconds: int
+    netRxBytes: int
+    netTxBytes: int
+
+
+class AllMetrics(RootModel[dict[str, Metrics | None]]):
+    """Metrics by service id; null when the node cannot be reached."""
+
+
+class Source(Shape):
+    """Where a service comes from."""
+
+    kind: Literal["image", "runtime"]
+    reference: str
+    digest: str
+    tag: str
+    releasedAt: str
+    origin: str
+
+
+class Network(Shape):
+    """Where a service answers."""
+
+    alias: str
+    project: str
+    internalPort: int
+    publicIp: str | None
+    publicPort: int | None
+    isPublic: bool
+    editable: bool
+
+
+class Scale(Shape):
+    """The size of a service, its bounds and its price."""
+
+    cpuCores: int
+    ramGb: int
+    storageGb: int
+    cpuMin: int
+    cpuMax: int
+    ramMinGb: int
+    ramMaxGb: int
+    storageMinGb: int
+    storageMaxGb: int
+    cpuMillicentsPerMonth: int
+    ramMillicentsPerGbMonth: int
+    storageMillicentsPerGbMonth: int
+    optionsMillicents: int
+    monthlyMillicents: int
+    editable: bool
+    lockedReason: str | None
+
+
+class Command(Shape):
+    """The command of a container."""
+
+    command: str
+    defaultCommand: str | None
+    editable: bool
+
+
+class Settings(Shape):
+    """The settings of a service."""
+
+    source: Source
+    network: Network
+    scale: Scale
+    deploy: Command
+    deletable: bool
+
+
+class Account(Shape):
+    """Whose token it is."""
+
+    email: str
+
+
+class AppItem(Shape):
+    """An application; the four image fields are open before the first deploy."""
+
+    id: str
+    name: str
+    slug: str
+    status: Status
+    address: str
+    imageRef: str | None = None
+    platform: str | None = None
+    releasedAt: str | None = None
+    scanStatus: str | None = None
+
+
+class Apps(Shape):
+    """The applications of the account."""
+
+    items: list[AppItem]
+
+
+class AppQuote(Shape):
+    """The price of an application."""
+
+    hostId: str
+    hostLabel: str
+    dimensions: Dimensions
+    monthlyMillicents: int
+
+
+class Credentials(Shape):
+    """What opens the account's space of the registry."""
+
+    host: str
+    project: str
+    username: str
+    secret: str
+
+
+class Warned(Shape):
+    """A flaw."""
+
+    id: str
+    package: str
+    version: str
+    fixVersion: str
+    severity: str
+
+
+class Blocking(Warned):
+    """A flaw that lets code escape."""
+
+    reason: Literal["isolation", "scope"]
+
+
+class Counts(Shape):
+    """Flaws by severity."""
+
+    Critical: int
+    High: int
+    Medium: int
+    Low: int
+
+
+class ScanVerdict(Shape):
+    """What a scan found."""
+
+    counts: Counts
+    blocking: list[Blocking]
+    warnings: list[Warned]
+    warningCount: int
+    scanner: str
+
+
+class ScanReport(Shape):
+    """The scan of a release; `scannedAt` is open while it runs."""
+
+    tag: str
+    digest: str
+    scanStatus: Verdict
+    scannedAt: str | None = None
+    scanVerdict: ScanVerdict
+
+
+class Project(Shape):
+    """A project."""
+
+    id: str
+    name: str
+    createdAt: str
+    resourceCount: int
+
+
+class Projects(RootModel[list[Project]]):
+    """The projects of the account."""
+
+
+class ProjectDetail(Project):
+    """A project with its services."""
+
+    resources: list[ServiceItem]
+
+
+class Day(Shape):
+    """The spend of a day, YYYY-MM-DD."""
+
+    date: str
+    totalCents: int
+
+
+class Part(Shape):
+    """A part of a service's spend."""
+
+    label: str
+    cents: int
+
+
+class ServiceSpend(Shape):
+    """What a service cost."""
+
+    id: str
+    name: str
+    family: Family
+    productName: str
+    detail: str
+    totalCents: int
+    parts: list[Part]
+
+
+class ProjectSpend(Shape):
+    """What a project cost."""
+
+    id: str
+    name: str
+    range: int
+    totalCents: int
+    days: list[Day]
+    services: list[ServiceSpend]
+
+
+class Position(Shape):
+    """A place on the canvas."""
+
+    x: float
+    y: float
+
+
+class GraphNode(Shape):
+    """A service in the graph."""
+
+    id: str
+    name: str
+    family: Family
+    alias: str
+    subtitle: str
+    status: Status
+    state: State
+    capabilities: list[str]
+    diskBytes: int
+    position: Position
+
+
+class Edge(Shape):
+    """A reference from one service to another."""
+
+    source: str = Field(alias="from")
+    to: str
+    through: list[str]
+
+
+class Graph(Shape):
+    """The graph of a project."""
+
+    id: str
+    name: str
+    nodes: list[GraphNode]
+    edges: list[Edge]
+
+
+class FileEntry(Shape):
+    """A line of a directory."""
+
+    name: str
+    size: int
+    directory: bool
+    symlink: bool
+    mime: str
+    modeBits: str = Field(pattern=r"^[0-7]+$")
+    modifiedAt: str
+
+
+class FileEntries(RootModel[list[FileEntry]]):
+    """A directory."""
+
+
+class Content(Shape):
+    """A file's text."""
+
+    content: str
+
+
+class Backup(Shape):
+    """A backup."""
+
+    id: str
+    name: str
+    status: Literal["PENDING", "COMPLETED", "FAILED", "RESTORING"]
+    sizeBytes: int
+    createdAt: str
+    completedAt: str | None
+
+
+class Backups(RootModel[list[Backup]]):
+    """The backups of a service."""
+
+
+class Snapshot(Shape):
+    """A snapshot."""
+
+    id: str
+    name: str
+    description: str
+    parent: str | None
+    createdAt: str
+    sizeBytes: int
+
+
+class Snapshots(RootModel[list[Snapshot]]):
+    """The snapshots of a service."""
+
+
+class Lines(Shape):
+    """Log lines."""
+
+    lines: list[str]
+
+
+class Event(Shape):
+    """An administrative fact."""
+
+    id: str
+    type: str
+    at: str
+
+
+class Events(Shape):
+    """A page of events."""
+
+    items: list[Event]
+    nextCursor: str | None
+
+
+class Usage(Shape):
+    """What a service cost by day."""
+
+    range: int
+    totalCents: int
+    days: list[Day]
+
+
+class BilledTotals(Shape):
+    """What a service cost since four moments."""
+
+    hourCents: int
+    dayCents: int
+    weekCents: int
+    monthCents: int
+
+
+class Overview(Shape):
+    """The account's money."""
+
+    balanceCents: int
+    monthToDateCents: int
+    projectedMonthCents: int
+    dailyAvgCents: int
+    daysLeftEstimate: int
+    currentHourlyBurnCents: float
+    currentDailyBurnCents: float
+
+
+class Wallet(Shape):
+    """The balance."""
+
+    balanceCents: int
+    currency: str
+    becameClientAt: str
+
+
+class QuoteLine(Shape):
+    """A line of a quote."""
+
+    label: str
+    detail: str
+    monthlyCents: int
+
+
+class Quote(Shape):
+    """The price of an order."""
+
+    productSlug: str
+    dimensions: Dimensions
+    lines: list[QuoteLine]
+    monthlyMillicents: int
+    monthlyCents: int
+    hourlyLabel: str
+    minBalanceCents: int
+    balanceCents: int
+    daysCovered: int
+    coversFirstDay: bool
+
+
+class Secret(Shape):
+    """Something generated at creation."""
+
+    label: str
+    value: str
+
+
+class Ordered(Shape):
+    """An accepted order."""
+
+    instanceId: str
+    productSlug: str
+    name: str
+    status: Status
+    monthlyMillicents: int
+    href: str
+    secrets: list[Secret]
+
+
+class Key(Shape):
+    """An SSH key."""
+
+    id: str
+    name: str
+    algorithm: str
+    label: str
+    fingerprint: str
+    createdAt: str
+    lastUsedAt: str | None
+
+
+class Keys(RootModel[list[Key]]):
+    """The SSH keys of the account."""
+
+
+class Sftp(Shape):
+    """Where a service's files are."""
+
+    host: str
+    port: int
+    username: str
+    passwordSetAt: str | None
+
+
+class Password(Shape):
+    """A new SFTP password."""
+
+    host: str
+    port: int
+    username: str
+    password: str
+
+
+class Connection(Shape):
+    """How to open a database."""
+
+    engine: str
+    host: str
+    port: int
+    user: str
+    password: str
+    database: str
+    url: str
+
+
+class Table(Shape):
+    """A table."""
+
+    schema_: str = Field(alias="schema")
+    name: str
+    rows: int
+    bytes: int
+
+
+class Inventory(Shape):
+    """What a database holds."""
+
+    engine: str
+    supported: bool
+    database: str
+    version: str
+    tables: list[Table]
+
+
+class Column(Shape):
+    """A column."""
+
+    name: str
+    type: str
+
+
+class Rows(Shape):
+    """Rows, or the result of a statement."""
+
+    columns: list[Column]
+    rows: list[list[str | None]]
+    rowCount: int
+    truncated: bool
+    elapsedMs: int
+    command: str
+
+
+#: The answer of every route that the specification shows, by the route's name.
+SHOWN: dict[str, type[BaseModel]] = {
+    "apps.whoami": Account,
+    "apps.list": Apps,
+    "apps.quote": AppQuote,
+    "registry.credentials": Credentials,
+    "releases.scan": ScanReport,
+    "resources.list": Services,
+    "resources.get": Service,
+    "resources.metrics": AllMetrics,
+    "resources.power": Service,
+    "settings.get": Settings,
+    "files.list": FileEntries,
+    "files.read": Content,
+    "backups.list": Backups,
+    "snapshots.list": Snapshots,
+    "logs.read": Lines,
+    "events.list": Events,
+    "usage.read": Usage,
+    "billed_totals.read": BilledTotals,
+    "billing.overview": Overview,
+    "wallet.get": Wallet,
+    "projects.list": Projects,
+    "projects.get": ProjectDetail,
+    "projects.spend": ProjectSpend,
+    "projects.graph": Graph,
+    "order.quote": Quote,
+    "order.create": Ordered,
+    "ssh_keys.list": Keys,
+    "sftp.get": Sftp,
+    "sftp.password": Password,
+    "database.connection": Connection,
+    "database.inventory": Inventory,
+    "database.rows": Rows,
+    "database.query": Rows,
+}
+#: Routes whose answer is shown and that create something: 200 or 201 is left open.
+CREATING = ("order.create",)

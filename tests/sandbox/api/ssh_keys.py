@@ -1,0 +1,53 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / SSH keys, and Endpoints / SFTP."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from sandbox.api import bodies
+from sandbox.api.call import Chapter, Current
+from sandbox.domain import events, keys, views
+from sandbox.store.records import Key
+
+router = Chapter(tags=["SSH keys and SFTP"])
+
+
+@router.get("/api/users/me/ssh-keys", name="ssh_keys.list")
+async def list_keys(call: Current) -> Response:
+    """The SSH keys of the account."""
+    return call.json([views.key(call.world, key) for key in call.world.store.of(Key, call.account.id)])
+
+
+@router.post("/api/users/me/ssh-keys", name="ssh_keys.add")
+async def add_key(call: Current, body: bodies.PublicKey) -> Response:
+    """Register a public key; it opens SFTP on all services of the account."""
+    key = keys.add(call.world, call.account, body.name, body.publicKey)
+    return call.written("key_add", lambda: views.key(call.world, key), creates=True)
+
+
+@router.delete("/api/users/me/ssh-keys/{id}", name="ssh_keys.delete")
+async def delete_key(call: Current, id: str) -> Response:
+    """Remove a key; it opens nothing new from now on."""
+    key = keys.find(call.world, call.account, id)
+    call.world.store.drop(key)
+    return call.written("key_delete", lambda: views.key(call.world, key))
+
+
+@router.get("/api/resources/{id}/sftp", name="sftp.get")
+async def read_sftp(call: Current, id: str) -> Response:
+    """Where and as whom to reach a service's files over SFTP."""
+    return call.json(views.sftp(call.world, call.service(id)))
+
+
+@router.post("/api/resources/{id}/sftp/password", name="sftp.password")
+async def new_password(call: Current, id: str) -> Response:
+    """Generate another SFTP password, which only this answer shows."""
+    service = call.service(id)
+    password = keys.new_password(call.world, service)
+    events.record(call.world, service, "SFTP_PASSWORD_SET")
+    view = views.sftp(call.world, service)
+    del view["passwordSetAt"]
+    return call.json({**view, "password": password})

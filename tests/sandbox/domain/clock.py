@@ -1,0 +1,76 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sandbox's time: it follows the machine's until it is frozen, moved, or made to run faster."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+SECOND = 1000
+HOUR = 3600 * SECOND
+DAY = 24 * HOUR
+#: A month is 730 hours for every price: 365 days by 24 hours by 12 months.
+MONTH = 730 * HOUR
+
+
+class Clock:
+    """Simulated milliseconds since the epoch, `rate` of them for each real one (0 when frozen)."""
+
+    def __init__(self) -> None:
+        self.rate = 1.0
+        self._real = time.monotonic()
+        self._base = time.time() * SECOND
+
+    def now(self) -> int:
+        """The simulated time."""
+        return int(self._base + (time.monotonic() - self._real) * SECOND * self.rate)
+
+    def run(self, rate: float) -> None:
+        """Go on from now at another pace: 1 is real time, 0 stands still."""
+        self._base = float(self.now())
+        self._real = time.monotonic()
+        self.rate = rate
+
+    def move(self, to: int) -> None:
+        """Jump to a later time. ValueError when it lies in the past: billed time cannot be taken back."""
+        if to < self.now():
+            raise ValueError("the clock cannot be moved back; reset the sandbox instead")
+        self._base = float(to)
+        self._real = time.monotonic()
+
+    def restore(self, now: int, rate: float) -> None:
+        """Take over a saved time, in whichever direction it lies."""
+        self._base = float(now)
+        self._real = time.monotonic()
+        self.rate = rate
+
+
+def stamp(at: int) -> str:
+    """A timestamp as the API writes it: ISO 8601, UTC, with milliseconds."""
+    moment = datetime.fromtimestamp(at // SECOND, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % SECOND:03d}Z"
+
+
+def maybe_stamp(at: int | None) -> str | None:
+    """The same for a time that may be unknown."""
+    return None if at is None else stamp(at)
+
+
+def parse(text: str) -> int:
+    """Milliseconds of an ISO 8601 timestamp (UTC when it names no zone); ValueError when it is none."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * SECOND)
+
+
+def day_of(at: int) -> str:
+    """The UTC day of a time, YYYY-MM-DD."""
+    return stamp(at)[:10]
+
+
+def day_start(at: int) -> int:
+    """The first millisecond of the UTC day of a time."""
+    return at - at % DAY

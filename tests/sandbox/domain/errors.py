@@ -1,0 +1,36 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the platform says no. The status of a refusal is decided where HTTP is spoken, not here."""
+
+from __future__ import annotations
+
+#: Refusals whose status the specification states (section Errors).
+STATED: dict[str, int] = {
+    "capability": 400,
+    "scale_bounds": 400,
+    "scale_shrink": 400,
+    "bound_missing": 400,
+    "power_signal": 409,
+    "no_port": 409,
+    "key_present": 409,
+    "scan_pending": 422,
+    "scan_blocked": 422,
+}
+
+
+class RefusedError(Exception):
+    """A call breaks the rule `rule`: a key of `STATED`, or the gap point `refusal.<rule>`."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+
+
+class AbsentError(Exception):
+    """What the call addresses does not exist for this account."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} not found")
+        self.message = f"{what} not found"

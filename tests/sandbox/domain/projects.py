@@ -1,0 +1,83 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Projects (section Endpoints / Projects)."""
+
+from __future__ import annotations
+
+from sandbox.domain import lifecycle
+from sandbox.domain.errors import AbsentError, RefusedError
+from sandbox.domain.world import World
+from sandbox.store.records import Account, Project, Service
+
+MOST_NAME = 60
+
+
+def default(world: World, account_id: str) -> Project:
+    """The project that services without one belong to."""
+    return next(project for project in world.store.of(Project, account_id) if project.default)
+
+
+def find(world: World, account_id: str, project_id: str) -> Project:
+    """A project of the account."""
+    project = world.store.get(Project, project_id)
+    if project is None or project.account_id != account_id:
+        raise AbsentError("Project")
+    return project
+
+
+def pick(world: World, account: Account, project_id: str | None) -> Project:
+    """The project that a body names, or the default one."""
+    if project_id is None:
+        return default(world, account.id)
+    try:
+        return find(world, account.id, project_id)
+    except AbsentError as error:
+        raise RefusedError("project_unknown", error.message) from None
+
+
+def members(world: World, project: Project) -> list[Service]:
+    """The live services of a project."""
+    services = lifecycle.live(world, project.account_id)
+    return [service for service in services if service.project_id == project.id]
+
+
+def check_name(world: World, account_id: str, name: str, own: str = "") -> None:
+    """At most 60 characters, and unique on the account."""
+    if not 1 <= len(name) <= MOST_NAME:
+        raise RefusedError("name", f"a project name must have 1 to {MOST_NAME} characters")
+    if any(other.name == name and other.id != own for other in world.store.of(Project, account_id)):
+        raise RefusedError("project_duplicate", f"a project named {name} exists already")
+
+
+def create(world: World, account: Account, name: str) -> Project:
+    """A new, empty project."""
+    check_name(world, account.id, name)
+    project = Project(world.new_id("prj"), account.id, name, False, world.now)
+    world.store.put(project)
+    return project
+
+
+def rename(world: World, project: Project, name: str) -> None:
+    """Give a project another name."""
+    check_name(world, project.account_id, name, project.id)
+    project.name = name
+    world.store.put(project)
+
+
+def delete(world: World, project: Project) -> None:
+    """Remove a project; its services join the default project, which itself cannot be removed."""
+    if project.default:
+        raise RefusedError("project_default", "The default project cannot be deleted")
+    home = default(world, project.account_id)
+    for service in world.store.of(Service, project.account_id):
+        if service.project_id == project.id:
+            service.project_id = home.id
+            world.store.put(service)
+    world.store.drop(project)
+
+
+def move(world: World, service: Service, account: Account, project_id: str) -> None:
+    """Let a service join another project's network under the alias that it has."""
+    service.project_id = pick(world, account, project_id).id
+    world.store.put(service)

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Network, size and command of game servers and applications (section Endpoints / Settings)."""
+
+from __future__ import annotations
+
+from sandbox.domain import lifecycle, money, ordering
+from sandbox.domain.errors import RefusedError
+from sandbox.domain.world import World
+from sandbox.store.records import Node, Service
+
+FAMILIES = ("GAME", "APP")
+SETTLED = ("ACTIVE", "SUSPENDED")
+
+
+def require(service: Service) -> None:
+    """Settings exist on game servers and applications only."""
+    if service.family not in FAMILIES:
+        raise RefusedError("settings_family", "This resource does not offer settings")
+
+
+def locked_reason(service: Service) -> str | None:
+    """Why the size cannot change now, or None."""
+    if service.free:
+        return "A free service cannot be resized"
+    if service.status == "SUSPENDED":
+        return "A suspended service cannot be resized"
+    return None if service.status == "ACTIVE" else "The service is not in service"
+
+
+def _require_settled(service: Service) -> None:
+    require(service)
+    if service.status not in SETTLED:
+        raise RefusedError("not_editable", f"A service in status {service.status} takes no setting")
+
+
+def set_network(world: World, service: Service, public: bool) -> bool:
+    """Open or close a service. Returns whether the container is being recreated (it was running)."""
+    _require_settled(service)
+    if public == service.public:
+        return False
+    if public and service.port is None:
+        ordering.take_port(world, service, "no_port")
+    service.public = public
+    world.store.put(service)
+    if lifecycle.state(world, service) not in lifecycle.RUNNING:
+        return False
+    lifecycle.start(world, service)
+    return True
+
+
+def scale(world: World, service: Service, size: dict[str, int]) -> None:
+    """Give a service another size, whole and live; the new price runs from this call."""
+    require(service)
+    if service.free:
+        raise RefusedError("resize_free", "A free service cannot be resized")
+    if service.status == "SUSPENDED":
+        raise RefusedError("resize_suspended", "A suspended service cannot be resized")
+    _require_settled(service)
+    ordering.check_bounds(world.store.need(Node, service.node_id), size, "scale_bounds")
+    if size["storageGb"] < service.size["storageGb"]:
+        raise RefusedError("scale_shrink", "storageGb cannot be less than it is: a disk does not shrink")
+    service.size = dict(size)
+    money.bill(world, service)
+    world.store.put(service)
+
+
+def set_command(world: World, service: Service, command: str) -> None:
+    """Change the command that the next start launches; an empty one restores the original."""
+    _require_settled(service)
+    service.command = command
+    world.store.put(service)

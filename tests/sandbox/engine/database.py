@@ -1,0 +1,275 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One service's database: SQLite in a single file, in the shapes of the tunnel's routes.
+
+Every call opens the file anew, so that calls may come from any thread and a restored file counts at once.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+PAGE_ROWS = 50
+RETURNED_ROWS = 500
+LIMIT_SECONDS = 15.0
+
+Reason = Literal["unsupported", "unknown table", "bad page", "failed statement", "cut"]
+
+_SCHEMA = "main"
+_FILE = "database.sqlite3"
+# How many steps of SQLite's virtual machine pass between two looks at the time.
+_STEPS = 1000
+_FIRST_WORD = re.compile(r"(?:\s|--[^\n]*|/\*.*?(?:\*/|\Z)|;)*+([^\s;]\w*)", re.DOTALL)
+_WRITES = {sqlite3.SQLITE_INSERT: "INSERT", sqlite3.SQLITE_UPDATE: "UPDATE", sqlite3.SQLITE_DELETE: "DELETE"}
+_COUNTED = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE"})
+# What would open files outside the service's folder; VACUUM INTO attaches its target.
+_FORBIDDEN = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
+
+_TABLES = """
+SELECT name, wr AS without_rowid FROM pragma_table_list
+WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+ORDER BY name
+"""
+
+
+class EngineError(Exception):
+    """The one failure of this package, with a text for people.
+
+    `reason` says which kind it is: the engine is one that the tunnel cannot open, the table or page does not
+    exist, the engine refused the statement, or the statement was cut for its duration.
+    """
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class DatabaseEngine:
+    """The database kept in `folder`, which is made when it is missing.
+
+    `engine`, `version` and `database` are what the platform calls it; without `supported` only the inventory
+    answers, and says so. `limit_seconds` of `clock` is how long a statement may run. A read that is cut at
+    500 rows reports all the rows it had in ``rowCount``.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        engine: str = "sqlite",
+        version: str = sqlite3.sqlite_version,
+        database: str = "main",
+        supported: bool = True,
+        limit_seconds: float = LIMIT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.folder = folder
+        self.engine = engine
+        self.version = version
+        self.database = database
+        self.supported = supported
+        self._limit = limit_seconds
+        self._clock = clock
+
+    @property
+    def path(self) -> Path:
+        """The database's file. Nothing else holds its content between two calls."""
+        return self.folder / _FILE
+
+    def inventory(self) -> dict[str, Any]:
+        """``{engine, supported, database, version, tables: [{schema, name, rows, bytes}]}``.
+
+        ``rows`` is estimated from the highest row number, so it runs ahead of the truth after deletions.
+        """
+        head = {
+            "engine": self.engine,
+            "supported": self.supported,
+            "database": self.database,
+            "version": self.version,
+        }
+        if not self.supported:
+            return head | {"tables": []}
+        with self._session() as session:
+            tables = [
+                {
+                    "schema": _SCHEMA,
+                    "name": name,
+                    "rows": session.estimate(name, without_rowid),
+                    "bytes": session.bytes_of(name),
+                }
+                for name, without_rowid in session.tables()
+            ]
+        return head | {"tables": tables}
+
+    def rows(self, schema: str, table: str, page: int) -> dict[str, Any]:
+        """Page `page` (from 0) of a table, 50 rows each, in the shape of a query result.
+
+        The table has to be in the engine's catalogue before its name goes into a statement.
+        """
+        self._check_supported()
+        if page < 0:
+            raise EngineError("bad page", "pages are counted from 0")
+        with self._session() as session:
+            tables = dict(session.tables())
+            if schema != _SCHEMA or table not in tables:
+                raise EngineError("unknown table", f"the database has no table {schema}.{table}")
+            # A table without row numbers is kept in the order of its primary key anyway.
+            order = "" if tables[table] else " ORDER BY rowid"
+            statement = f"SELECT * FROM {_quoted(table)}{order} LIMIT {PAGE_ROWS} OFFSET {page * PAGE_ROWS}"  # noqa: S608 - the name is in the catalogue and quoted
+            return session.run(statement, types=session.declared_types(table))
+
+    def query(self, sql: str) -> dict[str, Any]:
+        """Run one statement: ``{columns, rows, rowCount, truncated, elapsedMs, command}``.
+
+        It has the rights of the database's owner; whatever destroys data succeeds. What it wrote is kept
+        once this returns, and undone when it fails or is cut.
+        """
+        self._check_supported()
+        with self._session() as session:
+            return session.run(sql)
+
+    def dump(self, dest: Path) -> None:
+        """Write a consistent copy of the database to the file `dest`, complete or not at all."""
+        fresh = dest.with_name(f".{dest.name}.part")
+        fresh.unlink(missing_ok=True)
+        with closing(self._connect()) as source, closing(sqlite3.connect(fresh)) as target:
+            source.backup(target)
+        fresh.replace(dest)
+
+    def restore(self, source: Path) -> None:
+        """Replace the whole content by that of a copy. Readers see the old state or the new one."""
+        if not source.is_file():
+            raise EngineError("failed statement", "there is no such copy of the database")
+        try:
+            with closing(sqlite3.connect(source)) as copy, closing(self._connect()) as target:
+                copy.backup(target)
+        except sqlite3.Error as error:
+            raise EngineError("failed statement", f"the copy cannot be restored: {error}") from error
+
+    def _check_supported(self) -> None:
+        if not self.supported:
+            raise EngineError("unsupported", f"the tunnel cannot open an engine of the kind {self.engine}")
+
+    def _connect(self) -> sqlite3.Connection:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return sqlite3.connect(self.path, isolation_level=None, timeout=self._limit)
+
+    @contextmanager
+    def _session(self) -> Iterator[_Session]:
+        with closing(self._connect()) as connection:
+            session = _Session(connection, self._clock, self._limit)
+            try:
+                yield session
+            except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
+                raise session.explain(error) from error
+
+
+class _Session:
+    """One connection for one call, with its watch over time and its notes on what was written."""
+
+    def __init__(self, connection: sqlite3.Connection, clock: Callable[[], float], limit: float) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._limit = limit
+        self._started = clock()
+        self._written: list[str] = []
+        connection.set_progress_handler(self._is_late, _STEPS)
+        connection.set_authorizer(self._authorize)
+
+    def tables(self) -> list[tuple[str, bool]]:
+        """The catalogue: each table's name, and whether it has no row numbers."""
+        return [(name, bool(flag)) for name, flag in self._connection.execute(_TABLES)]
+
+    def estimate(self, table: str, without_rowid: bool) -> int:
+        """About how many rows a table has."""
+        counted = "count(*)" if without_rowid else "max(rowid)"
+        return int(self._value(f"SELECT {counted} FROM {_quoted(table)}") or 0)  # noqa: S608 - from the catalogue
+
+    def bytes_of(self, table: str) -> int:
+        """The disk that a table takes; 0 where SQLite was built without the means to tell."""
+        try:
+            return int(self._value("SELECT sum(pgsize) FROM dbstat WHERE name = ?", table) or 0)
+        except sqlite3.OperationalError:
+            return 0
+
+    def declared_types(self, table: str) -> list[str]:
+        """The types of a table's columns as it was made with."""
+        rows = self._connection.execute("SELECT type FROM pragma_table_info(?) ORDER BY cid", (table,))
+        return [str(kind).lower() for (kind,) in rows]
+
+    def run(self, sql: str, types: Sequence[str] = ()) -> dict[str, Any]:
+        """Run one statement to its end and give the shape of a query result."""
+        self._written.clear()
+        word = _FIRST_WORD.match(sql)
+        if word is None:
+            raise EngineError("failed statement", "there is no statement")
+        cursor = self._connection.execute(sql)
+        names = [column[0] for column in cursor.description or ()]
+        kept = cursor.fetchmany(RETURNED_ROWS)
+        more = sum(1 for __ in cursor)
+        columns = zip(names, _types(kept, names, types), strict=True)
+        command = self._command(word[1].upper())
+        return {
+            "columns": [{"name": name, "type": kind} for name, kind in columns],
+            "rows": [[_text(value) for value in row] for row in kept],
+            "rowCount": len(kept) + more if names else self._changes(command),
+            "truncated": more > 0,
+            "elapsedMs": round((self._clock() - self._started) * 1000),
+            "command": command,
+        }
+
+    def explain(self, error: Exception) -> EngineError:
+        """The failure for people. SQLite says only "interrupted" when time has run out."""
+        if str(error) == "interrupted":
+            return EngineError("cut", f"the query was cut after {self._limit:g} seconds")
+        return EngineError("failed statement", f"the engine refused the statement: {error}")
+
+    def _command(self, word: str) -> str:
+        """The kind of the statement that ran: what a WITH leads to counts, not the WITH."""
+        if word != "WITH":
+            return word
+        return self._written[0] if self._written else "SELECT"
+
+    def _changes(self, command: str) -> int:
+        return int(self._value("SELECT changes()")) if command in _COUNTED else 0
+
+    def _value(self, sql: str, *parameters: str) -> Any:
+        return self._connection.execute(sql, parameters).fetchone()[0]
+
+    def _is_late(self) -> bool:
+        return self._clock() - self._started > self._limit
+
+    def _authorize(self, action: int, *_details: str | None) -> int:
+        if action in _FORBIDDEN:
+            return sqlite3.SQLITE_DENY
+        if action in _WRITES:
+            self._written.append(_WRITES[action])
+        return sqlite3.SQLITE_OK
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    return rf"\x{value.hex()}" if isinstance(value, bytes) else str(value)
+
+
+def _types(rows: list[tuple[Any, ...]], names: list[str], declared: Sequence[str]) -> list[str]:
+    """The type of each column: as declared, else that of its first value, as SQLite types values."""
+    kinds = {int: "integer", float: "real", bytes: "blob"}
+    found = []
+    for position in range(len(names)):
+        first = next((row[position] for row in rows if row[position] is not None), "")
+        stated = declared[position] if position < len(declared) else ""
+        found.append(stated or kinds.get(type(first), "text"))
+    return found

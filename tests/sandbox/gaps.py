@@ -1,0 +1,316 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything the specification leaves open, as named points, each with the fillings it allows.
+
+A *profile* picks one filling for each point. Handlers ask the profile and never decide by themselves, so
+the same server can stand for many platforms that all agree with the specification.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Point:
+    """One open question: where the specification leaves it, what it asks, which answers are allowed."""
+
+    name: str
+    section: str
+    question: str
+    fillings: tuple[str, ...]
+
+
+#: Bodies that may answer a write whose answer is not shown.
+WRITE = ("object", "empty 204", "item", "empty object", "list", "empty 200", "null")
+#: The same for a removal, where the object is the less likely answer.
+REMOVAL = ("empty object", "empty 204", "item", "object", "list", "empty 200", "null")
+#: Statuses for a refusal that has no stated one.
+REFUSAL = ("400", "422", "409", "403")
+#: Shapes of a list whose shape is not shown.
+LIST = ("items", "array", "page", "data")
+
+OPEN_FIELDS = "Resources and their fields / Fields left open"
+REFERENCES = "Resources and their fields / Cross-service references"
+SETTINGS = "Endpoints / Settings"
+POWER = "Endpoints / Power, suspension, deletion"
+FILES = "Endpoints / Files"
+BACKUPS = "Endpoints / Backups and snapshots"
+APPS = "Endpoints / Applications"
+BILLING = "Endpoints / Billing"
+PROJECTS = "Endpoints / Projects"
+ORDERING = "Endpoints / Ordering"
+KEYS = "Endpoints / SSH keys"
+DATABASE = "Endpoints / Database tunnel"
+JOURNALS = "Endpoints / Journals, activity, consumption"
+STATES = "States and transitions"
+AUTH = "Authentication"
+ERRORS = "Errors"
+LIMITS = "Limits"
+EVENTS = "Events"
+
+
+def _answer(name: str, section: str, what: str, fillings: tuple[str, ...] = WRITE) -> Point:
+    return Point(f"answer.{name}", section, f"What does {what} answer?", fillings)
+
+
+def _refusal(rule: str, section: str, what: str, *first: str) -> Point:
+    statuses = tuple(dict.fromkeys((*first, *REFUSAL)))
+    return Point(f"refusal.{rule}", section, f"With which status is {what} refused?", statuses)
+
+
+ANSWERS = (
+    _answer("network", SETTINGS, "a network change"),
+    _answer("scale", SETTINGS, "a change of size"),
+    _answer("deploy_command", SETTINGS, "a change of the deploy command"),
+    _answer("move", SETTINGS, "a move to another project"),
+    _answer("suspend", POWER, "suspend"),
+    _answer("resume", POWER, "resume"),
+    _answer("delete", POWER, "the deletion of a service", REMOVAL),
+    _answer("file_write", FILES, "writing a file"),
+    _answer("file_directory", FILES, "making a directory"),
+    _answer("file_rename", FILES, "renaming a file"),
+    _answer("file_delete", FILES, "deleting files", REMOVAL),
+    _answer("backup_create", BACKUPS, "creating a backup"),
+    _answer("backup_restore", BACKUPS, "restoring a backup"),
+    _answer("backup_delete", BACKUPS, "deleting a backup", REMOVAL),
+    _answer("snapshot_create", BACKUPS, "creating a snapshot"),
+    _answer("snapshot_rollback", BACKUPS, "rolling back to a snapshot"),
+    _answer("snapshot_delete", BACKUPS, "deleting a snapshot", REMOVAL),
+    _answer("project_create", PROJECTS, "creating a project"),
+    _answer("project_rename", PROJECTS, "renaming a project"),
+    _answer("project_delete", PROJECTS, "deleting a project", REMOVAL),
+    _answer("key_add", KEYS, "adding an SSH key"),
+    _answer("key_delete", KEYS, "deleting an SSH key", REMOVAL),
+    _answer("app_create", APPS, "creating an application"),
+    _answer("release_declare", APPS, "declaring a release"),
+    _answer("app_deploy", APPS, "a deploy"),
+    _answer("environment", APPS, "replacing the environment", ("empty object", *WRITE[1:3], *WRITE[4:])),
+)
+
+REFUSALS = (
+    _refusal("malformed", ERRORS, "a malformed body or a value of the wrong type"),
+    _refusal("too_large", ERRORS, "an oversized body", "413"),
+    _refusal("environment", APPS, "an environment that breaks a rule"),
+    _refusal("private_key", KEYS, "a private key"),
+    _refusal("key_type", KEYS, "a key of a type that is not accepted, or a short RSA key"),
+    _refusal("path", FILES, "a path containing `..`"),
+    _refusal("file_missing", FILES, "reading a file that does not exist", "404"),
+    _refusal("file_unreadable", FILES, "reading a file beyond 2 MB or with binary content", "413"),
+    _refusal("file_conflict", FILES, "a name that is in the way", "409"),
+    _refusal("file_count", LIMITS, "deleting more than 100 names"),
+    _refusal("resize_free", STATES, "a resize of a free service"),
+    _refusal("resize_suspended", STATES, "a resize of a suspended service"),
+    _refusal("not_editable", SETTINGS, "a setting of a service that cannot take it now"),
+    _refusal("settings_family", SETTINGS, "the settings of a service that is no game server or application"),
+    _refusal("cover", ORDERING, "an order whose first day is not covered", "402"),
+    _refusal("order_values", ORDERING, "an order with an unknown product, host or an impossible size"),
+    _refusal("order_port", ORDERING, "an order for which no port is left", "409"),
+    _refusal("name", LIMITS, "a name that is empty or too long"),
+    _refusal("project_duplicate", PROJECTS, "a project name already in use", "409"),
+    _refusal("project_default", PROJECTS, "deleting the default project"),
+    _refusal("project_unknown", PROJECTS, "a reference to a project that does not exist", "404"),
+    _refusal("slug", APPS, "a malformed application slug"),
+    _refusal("slug_taken", APPS, "an application slug already in use", "409"),
+    _refusal("host_unknown", APPS, "a host that does not exist or does not take applications", "404"),
+    _refusal("release_undeclared", APPS, "a tag that was never declared", "404"),
+    _refusal("release_unpushed", APPS, "a release whose digest is not in the registry", "404"),
+    _refusal("start_failed", APPS, "a deploy of an application that does not start", "502", "500"),
+    _refusal("backup_state", STATES, "restoring a backup that is not completed", "409"),
+    _refusal("backup_busy", STATES, "deleting a backup that is being made or restored", "409"),
+    _refusal("snapshot_duplicate", BACKUPS, "a snapshot name already in use", "409"),
+    _refusal("suspend_status", STATES, "suspending what is suspended", "409"),
+    _refusal("resume_status", STATES, "resuming a service that is not suspended", "409"),
+    _refusal("range", LIMITS, "a window of days beyond what is kept"),
+    _refusal("lines", LIMITS, "a number of log lines out of 1 to 100"),
+    _refusal("ids", LIMITS, "more than 50 ids in one metrics call"),
+    _refusal("cursor", JOURNALS, "a cursor that was never given out"),
+    _refusal("period", BILLING, "a statement period that is malformed"),
+    _refusal("no_database", DATABASE, "the tunnel on a service that is no database", "404"),
+    _refusal("unsupported_engine", DATABASE, "rows and queries of an engine the tunnel cannot open", "501"),
+    _refusal("sql", DATABASE, "a statement that the engine refuses"),
+    _refusal("query_timeout", DATABASE, "a query cut at 15 seconds", "408", "504"),
+    _refusal("database_down", DATABASE, "the tunnel to a stopped database", "503", "409"),
+    _refusal("table", DATABASE, "rows of a table that the engine does not know", "404"),
+)
+
+FORMS = (
+    Point("created.status", ERRORS, "Do calls that create something answer 200 or 201?", ("201", "200")),
+    Point("id.form", "What the service does", "What do the opaque identifiers look like?",
+          ("uuid", "hex", "prefixed", "number")),
+    Point("maintenance", OPEN_FIELDS, "What does `maintenance` hold?", ("null", "object", "string")),
+    Point("panel_url", OPEN_FIELDS, "What does `panelUrl` hold?", ("null", "url")),
+    Point("extra_fields", OPEN_FIELDS, "Do objects carry fields that are not shown?", ("no", "yes")),
+    Point("failure_reason", STATES, "Is `failureReason` empty on services that did not fail?",
+          ("null", "empty")),
+    Point("transactions.page", BILLING, "How are transactions paginated?",
+          ("cursor", "whole array", "page number")),
+    Point("transaction.fields", OPEN_FIELDS, "Which fields has a transaction beyond its type?",
+          ("amountCents", "cents", "amount object")),
+    Point("invoice.fields", OPEN_FIELDS, "How are an invoice's number and link named?",
+          ("number, downloadUrl", "invoiceNumber, href", "reference, pdf.url")),
+    Point("statement.fields", OPEN_FIELDS, "Which fields has a statement?",
+          ("period, services", "month, lines", "id, items")),
+    Point("daily_spend.fields", OPEN_FIELDS, "Which fields has a line of daily spend?",
+          ("date, totalCents", "day, cents", "date, services")),
+    Point("release.fields", OPEN_FIELDS, "Which fields has a release in the list?",
+          ("flat", "image object", "tag only")),
+    Point("node.fields", OPEN_FIELDS, "Which fields has an application node in the list?",
+          ("id, label", "hostId, hostLabel", "host object")),
+    Point("app_project.fields", OPEN_FIELDS, "Which fields has a project in the application flow?",
+          ("id, name", "projectId, projectName", "as a project")),
+    Point("list.daily_spend", BILLING, "What shape is the list of daily spend?", ("items", "array", "page")),
+    Point("list.invoices", BILLING, "What shape is the list of invoices?", LIST),
+    Point("list.statements", BILLING, "What shape is the list of statements?", LIST),
+    Point("list.nodes", APPS, "What shape is the list of application nodes?", LIST),
+    Point("list.app_projects", APPS, "What shape is the application flow's list of projects?", LIST),
+    Point("list.releases", APPS, "What shape is the list of releases?", LIST),
+    Point("app_logs.shape", APPS, "What do an application's logs look like?",
+          ("lines", "array", "text", "entries")),
+    Point("app_logs.parameter", APPS, "Which query parameter bounds an application's logs?",
+          ("lines", "none", "tail")),
+    Point("app.unreleased", APPS, "What do an application's image fields hold before the first deploy?",
+          ("empty", "null", "absent")),
+    Point("consommation.parameter", PROJECTS, "Which query parameter sets the window of project spend?",
+          ("range", "days", "none")),
+    Point("consommation.default", PROJECTS, "Which window has project spend by default?", ("30", "7")),
+    Point("range.bound", LIMITS, "How is a too long window of days treated?",
+          ("refused", "cut to 365", "cut to 90")),
+    Point("lines.bound", LIMITS, "How are log lines out of bounds treated?", ("refused", "cut")),
+    Point("events.page_size", LIMITS, "How many events has a page?", ("20", "5", "50")),
+    Point("events.order", EVENTS, "In which order are events listed?", ("newest first", "oldest first")),
+    Point("events.types", EVENTS, "How are event types beyond the two seen spelled?",
+          ("UPPER_SNAKE", "dotted", "SERVICE_ prefix")),
+    Point("absent.status", ERRORS, "Which status has an item that does not exist?", ("404", "410")),
+    Point("absent.form", ERRORS, "Has such an answer a body?", ("error form", "empty")),
+    Point(
+        "content_type",
+        ERRORS,
+        "How is the type of JSON answers written?",
+        ("application/json", "application/json; charset=utf-8"),
+    ),
+    Point("metrics.unknown", "Endpoints / Services", "What does metrics say of an id it does not know?",
+          ("left out", "null")),
+    Point("metrics.no_ids", "Endpoints / Services", "What does metrics answer without ids?",
+          ("empty", "all", "refused")),
+    Point("list.order", "Endpoints / Services", "In which order are services listed?",
+          ("oldest first", "newest first", "by name")),
+    Point("auth.missing", AUTH, "What is the answer to a missing or invalid token?",
+          ("401 error form", "401 empty", "403 error form", "401 html")),
+    Point("auth.scope", AUTH, "What is the answer to a token of too small a scope?",
+          ("403 error form", "401 error form", "403 empty")),
+    Point("auth.other_scope", AUTH, "Which scope do project, billing, order and key routes need?",
+          ("FULL", "any")),
+    Point("resume.to", STATES, "What does resume lead to?",
+          ("ACTIVE at once", "ACTIVE later", "PROVISIONING, then ACTIVE")),
+    Point("resume.state", STATES, "Does a resumed service run again by itself?", ("started", "stopped")),
+    Point("delete.pace", STATES, "How soon is a deleted service gone?", ("at once", "after DELETING")),
+    Point("delete.listed", STATES, "Is a service listed while it is DELETING?", ("listed", "hidden")),
+    Point("deleted.read", STATES, "What does reading a deleted service answer?",
+          ("absent", "status DELETED")),
+    Point("grace", STATES, "How long may the balance be below zero?", ("72 h", "24 h", "168 h")),
+    Point("provisioning.state", STATES, "Which container state has a service being created?",
+          ("installing", "unknown", "stopped")),
+    Point("power.states", STATES, "Which states does a signal pass?", ("through starting", "at once")),
+    Point("suspended.state", STATES, "Which state does metrics give for a suspended service?",
+          ("stopped", "unknown")),
+    Point("restore.restart", STATES, "Does a restore stop the service while it runs?", ("no", "yes")),
+    Point("suspended.capabilities", "Resources and their fields / Capabilities",
+          "What does a suspended service still offer?",
+          ("files, logs, backups", "logs, backups", "logs")),
+    Point("fingerprint", "Resources and their fields / SSH key", "Which digest is a key's fingerprint?",
+          ("SHA256", "MD5", "MD5 prefixed")),
+    Point("key.label", "Resources and their fields / SSH key", "What is a key's `label`?",
+          ("comment", "algorithm and size", "name")),
+    Point("file.mode", "Resources and their fields / File entry", "How many digits has `modeBits`?",
+          ("3 digits", "4 digits", "6 digits")),
+    Point("file.mime", "Resources and their fields / File entry", "How precise is `mime`?",
+          ("by name", "coarse")),
+    Point("file.write_parents", FILES, "Does a write make the missing parent directories?", ("yes", "no")),
+    Point("file.delete_missing", FILES, "Is a name to delete that does not exist an error?",
+          ("ignored", "refused")),
+    Point("network.name", SETTINGS, "What does `network.project` name?", ("name", "id")),
+    Point("order.href", ORDERING, "What is `href` of an order?", ("path", "absolute")),
+    Point("order.secrets", ORDERING, "How are generated secrets labelled?", ("words", "variable names")),
+    Point("quote.cover", ORDERING, "What must the balance cover for a day?",
+          ("the new service", "all services together")),
+    Point("currency", "Resources and their fields / Wallet", "What is `currency`?", ("EUR", "USD", "eur")),
+    Point("reference.field", REFERENCES,
+          "What of a field that the neighbour does not have?", ("refused", "kept as written")),
+    Point("release.moved", APPS, "What does declaring a tag again with another digest do?",
+          ("moves the tag", "keeps both")),
+    Point("scan.wait", APPS, "How long does the scan route wait for a verdict?",
+          ("until it is there", "30 s")),
+    Point("scan.unscanned_at", APPS, "What is `scannedAt` while the scan runs?", ("null", "absent")),
+    Point("scan.undeclared", APPS, "Does the scan route know a tag that was pushed but not declared?",
+          ("no", "yes")),
+    Point("lifted.status", STATES, "Which verdict does a lifted release show?", ("WARNED", "PASSED")),
+    Point("deploy.failed", APPS, "What runs after a deploy that does not start?",
+          ("the new version, stopped", "the previous version runs again")),
+    Point("environment.applies", APPS, "When does a running application take a new environment?",
+          ("at its next start", "at once")),
+    Point("registry.unknown", APPS, "Can an image be pushed before its application exists?",
+          ("no", "yes")),
+    Point("suspend.again", STATES, "What does suspending a suspended service do?", ("nothing", "refused")),
+    Point("version.header", "Versioning", "Do answers name the version of the API?", ("no", "yes")),
+    Point("method.status", ERRORS, "What does a path answer to a method that it does not have?",
+          ("404", "405")),
+)  # fmt: skip
+
+POINTS: dict[str, Point] = {point.name: point for point in (*ANSWERS, *REFUSALS, *FORMS)}
+
+
+class Profile:
+    """One filling for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed.
+
+    `plain` takes the first filling of each point; `terse` prefers empty answers and `wrapped` enveloped
+    ones, and both move on by one or two places elsewhere, so that the three differ wherever they can.
+    """
+
+    NAMES = ("plain", "terse", "wrapped", "random")
+    PREFERRED: ClassVar[dict[str, tuple[str, ...]]] = {
+        "plain": (),
+        "terse": ("empty 204", "401 empty", "403 empty", "whole array", "array"),
+        "wrapped": ("item", "page", "page number"),
+    }
+
+    def __init__(self, name: str = "plain", fill: dict[str, str] | None = None) -> None:
+        kind, __, seed = name.partition(":")
+        if kind not in self.NAMES:
+            raise ValueError(f"unknown profile {name!r}; known: {', '.join(self.NAMES)}")
+        self.name = name if kind != "random" else f"random:{seed or '0'}"
+        self._filled = {point.name: self._pick(kind, seed or "0", point) for point in POINTS.values()}
+        for point, filling in (fill or {}).items():
+            self._override(point, filling)
+        self.fill = dict(fill or {})
+
+    def __getitem__(self, point: str) -> str:
+        return self._filled[point]
+
+    def status(self, point: str) -> int:
+        """The filling of a point whose fillings are HTTP statuses."""
+        return int(self._filled[point])
+
+    def describe(self) -> dict[str, str]:
+        """Every point with the filling chosen."""
+        return dict(self._filled)
+
+    def _override(self, point: str, filling: str) -> None:
+        if point not in POINTS:
+            raise ValueError(f"unknown gap point {point!r}")
+        if filling not in POINTS[point].fillings:
+            raise ValueError(f"{point}: {filling!r} is none of {', '.join(POINTS[point].fillings)}")
+        self._filled[point] = filling
+
+    def _pick(self, kind: str, seed: str, point: Point) -> str:
+        if kind == "random":
+            digest = hashlib.sha256(f"{seed}/{point.name}".encode()).digest()
+            return point.fillings[int.from_bytes(digest[:4], "big") % len(point.fillings)]
+        for filling in self.PREFERRED[kind]:
+            if filling in point.fillings:
+                return filling
+        place = ("plain", "terse", "wrapped").index(kind)
+        return point.fillings[min(place, len(point.fillings) - 1)]

@@ -1,0 +1,103 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The packages that an image's files say are installed, and the order of their versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from debian.deb822 import Deb822
+from debian.debian_support import NativeVersion
+
+Format = Literal["dpkg", "apk"]
+
+_DPKG = "var/lib/dpkg/status"
+# Images without a package manager keep one file a package here.
+_DPKG_PARTS = "var/lib/dpkg/status.d/"
+_APK = frozenset({"lib/apk/db/installed", "usr/lib/apk/db/installed"})
+_SOURCE = re.compile(r"(\S+)(?:\s+\((\S+)\))?")
+
+# Versions of Alpine: numbers, a letter, suffixes, a commit that does not count, a revision of the packaging.
+_APK_VERSION = re.compile(
+    r"(?P<numbers>\d+(?:\.\d+)*)(?P<letter>[a-z]?)(?P<suffixes>(?:_[a-z]+\d*)*)(?:~[0-9a-f]+)?(?:-r(?P<revision>\d+))?"
+)
+_APK_SUFFIX = re.compile(r"_([a-z]+)(\d*)")
+_APK_SUFFIXES = ("alpha", "beta", "pre", "rc", "", "cvs", "svn", "git", "hg", "p")
+
+
+@dataclass(frozen=True)
+class Package:
+    """An installed package. `source` is what it was built from: advisories name that."""
+
+    format: Format
+    name: str
+    version: str
+    source: str
+    source_version: str
+
+
+def is_database(path: str) -> bool:
+    """Whether `path` of an image holds a list of packages."""
+    parts = path.startswith(_DPKG_PARTS) and not path.endswith(".md5sums")
+    return path == _DPKG or path in _APK or parts
+
+
+def installed(files: Mapping[str, bytes]) -> list[Package]:
+    """The packages listed in the databases among `files`, in their order."""
+    return [
+        package
+        for path, content in files.items()
+        for package in (_apk(content) if path in _APK else _dpkg(content))
+    ]
+
+
+def older(format: Format, version: str, other: str) -> bool:
+    """Whether `version` comes before `other` in the order of its package format.
+
+    A version that the format does not know counts as newer than any: it cannot be matched with an advisory.
+    """
+    try:
+        return bool(_key(format, version) < _key(format, other))
+    except ValueError:
+        return False
+
+
+def _key(format: Format, version: str) -> Any:
+    return NativeVersion(version) if format == "dpkg" else _apk_key(version)
+
+
+def _dpkg(content: bytes) -> list[Package]:
+    found = []
+    for entry in Deb822.iter_paragraphs(content, use_apt_pkg=False):
+        name, version = entry.get("Package"), entry.get("Version")
+        if name and version and entry.get("Status", "installed").endswith("installed"):
+            source = _SOURCE.match(entry.get("Source", ""))
+            built_from, built_version = source.groups() if source else (name, None)
+            found.append(Package("dpkg", name, version, built_from, built_version or version))
+    return found
+
+
+def _apk(content: bytes) -> list[Package]:
+    entries = Deb822.iter_paragraphs(content, use_apt_pkg=False)
+    return [
+        Package("apk", entry["P"], entry["V"], entry.get("o", entry["P"]), entry["V"])
+        for entry in entries
+        if "P" in entry and "V" in entry
+    ]
+
+
+def _apk_key(version: str) -> tuple[Any, ...]:
+    match = _APK_VERSION.fullmatch(version)
+    if match is None:
+        raise ValueError(f"{version!r} is not a version of an Alpine package")
+    first, *rest = match["numbers"].split(".")
+    # Behind the first point a leading zero makes a number a fraction: 1.05 is between 1.0 and 1.1.
+    numbers = [(1, int(first)), *((0, number) if number[0] == "0" else (1, int(number)) for number in rest)]
+    # The end ranks between the suffixes of what comes before a release and of what comes after it.
+    named = [*_APK_SUFFIX.findall(match["suffixes"]), ("", "")]
+    suffixes = [(_APK_SUFFIXES.index(name), int(number or 0)) for name, number in named]
+    return numbers, match["letter"], suffixes, int(match["revision"] or 0)

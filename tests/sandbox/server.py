@@ -1,0 +1,244 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All listeners of the sandbox on one event loop over one world."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import yaml
+from starlette.types import ASGIApp
+
+from sandbox.api.app import create_api, table
+from sandbox.api.connections import Protocol
+from sandbox.api.gateway import Gateway
+from sandbox.control.app import Control, schedule
+from sandbox.control.faults import Faults
+from sandbox.control.journal import Journal
+from sandbox.control.seed import sow
+from sandbox.domain import apps, scans
+from sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, furnish
+from sandbox.domain.errors import RefusedError
+from sandbox.domain.world import World
+from sandbox.gaps import Profile
+from sandbox.registry import AccountSpace, Push, create_registry
+from sandbox.sftp.server import serve as serve_sftp
+from sandbox.store import Store
+from sandbox.store.records import Account
+
+
+@dataclass
+class Options:
+    """What the command line says; port 0 is any free port."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    control_port: int = 8081
+    sftp_port: int = 8022
+    registry_port: int = 8083
+    data: Path | None = None
+    seed: Path | None = None
+    profile: str | None = None
+    ready_file: Path | None = None
+    quiet: bool = False
+    detach: Path | None = None
+
+
+class SeedError(Exception):
+    """The seed file of the command line cannot be used."""
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that leaves signals to the sandbox."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def open_world(options: Options, folder: Path) -> World:
+    """The world of a data folder, furnished and seeded when it is new."""
+    store = Store(folder / "sandbox.sqlite" if options.data else None)
+    world = World(store, folder, Profile(options.profile or "plain"))
+    if store.all(Account):
+        world.load_settings(keep_profile=options.profile is not None)
+        return world
+    with store.transaction():
+        furnish(world)
+        schedule(world)
+        if options.seed:
+            _sow(world, options.seed)
+        world.save_settings()
+    return world
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's delay off only on sockets that name their protocol: 40 ms an answer otherwise.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    # At once: two sockets may share an address as long as neither listens.
+    listener.listen()
+    return listener
+
+
+def _sow(world: World, path: Path) -> None:
+    try:
+        sow(world, yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except (ValueError, TypeError, yaml.YAMLError, RefusedError) as error:
+        raise SeedError(f"{path}: {error}") from error
+
+
+def reachable(host: str) -> str:
+    """An address that clients can use: one that means every interface is none."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    host = reachable(host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _http(app: ASGIApp, protocol: Any = "auto") -> _Server:
+    # Registry clients try https first, which is nothing to warn of.
+    return _Server(uvicorn.Config(
+        app, http=protocol, ws="none", lifespan="off", log_level="error", access_log=False,
+        server_header=False, date_header=False, timeout_graceful_shutdown=1, timeout_keep_alive=75,
+    ))  # fmt: skip
+
+
+async def run(options: Options) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    folder = options.data or Path(tempfile.mkdtemp(prefix="sandbox-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    world = open_world(options, folder)
+    try:
+        await _serve(options, world)
+    finally:
+        world.store.close()
+        if options.data is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if options.ready_file:
+            options.ready_file.unlink(missing_ok=True)
+
+
+async def _serve(options: Options, world: World) -> None:
+    routes = table()
+    faults = Faults(routes)
+    journal = Journal(world, routes)
+    api = create_api(world)
+    gateway = Gateway(world, api, faults=faults, journal=journal, routes=routes)
+    api_socket = _listen(options.host, options.port)
+    control_socket = _listen(options.host, options.control_port)
+    world.addresses.api = _url(api_socket)
+    world.addresses.control = _url(control_socket)
+    registry_socket = _listen(options.host, options.registry_port)
+    world.addresses.registry = _url(registry_socket).removeprefix("http://")
+    with world.store.transaction():
+        scans.catch_up(world)
+    sftp = await serve_sftp(world, options.host, options.sftp_port)
+    world.addresses.sftp_host = reachable(options.host)
+    servers = [
+        (_http(gateway, Protocol), api_socket),
+        (_http(Control(world, faults, journal, lambda: facts(options, world)).app()), control_socket),
+        (_http(registry_app(world)), registry_socket),
+    ]
+    tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
+    stop = _stop_event()
+    while not all(server.started for server, __ in servers):
+        await asyncio.sleep(0.005)
+    announce(options, world)
+    await stop.wait()
+    for server, __ in servers:
+        server.should_exit = True
+    sftp.close()
+    await asyncio.gather(*tasks)
+
+
+def registry_app(world: World) -> ASGIApp:
+    """The image registry: accounts push to their own space, and every arrival is analysed."""
+
+    def space(username: str, secret: str) -> AccountSpace | None:
+        for account in world.store.all(Account):
+            if (account.registry_username, account.registry_secret) == (username, secret):
+                known = {service.slug for service in apps.own(world, account.id)}
+                return AccountSpace(
+                    account.registry_project, None if world.gaps["registry.unknown"] == "yes" else known
+                )
+        return None
+
+    def arrived(push: Push) -> None:
+        world.tick()
+        with world.store.transaction():
+            scans.received(world, push)
+
+    return create_registry(world.folder / "registry", space, arrived)
+
+
+def _stop_event() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+def facts(options: Options, world: World) -> dict[str, Any]:
+    """Where everything is, and with which options it was started."""
+    where = world.addresses
+    return {
+        "base_url": where.api,
+        "control_url": where.control,
+        "sftp": {"host": where.sftp_host, "port": where.sftp_port},
+        "registry": {"host": where.registry},
+        "tokens": {"full": FULL_TOKEN, "registry": REGISTRY_TOKEN},
+        "pid": os.getpid(),
+        "options": {
+            name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()
+        },
+    }
+
+
+def announce(options: Options, world: World) -> None:
+    """Say where everything is: in the ready file, which is there as long as the sandbox is, and to people."""
+    if options.ready_file:
+        part = options.ready_file.with_name(f".{options.ready_file.name}.part")
+        part.write_text(json.dumps(facts(options, world)))
+        part.replace(options.ready_file)
+    if not options.quiet:
+        print(_banner(options, world), flush=True)
+
+
+def _banner(options: Options, world: World) -> str:
+    where = world.addresses
+    kept = f"kept in {options.data}" if options.data else "forgotten at the end (--data DIR keeps it)"
+    return f"""\
+The sandbox is ready.
+
+  API       {where.api}
+  control   {where.control}
+  SFTP      {where.sftp_host}:{where.sftp_port}
+  registry  {where.registry or "-"}
+  tokens    {FULL_TOKEN} (FULL), {REGISTRY_TOKEN} (REGISTRY)
+  profile   {world.gaps.name}
+  state     {kept}
+
+  export HOSTED_SERVICES_URL={where.api}
+  export HOSTED_SERVICES_TOKEN={FULL_TOKEN}
+
+Stop it with Ctrl-C."""
