@@ -1,0 +1,16 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How Hypothesis runs: the same examples every time, so that a change is judged by what it changed.
+
+New examples are looked for on purpose: `pytest --hypothesis-profile=search`.
+"""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+# No deadline: a busy machine is not a defect.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=5000, deadline=None)
+settings.load_profile("fixed")

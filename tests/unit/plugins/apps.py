@@ -1,0 +1,115 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applications on a real sandbox: tasks of the nouns run against it, within this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
+    argument_spec,
+    connection,
+)
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource, Task
+from sandbox.testing import Sandbox
+
+DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05}
+WRITES = ("apps.create", "releases.declare", "apps.deploy", "apps.environment")
+IMAGES: dict[str, dict[str, Any]] = {
+    "v1": {},
+    "v2": {"packages": {"zlib": "1:1.2.8.dfsg-1"}},
+    "blocked": {"packages": {"runc": "1.0.0~rc6"}},
+    "broken": {"labels": {"sandbox.start": "fail"}},
+}
+
+
+class Platform:
+    """A sandbox with the application `shop`, which runs v1, and tasks with a token of scope REGISTRY."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        images = [{"tag": tag, **made_of} for tag, made_of in IMAGES.items()]
+        sandbox.seed({"apps": [{"slug": "shop", "images": images, "deployed": "v1"}]})
+        self.digests = {tag: self.digest_of(tag) for tag in IMAGES}
+        sandbox.clear_journal()
+
+    def digest_of(self, tag: str) -> str:
+        """Return what a tag names."""
+        return str(self.sandbox.api("GET", f"/api/apps/shop/releases/{tag}/scan").json()["digest"])
+
+    @property
+    def app(self) -> dict[str, Any]:
+        """The application as the platform lists it."""
+        items = self.sandbox.api("GET", "/api/apps").json()["items"]
+        return next(item for item in items if item["slug"] == "shop")
+
+    @property
+    def in_service(self) -> str:
+        """The digest that runs."""
+        return str(self.app["imageRef"]).partition("@")[2]
+
+    def run(self, resource: Resource, check_mode: bool = False, **options: Any) -> dict[str, Any]:
+        """Run a task on `shop`, or what else is named, and return its result."""
+        given = self.options(resource, options)
+        return execute(resource, given, Surroundings(check_mode, diff=True))
+
+    def task(self, resource: Resource, **options: Any) -> Task:
+        """Return a task on `shop` for the functions that a resource is made of."""
+        given = self.options(resource, options)
+        return Task(Client(Transport(connection(given))), given)
+
+    def options(self, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all options of a task, with waits that are short."""
+        options: dict[str, Any] = {
+            "base_url": self.sandbox.base_url,
+            "token": self.sandbox.registry_token,
+            "timeout": 5,
+            "slug": "shop",
+            **({"wait_timeout": 10, "wait_interval": 0.1} if resource.waits else {}),
+            **given,
+        }
+        validation = ModuleArgumentSpecValidator(argument_spec(resource)).validate(options)
+        assert validation.error_messages == []
+        found: dict[str, Any] = validation.validated_parameters
+        return found
+
+    def writes(self, *routes: str) -> list[Any]:
+        """Return the status of each call that would change something; None where the platform did not act."""
+        wanted = routes or WRITES
+        return [line["status"] for line in self.sandbox.journal() if line["route"] in wanted]
+
+    def uses_only_application_routes(self) -> bool:
+        """Whether the tasks got by with what a token of scope REGISTRY opens."""
+        calls = [line for line in self.sandbox.journal() if line["token"] == "REGISTRY"]
+        return bool(calls) and all(
+            line["template"].startswith(("/api/apps", "/api/registry/credentials")) for line in calls
+        )
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Sandbox]:
+    """The process behind all tests of applications."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(params=["plain", "terse", "wrapped", "random:1"])
+def platform(server: Sandbox, request: pytest.FixtureRequest) -> Platform:
+    """The same platform with the gaps of the specification filled in several ways."""
+    server.reset(profile=request.param, delays=DELAYS)
+    return Platform(server)
+
+
+@pytest.fixture
+def plain(server: Sandbox) -> Platform:
+    """A platform whose answers are the likeliest."""
+    server.reset(profile="plain", delays=DELAYS)
+    return Platform(server)

@@ -1,0 +1,228 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An account in memory with the calls that the resources use, a clock that does not wait, and tasks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import WAITING
+from ansible_collections.hosted.services.plugins.module_utils.api import models as m
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Resource, Task
+
+CAPABILITIES = ["powerSignals", "suspension", "files", "logs", "backups"]
+
+
+class FakeClient:
+    """The account: services, projects and keys by id; every write is noted in ``calls``.
+
+    ``before`` and ``after`` hold functions by the name of a call: they run before or after the account was
+    changed by it, and may raise what a lost request or a lost answer raises.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.before: dict[str, Callable[[], None]] = {}
+        self.after: dict[str, Callable[[], None]] = {}
+        self.service_records: dict[str, dict[str, Any]] = {}
+        self.setting_records: dict[str, dict[str, Any]] = {}
+        self.states: dict[str, Any] = {}
+        self.backup_records: dict[str, list[dict[str, Any]]] = {}
+        self.project_records: dict[str, dict[str, Any]] = {}
+        self.key_records: dict[str, dict[str, Any]] = {}
+        self.quote_answer: dict[str, Any] = {"monthlyMillicents": 1060, "coversFirstDay": True}
+        self.order_answer: dict[str, Any] = {}
+        self.add_project("prj_default", "default")
+
+    # --- What tests put there -------------------------------------------------------------------------
+
+    def add_project(self, id: str, name: str, **fields: Any) -> None:
+        self.project_records[id] = {"id": id, "name": name, "resourceCount": 0, **fields}
+
+    def add_service(
+        self, id: str, name: str = "web", status: str = "ACTIVE", state: str | None = "running", **fields: Any
+    ) -> dict[str, Any]:
+        self.service_records[id] = {
+            "id": id,
+            "name": name,
+            "family": "APP",
+            "status": status,
+            "projectId": "prj_default",
+            "product": {"slug": "nginx"},
+            "runtime": {"id": "rt_1", "slug": "stable"},
+            "host": {"id": "nd_1", "label": "Node 1"},
+            "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
+            "pricing": {"monthlyMillicents": 1060, "billedMonthlyMillicents": 1060, "isFree": False},
+            "capabilities": list(CAPABILITIES),
+            **fields,
+        }
+        self.states[id] = state
+        self.setting_records[id] = {
+            "network": {"isPublic": False, "editable": True},
+            "scale": {
+                **{"cpuCores": 2, "ramGb": 4, "storageGb": 20},
+                **{"cpuMin": 1, "cpuMax": 8, "ramMinGb": 1, "ramMaxGb": 32},
+                **{"storageMinGb": 5, "storageMaxGb": 200},
+                **{"cpuMillicentsPerMonth": 300, "ramMillicentsPerGbMonth": 100},
+                **{"storageMillicentsPerGbMonth": 3, "optionsMillicents": 0, "editable": True},
+            },
+            "deploy": {"command": "", "editable": True},
+            "deletable": True,
+        }
+        return self.service_records[id]
+
+    def add_key(self, id: str, name: str, fingerprint: str) -> None:
+        self.key_records[id] = {"id": id, "name": name, "fingerprint": fingerprint}
+
+    def _call(self, name: str, arguments: tuple[Any, ...], effect: Callable[[], Any]) -> Any:
+        self.calls.append((name, *arguments))
+        self.before.get(name, lambda: None)()
+        answer = effect()
+        self.after.get(name, lambda: None)()
+        return answer
+
+    # --- Reading --------------------------------------------------------------------------------------
+
+    def services(self) -> list[m.ServiceSummary]:
+        return [m.ServiceSummary.model_validate(record) for record in self.service_records.values()]
+
+    def service(self, id: str) -> m.Service | None:
+        record = self.service_records.get(id)
+        return None if record is None else m.Service.model_validate(record)
+
+    def metrics(self, ids: list[str]) -> dict[str, m.Metrics | None]:
+        return {
+            id: None if self.states[id] is None else m.Metrics(state=self.states[id], uptime_seconds=100)
+            for id in ids
+        }
+
+    def settings(self, id: str) -> m.Settings:
+        return m.Settings.model_validate(self.setting_records[id])
+
+    def backups(self, id: str) -> list[m.Backup]:
+        return [m.Backup.model_validate(record) for record in self.backup_records.get(id, [])]
+
+    def logs(self, id: str, lines: int = 100) -> list[str]:
+        return ["last line"]
+
+    def projects(self) -> list[m.Project]:
+        return [m.Project.model_validate(record) for record in self.project_records.values()]
+
+    def project(self, id: str) -> m.ProjectDetail | None:
+        record = self.project_records.get(id)
+        inside = [service for service in self.service_records.values() if service["projectId"] == id]
+        return None if record is None else m.ProjectDetail.model_validate({**record, "resources": inside})
+
+    def ssh_keys(self) -> list[m.SshKey]:
+        return [m.SshKey.model_validate(record) for record in self.key_records.values()]
+
+    def quote(self, order: dict[str, Any]) -> m.Quote:
+        self.quoted = order
+        return m.Quote.model_validate(self.quote_answer)
+
+    # --- Writing --------------------------------------------------------------------------------------
+
+    def order(self, order: dict[str, Any]) -> m.Order:
+        def place() -> m.Order:
+            id = f"svc_{len(self.service_records) + 1}"
+            self.add_service(
+                id, order["name"], state="stopped", projectId=order.get("projectId", "prj_default")
+            )
+            return m.Order.model_validate({"instanceId": id, **self.order_answer})
+
+        answer: m.Order = self._call("order", (order,), place)
+        return answer
+
+    def power(self, id: str, signal: str) -> None:
+        goal = "running" if signal in ("start", "restart") else "stopped"
+        self._call("power", (id, signal), lambda: self.states.update({id: goal}))
+
+    def suspend(self, id: str) -> None:
+        self._call("suspend", (id,), lambda: self.service_records[id].update(status="SUSPENDED"))
+
+    def resume(self, id: str) -> None:
+        self._call("resume", (id,), lambda: self.service_records[id].update(status="ACTIVE"))
+
+    def delete_service(self, id: str) -> None:
+        self._call("delete_service", (id,), lambda: self.service_records.pop(id, None))
+
+    def set_network(self, id: str, is_public: bool) -> None:
+        network = self.setting_records[id]["network"]
+        self._call("set_network", (id, is_public), lambda: network.update(isPublic=is_public))
+
+    def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
+        size = dimensions.model_dump(by_alias=True)
+        record = self.service_records[id]
+        self._call("set_scale", (id, tuple(size.values())), lambda: record.update(dimensions=size))
+
+    def set_command(self, id: str, command: str) -> None:
+        deploy = self.setting_records[id]["deploy"]
+        self._call("set_command", (id, command), lambda: deploy.update(command=command))
+
+    def set_project(self, id: str, project_id: str) -> None:
+        record = self.service_records[id]
+        self._call("set_project", (id, project_id), lambda: record.update(projectId=project_id))
+
+    def create_project(self, name: str) -> None:
+        id = f"prj_{len(self.project_records) + 1}"
+        self._call("create_project", (name,), lambda: self.add_project(id, name))
+
+    def rename_project(self, id: str, name: str) -> None:
+        self._call("rename_project", (id, name), lambda: self.project_records[id].update(name=name))
+
+    def delete_project(self, id: str) -> None:
+        self._call("delete_project", (id,), lambda: self.project_records.pop(id, None))
+
+    def add_ssh_key(self, name: str, public_key: str) -> None:
+        fingerprint = self.fingerprint_of(public_key)
+        id = f"key_{len(self.key_records) + 1}"
+        self._call("add_ssh_key", (name, public_key), lambda: self.add_key(id, name, fingerprint))
+
+    def delete_ssh_key(self, id: str) -> None:
+        self._call("delete_ssh_key", (id,), lambda: self.key_records.pop(id, None))
+
+    fingerprint_of: Callable[[str], str] = staticmethod(lambda line: "SHA256:unknown")
+
+
+class Clock:
+    """Time that passes only by sleeping."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.pauses: list[float] = []
+        self.then: list[Callable[[], None]] = []
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "sleep", self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; then let the next thing happen that a test waits for."""
+        self.now += seconds
+        self.pauses.append(seconds)
+        if self.then:
+            self.then.pop(0)()
+
+
+def options_of(resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a noun as Ansible passes them on: with defaults, and ``None`` for the rest."""
+    spec = {**resource.options, **(WAITING if resource.waits else {})}
+    unknown = set(given) - set(spec)
+    if unknown:
+        raise KeyError(f"no such options: {unknown}")
+    return {**{name: option.get("default") for name, option in spec.items()}, **given}
+
+
+def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **given: Any) -> Task:
+    """Return a task on the fake account."""
+    return Task(client, options_of(resource, given), check_mode)  # type: ignore[arg-type]
+
+
+def carry_out(plan: Plan) -> Any:
+    """Do what a plan says and return the result, as the runner does."""
+    for step in plan.steps:
+        step.run()
+    return plan.reread() if plan.steps and plan.reread else plan.result

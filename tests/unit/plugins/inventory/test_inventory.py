@@ -1,0 +1,86 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the inventory plugin decides by itself. All else is held by tests/integration/inventory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
+from ansible_collections.hosted.services.plugins.inventory.inventory import (
+    DOCUMENTATION,
+    InventoryModule,
+    cache_key,
+    groups_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils.resources.listing import Wanted
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import FAMILIES
+
+OPTIONS = yaml.safe_load(ModuleDocFragment.INVENTORY_CONNECTION)["options"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_ours"),
+    [("hosted.yml", True), ("a.hosted.yaml", True), ("hosted.json", False), ("x.yml", False)],
+)
+def test_verify_file(name: str, is_ours: bool, tmp_path: Path) -> None:
+    """Files that are called so and can be read."""
+    path = tmp_path / name
+    assert not InventoryModule().verify_file(str(path))
+    path.touch()
+    assert InventoryModule().verify_file(str(path)) is is_ours
+
+
+@pytest.mark.parametrize("name", sorted(CONNECTION))
+def test_connection_options_are_those_of_the_modules(name: str) -> None:
+    """Same names, types, defaults and environment variables: one set of settings serves both."""
+    option = CONNECTION[name]
+    variables = option["fallback"][1]
+    assert OPTIONS[name]["type"] == option["type"]
+    assert OPTIONS[name].get("default") == option.get("default")
+    assert [entry["name"] for entry in OPTIONS[name]["env"]] == variables
+
+
+def test_no_other_connection_options() -> None:
+    """None is documented that the modules do not have."""
+    assert set(OPTIONS) == set(CONNECTION)
+
+
+def test_families() -> None:
+    """The families that can be filtered by are those that there are."""
+    assert yaml.safe_load(DOCUMENTATION)["options"]["families"]["choices"] == FAMILIES
+
+
+@pytest.mark.parametrize(
+    ("project", "groups"),
+    [("1", ["project_a", "family_virtual_machine"]), (None, ["family_virtual_machine"])],
+)
+def test_groups(project: str | None, groups: list[str]) -> None:
+    """A service is in the groups of its project, if it has one that is known, and of its family."""
+    assert groups_of({"project_id": project, "family": "VIRTUAL_MACHINE"}, {"1": "project_a"}) == groups
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ({"token": "other"}, {}),
+        ({"base_url": "https://other.example.com"}, {}),
+        ({"auth_scheme": "Token"}, {}),
+        ({}, {"names": ("a",)}),
+        ({}, {"sftp": True}),
+    ],
+)
+def test_cache_key(settings: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """It is the same for the same question, another for another one, and does not show the token."""
+    plain: dict[str, Any] = {"base_url": "https://api.example.com", "token": "t0ken"}
+    key = cache_key(Connection(**plain), Wanted())
+    assert key == cache_key(Connection(**plain, timeout=5), Wanted())
+    assert key != cache_key(Connection(**{**plain, **settings}), Wanted(**wanted))
+    assert "t0ken" not in key

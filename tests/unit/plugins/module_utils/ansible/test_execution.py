@@ -1,0 +1,246 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task returns: on success, in check mode, on failure, and when it came half way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import (
+    Surroundings,
+    execute,
+    shown_options,
+)
+from ansible_collections.hosted.services.plugins.module_utils.api import libraries
+from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError, Refused
+from ansible_collections.hosted.services.plugins.module_utils.api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.module_utils.resources.money import Cost
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import (
+    Plan,
+    Resource,
+    Step,
+    Task,
+)
+from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
+
+TOKEN = "tok-hunter2"
+OPTIONS: dict[str, Any] = {
+    "base_url": "https://api.example.com",
+    "token": TOKEN,
+    "token_file": None,
+    "auth_header": "Authorization",
+    "auth_scheme": "Bearer",
+    "validate_certs": True,
+    "ca_path": None,
+    "timeout": 60.0,
+    "retries": 5,
+    "allow_http_hosts": [],
+    "name": "x",
+    "variables": {"PASSWORD": "hunter2"},
+}
+
+
+class Thing(Resource):
+    """A noun whose plan is what the test gives it."""
+
+    noun = "thing"
+    options: ClassVar[dict[str, Any]] = {
+        "name": {"type": "str"},
+        "variables": {"type": "dict"},
+        "pin": {"type": "str", "no_log": True},
+    }
+    secret_options = frozenset({"variables"})
+
+    def __init__(self, make: Callable[[Task], Plan]) -> None:
+        self.make = make
+
+    def plan(self, task: Task) -> Plan:
+        return self.make(task)
+
+
+def run(make: Callable[[Task], Plan], options: dict[str, Any] | None = None, **around: Any) -> dict[str, Any]:
+    surroundings = Surroundings(connect=lambda settings, log: None, **around)  # type: ignore[arg-type,return-value]
+    return execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings)
+
+
+def fail() -> None:
+    raise Refused("PUT /x: the platform refused (400): no", 400, hint=1)
+
+
+def steps(*runs: Callable[[], Any]) -> list[Step]:
+    return [Step(f"step {number}", run) for number, run in enumerate(runs, 1)]
+
+
+def test_nothing_to_do() -> None:
+    result = run(lambda task: Plan(result={"id": "1"}))
+    invocation = result.pop("invocation")
+    assert result == {"changed": False, "thing": {"id": "1"}, "actions": []}
+    assert invocation["module_args"]["name"] == "x"
+
+
+def test_a_change_is_made_and_read_again() -> None:
+    made: list[int] = []
+    plan = Plan(
+        result={"id": None},
+        steps=steps(lambda: made.append(1), lambda: made.append(2)),
+        reread=lambda: {"id": "new"},
+        before={},
+        after={"name": "x", "size": {"a": 1}},
+        cost=Cost(None, Decimal("1.5")),
+    )
+    result = run(lambda task: plan, diff=True)
+    result.pop("invocation")
+    assert made == [1, 2]
+    assert result == {
+        "changed": True,
+        "thing": {"id": "new"},
+        "actions": ["step 1", "step 2"],
+        "diff": {"before": "", "after": "name: x\nsize:\n  a: 1\n"},
+        "cost": {"monthly_before": None, "monthly_after": "1.50", "monthly_change": None, "lines": []},
+    }
+
+
+def test_check_mode_shows_the_same_and_does_nothing() -> None:
+    plan = Plan(result={"id": None}, steps=steps(fail), reread=fail, after={"name": "x"})
+    result = run(lambda task: plan, diff=True, check_mode=True)
+    assert result["changed"] is True
+    assert result["thing"] == {"id": None}
+    assert result["actions"] == ["step 1"]
+    assert result["diff"] == {"before": "", "after": "name: x\n"}
+    assert "failed" not in result
+
+
+def test_the_plan_is_told_of_check_mode() -> None:
+    for check_mode in (True, False):
+        assert run(lambda task: Plan(result=task.check_mode), check_mode=check_mode)["thing"] is check_mode
+
+
+def test_a_failure_of_the_plan() -> None:
+    def make(task: Task) -> Plan:
+        task.warn("look")
+        task.warn("look")
+        fail()
+        raise AssertionError
+
+    result = run(make)
+    result.pop("invocation")
+    assert result == {
+        "changed": False,
+        "failed": True,
+        "msg": "PUT /x: the platform refused (400): no",
+        "status": 400,
+        "hint": 1,
+        "warnings": ["look"],
+    }
+
+
+@pytest.mark.parametrize(("at", "changed", "actions"), [(0, False, []), (1, True, ["step 1"])])
+def test_a_failure_half_way_tells_how_far_it_came(at: int, changed: bool, actions: list[str]) -> None:
+    runs: list[Callable[[], Any]] = [lambda: None, lambda: None]
+    runs[at] = fail
+
+    def make(task: Task) -> Plan:
+        task.facts["secrets_file"] = "/kept"
+        return Plan(
+            result={"id": None}, steps=steps(*runs), reread=lambda: {"id": "left"}, after={"name": "x"}
+        )
+
+    result = run(make, diff=True)
+    assert result["failed"] is True
+    assert result["changed"] is changed
+    assert result["actions"] == actions
+    assert result["thing"] == ({"id": "left"} if changed else None)
+    assert result["secrets_file"] == "/kept", "what is known only here survives"
+    assert "diff" not in result, "a diff shows what happened, not what was wished"
+
+
+def test_a_failure_to_read_again_does_not_hide_that_something_changed() -> None:
+    result = run(lambda task: Plan(result={"id": None}, steps=steps(lambda: None), reread=fail))
+    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
+    assert result["thing"] is None
+
+
+def test_an_error_that_is_not_ours_is_not_dressed_up() -> None:
+    def make(task: Task) -> Plan:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(make)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"base_url": None}, "base_url is not set"),
+        ({"base_url": "http://api.example.com"}, "in the clear"),
+        ({"token": None}, "token is not set"),
+        ({"token": ""}, "token is empty"),
+        ({"token": "a\nb"}, "token has 2 lines"),
+        ({"token": None, "token_file": "/nowhere/token"}, "token_file '/nowhere/token' cannot be read"),
+    ],
+)
+def test_bad_settings_fail_before_anything_is_sent(options: dict[str, Any], complaint: str) -> None:
+    def connect(settings: Connection, log: Any) -> Any:
+        raise AssertionError("connected")
+
+    result = execute(
+        Thing(lambda task: Plan(result=None)), {**OPTIONS, **options}, Surroundings(connect=connect)
+    )
+    assert result["failed"] is True
+    assert complaint in result["msg"]
+
+
+def test_no_secret_is_in_the_invocation() -> None:
+    shown = run(lambda task: Plan(result=None), {"pin": "1234"})["invocation"]["module_args"]
+    assert (shown["token"], shown["variables"], shown["pin"]) == (HIDDEN, HIDDEN, HIDDEN)
+    assert shown["name"] == "x"
+    assert "hunter2" not in str(shown)
+
+
+@pytest.mark.parametrize("empty", [None, {}, []])
+def test_what_is_empty_hides_nothing(empty: Any) -> None:
+    resource = Thing(lambda task: Plan(result=None))
+    assert shown_options(resource, {"variables": empty}) == {"variables": empty}
+
+
+def test_a_password_in_the_url_is_not_in_the_invocation() -> None:
+    result = run(lambda task: Plan(result=None), {"base_url": "https://me:hunter2@api.example.com"})
+    assert result["failed"] is True
+    assert "hunter2" not in str(result)
+
+
+def test_missing_libraries_are_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "MISSING", ["pydantic>=2", "tenacity"])
+    result = run(lambda task: Plan(result=None))
+    assert result["failed"] is True
+    assert result["msg"].endswith("-m pip install 'pydantic>=2' 'tenacity'")
+    assert "\n" not in result["msg"]
+
+
+def test_progress_reaches_the_surroundings() -> None:
+    said: list[str] = []
+
+    def make(task: Task) -> Plan:
+        task.progress("half way")
+        return Plan(result=None)
+
+    run(make, progress=said.append)
+    assert said == ["half way"]
+
+
+def test_details_of_errors_are_data() -> None:
+    error = HostedError("sentence", ids=["a"])
+    assert (str(error), error.message, error.details) == ("sentence", "sentence", {"ids": ["a"]})
+
+
+@pytest.mark.parametrize("url", ["https://me:hunter2@host", "https://me:hun/ter2@host:port"])
+def test_a_password_in_the_url_is_not_shown(url: str) -> None:
+    shown = shown_options(PROJECT, {"base_url": url})["base_url"]
+    assert "hun" not in shown
+    assert shown.startswith("https://host")

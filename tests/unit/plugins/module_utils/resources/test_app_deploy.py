@@ -1,0 +1,237 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deploys: by digest, after the verdict, verified, brought back."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.resources import app_rollout
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_rollout import deploy_once
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
+from ansible_collections.hosted.services.plugins.module_utils.resources.releases import Blocked
+from unit.plugins.apps import Platform, plain, platform, server
+
+__all__ = ["plain", "platform", "server"]
+DEPLOY = "apps.deploy"
+
+
+def test_a_release_is_deployed_once(platform: Platform) -> None:
+    """Check mode writes nothing; the second run finds the digest in service."""
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
+    assert planned["changed"] and platform.writes() == []
+    deployed = platform.run(APP_DEPLOY, tag="v2")
+    again = platform.run(APP_DEPLOY, tag="v2")
+    assert [deployed["changed"], again["changed"]] == [True, False]
+    assert deployed["diff"] == planned["diff"] and deployed["actions"] == planned["actions"]
+    assert deployed["deployment"]["previous_digest"] == platform.digests["v1"]
+    assert platform.in_service == platform.digests["v2"]
+    assert len(platform.writes()) == 1
+    assert platform.uses_only_application_routes()
+
+
+def test_another_tag_of_the_same_image_changes_nothing(platform: Platform) -> None:
+    """The digest identifies the image."""
+    platform.run(APP_RELEASE, tag="alias", digest=platform.digests["v1"])
+    assert not platform.run(APP_DEPLOY, tag="alias")["changed"]
+    assert platform.run(APP_DEPLOY, tag="alias", force=True)["changed"]
+
+
+def test_what_is_blocked_is_not_sent(platform: Platform) -> None:
+    """In check mode neither; as data and as a sentence."""
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="blocked")
+    result = platform.run(APP_DEPLOY, tag="blocked", rollback=True)
+    assert result["msg"] == planned["msg"]
+    assert "CVE-2024-21626 in runc 1.0.0~rc6" in result["msg"]
+    assert "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
+    assert result["blocking"][0]["package"] == "runc"
+    assert platform.writes() == [] and not result["changed"]
+
+
+def test_what_is_blocked_and_in_service_keeps_running(plain: Platform) -> None:
+    """The verdict may have come overnight."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
+    result = plain.run(APP_DEPLOY, tag="v1")
+    assert not result["changed"] and not result.get("failed")
+    assert "blocked by now" in result["warnings"][0]
+    assert plain.run(APP_DEPLOY, tag="v1", force=True)["failed"]
+
+
+def test_an_analysis_that_failed_is_warned_of(plain: Platform) -> None:
+    """The deploy proceeds."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="FAILED")
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and "without a verdict" in result["warnings"][0]
+
+
+def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
+    """And the task fails with both outcomes and the log."""
+    result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and result["changed"] and result["rolled_back"]
+    assert "exited with code 1" in result["reason"]
+    assert platform.digests["v1"] in result["rollback"]
+    assert any("exited with code 1" in line for line in result["logs"])
+    assert all(part in result["msg"] for part in ("does not start", platform.digests["v1"], "log ends with"))
+    assert platform.in_service == platform.digests["v1"]
+
+
+def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
+    """The error says what may be in service."""
+    result = plain.run(APP_DEPLOY, tag="broken")
+    assert result["failed"] and result["changed"] and "rolled_back" not in result
+    assert plain.in_service == plain.digests["broken"]
+
+
+def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> None:
+    """It is declared under a tag of its own then."""
+    plain.run(APP_RELEASE, tag="v1", digest=plain.digests["broken"])
+    result = plain.run(APP_DEPLOY, tag="v1", rollback=True)
+    assert result["failed"] and result["rolled_back"]
+    assert f"rollback-{plain.digests['v1'][7:19]}" in result["rollback"]
+    assert plain.in_service == plain.digests["v1"]
+
+
+def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
+    """The version before may be blocked by now."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and not result["rolled_back"]
+    assert "failed too" in result["msg"] and "blocked" in result["msg"]
+
+
+def test_the_first_version_has_none_before(plain: Platform) -> None:
+    """There is nothing to bring back."""
+    plain.sandbox.seed(
+        {"apps": [{"slug": "blog", "images": [{"tag": "v", "labels": {"sandbox.start": "fail"}}]}]}
+    )
+    result = plain.run(APP_DEPLOY, slug="blog", tag="v", rollback=True)
+    assert result["failed"] and not result["rolled_back"] and "no version before" in result["msg"]
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncated", "html"])
+def test_a_lost_answer_is_looked_into(plain: Platform, kind: str) -> None:
+    """What is in service tells, and nothing is sent again."""
+    plain.sandbox.fault(DEPLOY, kind, **({} if kind == "truncated" else {"when": "after"}))
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DEPLOY)) == 1
+
+
+def test_a_lost_call_is_made_again_after_a_look(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image is not in service, so the deploy did not happen."""
+    monkeypatch.setattr(app_rollout, "QUIET_SECONDS", 0.2)
+    plain.sandbox.fault(DEPLOY, "reset")
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DEPLOY)) == 2
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_two_lost_calls_leave_the_outcome_open(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No third is made."""
+    monkeypatch.setattr(app_rollout, "QUIET_SECONDS", 0.2)
+    plain.sandbox.fault(DEPLOY, "reset", count=None)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["failed"] and "is unknown" in result["msg"]
+    assert len(plain.writes(DEPLOY)) == 2
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_error_of_a_proxy_is_not_taken_for_a_failed_start(plain: Platform, when: str) -> None:
+    """The call is made once more, and its answer counts."""
+    plain.sandbox.fault(DEPLOY, "status", status=502, when=when)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["changed"] and not result.get("failed")
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_a_verdict_that_is_pending_is_waited_for(platform: Platform) -> None:
+    """Within wait_timeout."""
+    platform.sandbox.operator("scans/shop", digest=platform.digests["v2"], status="PENDING")
+    result = platform.run(APP_DEPLOY, tag="v2", wait_timeout=1)
+    assert result["failed"] and not result["changed"] and "wait_timeout" in result["msg"]
+    assert platform.writes() == []
+
+
+@pytest.mark.parametrize(("status", "ends"), [("PASSED", None), ("BLOCKED", "is blocked")])
+def test_the_platform_may_say_that_the_analysis_still_runs(
+    plain: Platform, status: str, ends: str | None
+) -> None:
+    """Then the verdict is waited for, and the deploy made again if it allows that."""
+    plain.sandbox.delays(scan_wait=0)
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="PENDING")
+
+    def judge() -> None:
+        plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status=status)
+
+    timer = threading.Timer(1.0, judge)
+    timer.start()
+    try:
+        deploy_once(plain.task(APP_DEPLOY, tag="v2"), "v2")
+        assert ends is None
+    except Blocked as error:
+        assert ends is not None and ends in error.message
+    finally:
+        timer.join()
+    assert plain.writes(DEPLOY)[0] == 422
+    assert len(plain.writes(DEPLOY)) == (2 if ends is None else 1)
+
+
+def test_a_verdict_that_stays_away_ends_the_deploy(plain: Platform) -> None:
+    """Or is not waited for at all."""
+    plain.sandbox.delays(scan_wait=0)
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="PENDING")
+    for options in ({"wait_timeout": 1}, {"wait": False, "wait_timeout": 1}):
+        with pytest.raises(WaitEnded):
+            deploy_once(plain.task(APP_DEPLOY, tag="v2", **options), "v2")
+    assert plain.in_service == plain.digests["v1"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"tag": "v11"}, "is not declared"),
+        ({"tag": "v11"}, "did you mean 'v1'?"),
+        ({"tag": "v1", "digest": "sha256:1"}, "is not a digest"),
+        ({"slug": "shp"}, "did you mean 'shop'?"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    platform: Platform, wish: dict[str, Any], said: str
+) -> None:
+    """Whichever status an undeclared tag is refused with."""
+    result = platform.run(APP_DEPLOY, **{"tag": "v2", **wish})
+    assert result["failed"] and said in result["msg"]
+    assert platform.writes() == []
+
+
+def test_a_tag_that_moved_is_refused(platform: Platform) -> None:
+    """When the digest is given."""
+    result = platform.run(APP_DEPLOY, tag="v2", digest=platform.digests["v1"])
+    assert result["failed"] and "the tag has moved" in result["msg"]
+    assert platform.writes() == []
+
+
+def test_check_mode_takes_a_release_for_declared(platform: Platform) -> None:
+    """An earlier task would have declared it."""
+    digest = f"sha256:{'1' * 64}"
+    result = platform.run(APP_DEPLOY, check_mode=True, tag="next", digest=digest)
+    assert result["changed"] and result["deployment"]["digest"] == digest
+    assert digest in result["diff"]["after"]
+    assert platform.run(APP_DEPLOY, check_mode=True, tag="next")["failed"]
+    assert platform.writes() == []
+
+
+@pytest.mark.parametrize("status", ["SUSPENDED", "PROVISIONING", "FAILED", "AWAITING_ADMIN"])
+def test_only_what_is_active_is_deployed(plain: Platform, status: str) -> None:
+    """The error says so before anything is sent."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", status=status)
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["failed"] and status in result["msg"]
+    assert plain.writes() == []

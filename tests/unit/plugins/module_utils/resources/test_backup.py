@@ -1,0 +1,130 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups on a real server: what is adopted, what is asked first, and what goes wrong."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+from sandbox.testing import Sandbox
+from unit.plugins.module_utils.resources.platform import (
+    add,
+    backups,
+    fail_pending_backups,
+    id_of,
+    run,
+    writes,
+)
+
+
+def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
+    """It is waited for, and nothing is sent."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
+    sandbox.clear_journal()
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert not result["changed"]
+    assert result["services"][0]["backup"]["status"] == "COMPLETED"
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncated"])
+def test_a_lost_answer_makes_no_second_backup(sandbox: Sandbox, kind: str) -> None:
+    """The one that appears is adopted."""
+    sandbox.fault("backups.create", kind, when="after")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert result["changed"] and not result.get("failed"), result
+    assert writes(sandbox) == ["backups.create"]
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
+
+
+def test_a_failed_one_is_made_again(sandbox: Sandbox) -> None:
+    """The failed one goes, so that one name is one backup."""
+    add(sandbox, "one", "n", status="FAILED")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert len(result["actions"]) == 2
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
+
+
+def test_one_that_does_not_finish_is_an_error(sandbox: Sandbox) -> None:
+    """After the time-out the task says where things stand; nothing is sent."""
+    add(sandbox, "one", "n", status="PENDING")
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait_timeout=0.5)
+    assert "backup 'n' of service 'one'" in result["msg"] and "is PENDING" in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
+    """A backup that fails on the platform while it is waited for fails the task; a rerun makes it again."""
+    sandbox.delays(backup=3600)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(run, sandbox, BACKUP, services=["one"], name="n")
+        while not backups(sandbox, "one"):
+            assert not waiting.done(), waiting.result()
+        fail_pending_backups(sandbox)
+        result = waiting.result()
+    assert "ended as FAILED" in result["msg"] and result["failed"] and not result["changed"]
+    sandbox.delays(backup=0)
+    assert run(sandbox, BACKUP, services=["one"], name="n")["services"][0]["backup"]["status"] == "COMPLETED"
+    assert len(backups(sandbox, "one")) == 1
+
+
+def test_a_restore_asks_first(sandbox: Sandbox) -> None:
+    """It says what it overwrites, also in check mode, and nothing is sent."""
+    add(sandbox, "one", "n")
+    for check_mode in (True, False):
+        result = run(sandbox, BACKUP, check_mode, services=["one"], name="n", state="restored")
+        assert result["failed"]
+        assert result["overwrites"].startswith("all files of service 'one'")
+        assert "Set confirm: true" in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
+    """By name, and waited for; one that runs already is not begun again."""
+    run(sandbox, BACKUP, services=["one"], name="n")
+    one = id_of(sandbox, "one")
+    sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "a.txt", "content": "second"})
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert result["changed"] and result["services"][0]["backup"]["status"] == "COMPLETED"
+    content = sandbox.api("GET", f"/api/resources/{one}/files/contents?path=a.txt").json()
+    assert content == {"content": "first"}
+    sandbox.api("POST", f"/api/resources/{one}/backups/{result['services'][0]['backup']['id']}/restore")
+    sandbox.clear_journal()
+    again = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert not again["changed"] and writes(sandbox) == []
+    assert again["services"][0]["backup"]["status"] == "COMPLETED"
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        ([], "has no backup of id or name 'n'"),
+        (["FAILED"], "is FAILED; only a COMPLETED one can be restored"),
+        (["PENDING"], "is PENDING; only a COMPLETED one can be restored"),
+        (["COMPLETED", "COMPLETED"], "has 2 backups named 'n'"),
+    ],
+)
+def test_what_cannot_be_restored(sandbox: Sandbox, made: list[str], says: str) -> None:
+    """The error says which rule forbids it; an id tells namesakes apart."""
+    for status in made:
+        add(sandbox, "one", "n", status=status)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert says in result["msg"]
+    assert writes(sandbox) == []
+    if len(made) > 1:
+        ids = result["ids"]
+        assert run(sandbox, BACKUP, services=["one"], name=ids[1], state="restored", confirm=True)["changed"]
+
+
+def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None:
+    """Without waiting it is an error; a second deletion is no change."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
+    refused = run(sandbox, BACKUP, services=["one"], name="n", state="absent", wait=False)
+    assert "is PENDING and cannot be deleted now" in refused["msg"]
+    assert run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
+    assert backups(sandbox, "one") == []
+    assert not run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading the account's money: what is shown becomes currency units, what is not comes as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api import models as m
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import NotFound, UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils.resources.billing_info import BILLING_INFO
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, task_of
+from unit.plugins.module_utils.resources.platform import run
+
+SHAPES = ["daily_spend", "invoices", "statements", "transactions"]
+
+
+class Account(FakeClient):
+    """An account whose transactions are pages, one for each call."""
+
+    def __init__(self, *pages: Any) -> None:
+        super().__init__()
+        self.pages = list(pages)
+        self.queries: list[dict[str, Any]] = []
+
+    def transactions(self, query: dict[str, Any]) -> Any:
+        self.queries.append(dict(query))
+        return self.pages.pop(0)
+
+    def billing_overview(self) -> m.BillingOverview:
+        return m.BillingOverview.model_validate({"balanceCents": -5, "currentHourlyBurnCents": 1.4722})
+
+    def statement(self, period: str) -> Any:
+        if period == "1999-12":
+            raise NotFound("the platform refused (404): none", 404)
+        return {"any": ["thing", period]}
+
+
+def read(client: Account, **given: Any) -> dict[str, Any]:
+    plan = BILLING_INFO.plan(task_of(BILLING_INFO, client, **given))
+    assert not plan.changed
+    billing: dict[str, Any] = plan.result
+    return billing
+
+
+def test_amounts_are_in_currency_units_too() -> None:
+    overview = read(Account(), include=["overview"])["overview"]
+    assert (overview["balance_cents"], overview["balance"]) == (-5, "-0.05")
+    assert overview["current_hourly_burn_cents"] == "1.4722"
+    assert overview["current_hourly_burn"] == "0.014722"
+    assert overview["month_to_date_cents"] is None and overview["month_to_date"] is None
+
+
+def test_only_what_is_asked_for_is_read() -> None:
+    assert read(Account(), include=[]) == {"notes": {}}
+
+
+def test_pages_linked_by_a_cursor_are_one_list() -> None:
+    client = Account(
+        {"items": [1, 2], "nextCursor": "a"},
+        {"items": [3], "nextCursor": 7},
+        {"items": [], "nextCursor": None},
+    )
+    billing = read(client, include=["transactions"], transactions_query={"size": 2})
+    assert billing == {"transactions": [1, 2, 3], "notes": {}}
+    assert client.queries == [{"size": 2}, {"size": 2, "cursor": "a"}, {"size": 2, "cursor": 7}]
+
+
+@pytest.mark.parametrize("page", [[{"type": "DEPOSIT"}], {"items": [], "page": 1}, {"nextCursor": "a"}, None])
+def test_any_other_page_comes_as_it_is_with_a_note(page: Any) -> None:
+    billing = read(Account(page), include=["transactions"])
+    assert billing["transactions"] == page
+    assert "more pages" in billing["notes"]["transactions"]
+
+
+def test_a_cursor_that_comes_twice_ends_the_reading() -> None:
+    with pytest.raises(UnexpectedAnswer, match="repeats the cursor 'a'"):
+        read(Account(*[{"items": [1], "nextCursor": "a"}] * 3), include=["transactions"])
+
+
+def test_a_statement_comes_as_it_is() -> None:
+    assert read(Account(), include=[], period="2026-10")["statement"] == {"any": ["thing", "2026-10"]}
+
+
+def test_a_month_without_statement() -> None:
+    billing = read(Account(), include=[], period="1999-12")
+    assert billing["statement"] is None
+    assert "1999-12" in billing["notes"]["statement"]
+
+
+@pytest.mark.parametrize("period", ["2026-13", "2026-1", "2026-10-01", "202610", "٢٠٢٦-10", ""])
+def test_a_period_that_is_none(period: str) -> None:
+    with pytest.raises(Invalid, match="YYYY-MM"):
+        read(Account(), period=period)
+
+
+@pytest.mark.parametrize("page", ["cursor", "page number", "whole array"])
+def test_a_real_platform_in_any_shape(page: str) -> None:
+    with Sandbox() as sandbox:
+        sandbox.profile("plain", **({} if page == "cursor" else {"transactions.page": page}))
+        for number in range(25):
+            sandbox.operator("accounts/account-main", balance_cents=1_000_100 + 100 * number)
+        result = run(sandbox, BILLING_INFO, include=["overview", "wallet", *SHAPES])
+    billing = result["billing"]
+    assert billing["wallet"]["balance"] == billing["overview"]["balance"] == "10025.00"
+    found = billing["transactions"]
+    assert ("transactions" in billing["notes"]) is (page != "cursor")
+    assert len(found["items"] if page == "page number" else found) == (20 if page == "page number" else 26)

@@ -1,0 +1,184 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The file manager's nouns against the sandbox, in each of its profiles where answers are not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils.resources.file import FILE
+from ansible_collections.hosted.services.plugins.module_utils.resources.file_info import FILE_INFO
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from sandbox.testing import Sandbox
+
+Run = Callable[..., dict[str, Any]]
+SERVICE = {"name": "survival", "product": "minecraft", "files": {".made": ""}}
+MANY = 250
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One sandbox whose files lie in a folder of ours."""
+    with Sandbox("--data", str(tmp_path_factory.mktemp("sandbox"))) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(params=["plain", "terse"])
+def root(request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path_factory: Any) -> Path:
+    """The directory in which the files of a fresh service lie."""
+    sandbox.reset(profile=request.param, seed={"delays": {"provision": 0}, "services": [SERVICE]})
+    sandbox.clear_faults()
+    sandbox.clear_journal()
+    data = next(tmp_path_factory.getbasetemp().glob("sandbox*"))
+    marker: Path = next(data.rglob(".made"))
+    marker.unlink()
+    return marker.parent
+
+
+def runner(resource: Resource, sandbox: Sandbox) -> Run:
+    """Return a function that runs a noun."""
+    spec = {**resource.options, **CONNECTION}
+    defaults = {name: option.get("default") for name, option in spec.items()}
+    account = {"base_url": sandbox.base_url, "token": sandbox.token, "service": "survival"}
+
+    def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
+        given = {**defaults, **account, **options}
+        return execute(resource, given, Surroundings(check_mode=check_mode, diff=True))
+
+    return run
+
+
+@pytest.fixture
+def file(sandbox: Sandbox, root: Path) -> Run:
+    """Run the noun ``file``."""
+    return runner(FILE, sandbox)
+
+
+@pytest.fixture
+def file_info(sandbox: Sandbox, root: Path) -> Run:
+    """Run the noun ``file_info``."""
+    return runner(FILE_INFO, sandbox)
+
+
+def test_a_second_run_reads_and_does_not_write(file: Run, root: Path, sandbox: Sandbox) -> None:
+    assert file(path="a/b.txt", content="x")["changed"]
+    sandbox.clear_journal()
+    result = file(path="a/b.txt", content="x")
+    assert not result["changed"] and result["diff"]["before"] == result["diff"]["after"]
+    assert {line["method"] for line in sandbox.journal()} == {"GET"}
+    assert (root / "a" / "b.txt").read_text() == "x"
+
+
+def test_an_empty_file(file: Run, root: Path) -> None:
+    assert file(path="empty", content="")["changed"]
+    assert (root / "empty").read_bytes() == b""
+    assert not file(path="empty", content="")["changed"]
+
+
+def test_content_keeps_its_line_breaks(file: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "dos").write_bytes(b"a\r\nb\r\n")
+    assert file(path="dos", src=str(tmp_path / "dos"))["changed"]
+    assert (root / "dos").read_bytes() == b"a\r\nb\r\n"
+    assert not file(path="dos", src=str(tmp_path / "dos"))["changed"]
+
+
+def test_a_binary_file_is_replaced_without_its_content(file: Run, root: Path) -> None:
+    (root / "blob").write_bytes(b"\0\xff")
+    result = file(path="blob", content="text")
+    assert result["changed"]
+    assert "text: false" in result["diff"]["before"]
+    assert (root / "blob").read_text() == "text"
+
+
+def test_a_large_file_is_replaced_without_being_read(file: Run, root: Path, sandbox: Sandbox) -> None:
+    (root / "large").write_bytes(b"x" * (2 * 1024 * 1024 + 1))
+    result = file(path="large", content="small")
+    assert "size: 2097153" in result["diff"]["before"]
+    assert not sandbox.journal("files.read")
+    assert (root / "large").read_text() == "small"
+
+
+def test_links(file: Run, file_info: Run, root: Path) -> None:
+    (root / "target").write_text("kept")
+    (root / "link").symlink_to("target")
+    assert "symbolic link" in file(path="link", content="x")["msg"]
+    assert "symbolic link" in file(path="link", state="directory")["msg"]
+    assert [found["symlink"] for found in file_info()["files"]] == [True, False]
+    assert file(path="link", state="absent")["changed"]
+    assert not (root / "link").is_symlink()
+    assert (root / "target").read_text() == "kept"
+
+
+def test_many_are_removed_in_batches(file: Run, root: Path, sandbox: Sandbox) -> None:
+    (root / "logs").mkdir()
+    names = [f"{number}.log" for number in range(MANY)]
+    for name in names:
+        (root / "logs" / name).touch()
+    (root / "logs" / "keep").touch()
+    paths = [f"logs/{name}" for name in [*names, "not-there"]]
+    planned = file(check_mode=True, paths=paths, state="absent")
+    assert planned["actions"][0].startswith(f"remove {MANY} entries of logs")
+    assert len(list((root / "logs").iterdir())) == MANY + 1
+    sandbox.clear_journal()
+    assert file(paths=paths, state="absent")["changed"]
+    assert [path.name for path in (root / "logs").iterdir()] == ["keep"]
+    assert [len(line["body"]["files"]) for line in sandbox.journal("files.delete")] == [100, 100, 50]
+    assert not file(paths=paths, state="absent")["changed"]
+
+
+def test_a_path_below_another_goes_with_it(file: Run, root: Path) -> None:
+    (root / "a" / "b").mkdir(parents=True)
+    (root / "a" / "b" / "c").touch()
+    result = file(paths=["a/b/c", "a", "a/b"], state="absent")
+    assert len(result["actions"]) == 1
+    assert not list(root.iterdir())
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("route", "options"),
+    [
+        ("files.delete", {"path": "there", "state": "absent"}),
+        ("files.directory", {"path": "new", "state": "directory"}),
+        ("files.write", {"path": "new", "content": "x"}),
+    ],
+)
+def test_an_answer_that_is_lost(
+    *, route: str, options: dict[str, Any], when: str, file: Run, root: Path, sandbox: Sandbox
+) -> None:
+    (root / "there").mkdir()
+    sandbox.fault(route, "reset", when=when)
+    result = file(**options)
+    assert "failed" not in result and result["changed"], result
+    assert (root / options["path"]).exists() is (route != "files.delete")
+    assert not file(**options)["changed"]
+
+
+def test_a_service_without_file_manager(file: Run, sandbox: Sandbox, root: Path) -> None:
+    service = sandbox.api("GET", "/api/resources").json()["items"][0]
+    sandbox.operator(f"services/{service['id']}", status="FAILED", reason="no disk")
+    result = file(path="a", content="x")
+    assert "does not offer 'files'" in result["msg"] and "FAILED" in result["msg"]
+    assert not sandbox.journal("files.list")
+
+
+def test_recursion_does_not_follow_links(file_info: Run, root: Path) -> None:
+    (root / "a").mkdir()
+    (root / "a" / "loop").symlink_to("..")
+    found = file_info(recurse=True)["files"]
+    assert [entry["path"] for entry in found] == ["a", "a/loop"]
+
+
+def test_content_that_cannot_be_read(file_info: Run, root: Path) -> None:
+    (root / "blob").write_bytes(b"\0\xff")
+    (root / "large").write_bytes(b"x" * (2 * 1024 * 1024 + 1))
+    assert "sftp_sync" in file_info(path="blob", content=True)["msg"]
+    message = file_info(path="large", content=True)["msg"]
+    assert "2097153" in message and "sftp_sync" in message

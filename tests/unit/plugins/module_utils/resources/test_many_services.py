@@ -1,0 +1,61 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A task over many services: which it takes, and that one that fails stops no other."""
+
+from __future__ import annotations
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+from sandbox.testing import Sandbox
+from unit.plugins.module_utils.resources.platform import backups, id_of, run, writes
+
+
+def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
+    """What fails before and during the work is told apart by service; the others are backed up."""
+    two = id_of(sandbox, "two")
+    sandbox.fault("backups.create", "status", status=409)
+    result = run(sandbox, BACKUP, services=["nobody", "one", two, "metal", "twin"], name="n", at_once=1)
+    assert result["failed"] and result["changed"]
+    entries = {entry["service"]: entry for entry in result["services"]}
+    assert list(entries) == ["nobody", "one", "two", "metal", "twin"]
+    assert "there is no service of id or name 'nobody'" in entries["nobody"]["msg"]
+    assert "does not offer 'backups'" in entries["metal"]["msg"]
+    assert "2 services are named 'twin'" in entries["twin"]["msg"]
+    assert entries["two"]["backup"]["status"] == "COMPLETED"
+    assert result["msg"].startswith("4 of 5 services failed. service 'nobody': ")
+    assert result["actions"] == entries["two"]["actions"]
+    assert [backup["name"] for backup in backups(sandbox, "two")] == ["n"]
+
+
+def test_check_mode_fails_where_the_task_would(sandbox: Sandbox) -> None:
+    """The others are planned, and nothing is written."""
+    result = run(sandbox, BACKUP, True, services=["one", "metal"], name="n")
+    assert result["failed"] and result["changed"]
+    assert [entry["changed"] for entry in result["services"]] == [True, False]
+    assert writes(sandbox) == []
+
+
+def test_a_project_brings_along_what_offers_backups(sandbox: Sandbox) -> None:
+    """The rest is skipped with a warning that says why."""
+    result = run(sandbox, BACKUP, project="web", name="n")
+    assert not result.get("failed"), result
+    skipped = {entry["service"] for entry in result["services"] if entry["skipped"]}
+    assert skipped == {"metal"}
+    assert len(result["actions"]) == 4
+    assert "skipped: service 'metal'" in result["warnings"][0]
+
+
+def test_a_service_that_is_named_twice_is_one(sandbox: Sandbox) -> None:
+    """By name and by id it is the same service."""
+    result = run(sandbox, BACKUP, services=["one", id_of(sandbox, "one")], name="n")
+    assert len(result["services"]) == 1
+    assert len(backups(sandbox, "one")) == 1
+
+
+def test_capabilities_are_those_of_the_moment(sandbox: Sandbox) -> None:
+    """A suspended service does not offer what it offers when it is active."""
+    sandbox.profile(sandbox.control("GET", "/profile")["name"], **{"suspended.capabilities": "logs"})
+    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="SUSPENDED")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert "while its status is SUSPENDED" in result["msg"]
+    assert writes(sandbox) == []

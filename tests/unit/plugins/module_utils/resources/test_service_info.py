@@ -1,0 +1,168 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading services: which ones, which parts, and what a service does not offer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import Refused, Unauthorized
+from ansible_collections.hosted.services.plugins.module_utils.resources import service_info
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid, Missing
+from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
+from unit.plugins.fakes import FakeClient, task_of
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    client = FakeClient()
+    client.add_project("prj_1", "shop")
+    client.add_service("a", "web")
+    client.add_service("b", "web", family="GAME", projectId="prj_1", state=None)
+    client.add_service("c", "db", status="SUSPENDED")
+    client.add_service("d", "old", status="DELETING")
+    return client
+
+
+def read(client: FakeClient, **given: Any) -> list[dict[str, Any]]:
+    plan = SERVICE_INFO.plan(task_of(SERVICE_INFO, client, **given))
+    assert not plan.changed
+    assert client.calls == []
+    services: list[dict[str, Any]] = plan.result
+    return services
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ({}, ["a", "b", "c"]),
+        ({"name": "web"}, ["a", "b"]),
+        ({"name": "web", "family": "GAME"}, ["b"]),
+        ({"project": "shop"}, ["b"]),
+        ({"status": "SUSPENDED"}, ["c"]),
+        ({"status": "DELETING"}, ["d"]),
+        ({"id": "c"}, ["c"]),
+        ({"name": "nothing"}, []),
+    ],
+)
+def test_which_services(client: FakeClient, given: dict[str, Any], ids: list[str]) -> None:
+    assert [service["id"] for service in read(client, **given)] == ids
+
+
+def test_an_id_that_is_not_there_or_does_not_fit_is_an_error(client: FakeClient) -> None:
+    with pytest.raises(Missing, match="no service of id 'z'"):
+        read(client, id="z")
+    with pytest.raises(Missing, match="fits the other options"):
+        read(client, id="a", family="GAME")
+    with pytest.raises(Missing, match="unknown project 'gone'"):
+        read(client, project="gone")
+
+
+def test_metrics_are_null_where_the_node_cannot_be_reached(client: FakeClient) -> None:
+    found = {service["id"]: service["metrics"] for service in read(client, include=["metrics"], name="web")}
+    assert found["a"]["state"] == "running"
+    assert found["b"] is None
+
+
+def test_parts_come_under_their_names_and_only_when_asked_for(client: FakeClient) -> None:
+    client.twin = lambda: client  # type: ignore[attr-defined]
+    client.backup_records["a"] = [{"id": "bk", "name": "n", "status": "COMPLETED"}]
+    service = read(client, id="a", include=["backups", "logs", "settings", "details"])[0]
+    assert service["backups"][0]["id"] == "bk"
+    assert service["logs"] == ["last line"]
+    assert service["settings"]["network"]["is_public"] is False
+    assert service["details"]["project_id"] == "prj_default"
+    assert not {"backups", "logs", "settings", "details", "metrics"} & set(read(client, id="a")[0])
+
+
+def test_what_a_service_does_not_offer_is_null_but_other_refusals_are_errors(client: FakeClient) -> None:
+    def refuse(error: Exception) -> Any:
+        def backups(id: str) -> Any:
+            raise error
+
+        return backups
+
+    client.backups = refuse(Refused("not offered", 400))  # type: ignore[method-assign]
+    assert read(client, id="a", include=["backups"])[0]["backups"] is None
+    client.backups = refuse(Unauthorized("no", 403))  # type: ignore[method-assign]
+    with pytest.raises(Unauthorized):
+        read(client, id="a", include=["backups"])
+
+
+@pytest.mark.parametrize("family", ["COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"])
+def test_settings_of_a_family_that_has_none_are_not_asked_for(client: FakeClient, family: str) -> None:
+    def refuse(id: str) -> Any:
+        raise Refused("not offered", 422)
+
+    client.settings = refuse  # type: ignore[method-assign]
+    client.add_service("box", "box", family=family)
+    assert read(client, id="box", include=["settings"])[0]["settings"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"log_lines": 0}, "log_lines is 0; it must be from 1 to 100"),
+        ({"log_lines": 101}, "log_lines is 101; it must be from 1 to 100"),
+        ({"max_events": 0}, "max_events is 0"),
+        ({"usage_days": 0}, "usage_days is 0"),
+        (
+            {"time_zone": "Mars/Olympus", "include": ["billed_totals"]},
+            "time_zone 'Mars/Olympus' is not",
+        ),
+        ({"time_zone": "../etc/passwd", "include": ["billed_totals"]}, "is not known here"),
+    ],
+)
+def test_limits_are_held_before_anything_is_read(
+    client: FakeClient, given: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(Invalid, match=complaint):
+        read(client, **given)
+
+
+@pytest.mark.parametrize(
+    ("zone", "starts"),
+    [
+        (
+            "UTC",
+            [
+                "2026-11-01T00:00:00.000Z",
+                "2026-11-01T00:00:00.000Z",
+                "2026-10-26T00:00:00.000Z",
+                "2026-11-01T00:00:00.000Z",
+            ],
+        ),
+        (  # 20:30 of the day before, which is in another month
+            "America/New_York",
+            [
+                "2026-11-01T00:00:00.000Z",
+                "2026-10-31T04:00:00.000Z",
+                "2026-10-26T04:00:00.000Z",
+                "2026-10-01T04:00:00.000Z",
+            ],
+        ),
+        (  # 06:00, half an hour off the hours of UTC
+            "Asia/Kolkata",
+            [
+                "2026-11-01T00:30:00.000Z",
+                "2026-10-31T18:30:00.000Z",
+                "2026-10-25T18:30:00.000Z",
+                "2026-10-31T18:30:00.000Z",
+            ],
+        ),
+    ],
+)
+def test_hour_day_week_and_month_begin_where_the_user_is(
+    zone: str, starts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Frozen(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+            return datetime(2026, 11, 1, 0, 30, 15, 5, UTC).astimezone(tz)
+
+    monkeypatch.setattr(service_info, "datetime", Frozen)
+    assert list(service_info.period_starts(zone)) == starts

@@ -1,0 +1,39 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Snapshots on a real server: taken once, rolled back to when agreed, never sent twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
+from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot_info import SNAPSHOT_INFO
+from sandbox.testing import Sandbox
+from unit.plugins.module_utils.resources.platform import id_of, run, writes
+
+
+def test_snapshots(sandbox: Sandbox) -> None:
+    """Taken once, rolled back to when agreed, deleted once."""
+    disk, name = id_of(sandbox, "disk"), dict[str, Any](services=["disk"], name="s")
+    assert run(sandbox, SNAPSHOT, **name)["changed"]
+    assert not run(sandbox, SNAPSHOT, **name)["changed"]
+    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
+    refused = run(sandbox, SNAPSHOT, **name, state="rolled_back")
+    assert "all that changed on service 'disk'" in refused["msg"]
+    assert run(sandbox, SNAPSHOT, **name, state="rolled_back", confirm=True)["changed"]
+    assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
+    info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
+    assert (info["newest"]["name"], info["freshness"]) == ("s", "fresh")
+    assert run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
+    assert not run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
+
+
+def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
+    """When its answer is lost nobody knows, and the error says so."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.clear_journal()
+    sandbox.fault("snapshots.rollback", "reset", when="after")
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    assert "is unknown" in result["msg"] and "Nothing was sent again" in result["msg"]
+    assert writes(sandbox) == ["snapshots.rollback"]

@@ -1,0 +1,216 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting, adopting and acting, on a clock that does not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+    ConnectionFailed,
+    Interrupted,
+    Refused,
+    ServerFailure,
+    UnexpectedAnswer,
+)
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
+    Ambiguous,
+    OutcomeUnknown,
+    WaitEnded,
+)
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils.resources.waiting import (
+    QUIET_SECONDS,
+    act,
+    adopt,
+    create,
+    wait_until,
+)
+from unit.plugins.fakes import Clock, FakeClient, task_of
+
+LOST = Interrupted("POST /api/order: reset")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def wait(read: Callable[[], Any], done: Callable[[Any], bool], **options: Any) -> Any:
+    task = task_of(SERVICE, FakeClient(), **options)
+    return wait_until(task, read, done, lambda value: f"it is at {value}", "the end")
+
+
+def test_what_is_there_already_is_not_waited_for(clock: Clock) -> None:
+    assert wait(lambda: 3, lambda value: value == 3) == 3
+    assert clock.pauses == []
+
+
+def test_pauses_grow_to_the_interval(clock: Clock) -> None:
+    values = iter(range(100))
+    assert wait(lambda: next(values), lambda value: value == 12, wait_interval=5.0) == 12
+    assert len(clock.pauses) == 12
+    assert clock.pauses == sorted(clock.pauses)
+    assert clock.pauses[0] == pytest.approx(0.1)
+    assert clock.pauses[-1] == 5.0
+
+
+@pytest.mark.parametrize("interval", [0.0, -5.0])
+def test_no_interval_makes_it_poll_without_a_pause(clock: Clock, interval: float) -> None:
+    with pytest.raises(WaitEnded):
+        wait(lambda: 0, bool, wait_interval=interval, wait_timeout=10.0)
+    assert len(clock.pauses) <= 101
+
+
+@pytest.mark.parametrize("timeout", [0.5, 3.0, 60.0])
+def test_the_wait_lasts_as_long_as_it_says_and_tells_what_was_seen_last(clock: Clock, timeout: float) -> None:
+    begun = clock.now
+    with pytest.raises(WaitEnded) as caught:
+        wait(lambda: round(clock.now - begun, 1), lambda value: False, wait_timeout=timeout)
+    assert clock.now - begun == pytest.approx(timeout)
+    assert (
+        f"gave up waiting for the end after {timeout:g} seconds; it is at {timeout}" in caught.value.message
+    )
+
+
+def test_what_comes_at_the_last_moment_counts(clock: Clock) -> None:
+    begun = clock.now
+    assert wait(lambda: clock.now - begun, lambda value: value >= 3.0, wait_timeout=3.0) == pytest.approx(3)
+
+
+@pytest.mark.parametrize("error", [WaitEnded("failed"), ConnectionFailed("down")])
+def test_an_error_ends_the_wait_at_once(clock: Clock, error: Exception) -> None:
+    def read() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        wait(read, lambda value: False)
+    assert clock.pauses == []
+
+
+def test_progress_is_told(clock: Clock) -> None:
+    said: list[str] = []
+    task = task_of(SERVICE, FakeClient())
+    task.progress = said.append
+    values = iter([1, 2])
+    wait_until(task, lambda: next(values), lambda value: value == 2, lambda value: f"at {value}", "two")
+    assert said == ["waiting for two: at 1, 0 s"]
+
+
+# --- Adopting -------------------------------------------------------------------------------------------
+
+
+def item(id: str) -> SimpleNamespace:
+    return SimpleNamespace(id=id)
+
+
+def test_the_one_new_thing_is_adopted_when_it_shows_up_late(clock: Clock) -> None:
+    looks: list[list[Any]] = [[], [], [item("new")]]
+    assert adopt(lambda: looks.pop(0), "x", LOST).id == "new"
+    assert len(clock.pauses) == 2
+
+
+def test_nothing_new_ends_in_doubt_after_the_quiet_period(clock: Clock) -> None:
+    begun = clock.now
+    with pytest.raises(OutcomeUnknown, match="nothing was sent again") as caught:
+        adopt(list, "service 'web'", LOST)
+    assert clock.now - begun >= QUIET_SECONDS
+    assert "whether service 'web' was created is unknown: POST /api/order: reset" in caught.value.message
+
+
+def test_several_new_things_are_listed(clock: Clock) -> None:
+    with pytest.raises(Ambiguous) as caught:
+        adopt(lambda: [item("a"), item("b")], "x", LOST)
+    assert caught.value.details == {"ids": ["a", "b"]}
+    assert "a, b" in caught.value.message
+
+
+def test_a_list_that_cannot_be_read_ends_in_doubt(clock: Clock) -> None:
+    def broken() -> list[Any]:
+        raise ConnectionFailed("cannot connect")
+
+    with pytest.raises(OutcomeUnknown, match="reading the list failed too: cannot connect"):
+        adopt(broken, "x", LOST)
+
+
+@pytest.mark.parametrize("error", [LOST, ServerFailure("502"), UnexpectedAnswer("no object")])
+def test_create_adopts_when_the_answer_is_lost_and_sends_once(clock: Clock, error: Exception) -> None:
+    sent: list[int] = []
+
+    def call() -> None:
+        sent.append(1)
+        raise error
+
+    task = task_of(SERVICE, FakeClient())
+    answer, adopted = create(call, lambda: [item("new")], "x", task)
+    assert (answer, adopted.id, sent) == (None, "new", [1])
+    assert len(task.warnings) == 1
+    assert "the one that appeared was adopted" in task.warnings[0]
+
+
+def test_create_returns_the_answer_where_there_is_one() -> None:
+    task = task_of(SERVICE, FakeClient())
+    assert create(lambda: "answer", list, "x", task) == ("answer", None)
+    assert task.warnings == []
+
+
+@pytest.mark.parametrize("error", [Refused("no", 400), ConnectionFailed("down")])
+def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception) -> None:
+    def call() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        create(call, lambda: [item("a stranger's")], "x", task_of(SERVICE, FakeClient()))
+
+
+# --- Acting ---------------------------------------------------------------------------------------------
+
+
+class Calls:
+    """A call that ends as the list says: with an error, or well."""
+
+    def __init__(self, *endings: Exception | None) -> None:
+        self.endings = list(endings)
+        self.made = 0
+
+    def __call__(self) -> None:
+        self.made += 1
+        if ending := self.endings.pop(0):
+            raise ending
+
+
+def test_an_act_that_went_well_is_done_once(clock: Clock) -> None:
+    call = Calls(None)
+    act(call, lambda: False, "start")
+    assert call.made == 1
+
+
+def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
+    call, looks = Calls(LOST), [False, False, True]
+    act(call, lambda: looks.pop(0), "start")
+    assert (call.made, looks) == (1, [])
+
+
+def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
+    call = Calls(LOST, None)
+    act(call, lambda: False, "start")
+    assert call.made == 2
+
+
+def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
+    call = Calls(LOST, LOST)
+    with pytest.raises(OutcomeUnknown, match="start was carried out is unknown: POST /api/order: reset"):
+        act(call, lambda: False, "start")
+    assert call.made == 2
+
+
+def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
+    call = Calls(Refused("no", 409))
+    with pytest.raises(Refused):
+        act(call, lambda: True, "start")
+    assert call.made == 1

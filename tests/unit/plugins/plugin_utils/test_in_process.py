@@ -1,0 +1,113 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pieces of the way inside the controller that need no controller."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.plugin_utils.in_process import (
+    SECONDS_BETWEEN_PROGRESS,
+    paced,
+    untagged,
+    with_host_variables,
+)
+
+URL = "https://api.example.com"
+
+
+def plain_types(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(plain_types(item) for pair in value.items() for item in pair)
+    if isinstance(value, list):
+        return all(map(plain_types, value))
+    return value.__class__ in (str, int, float, bool, type(None))
+
+
+def test_values_as_ansible_reads_them_become_plain() -> None:
+    text = "{name: x, enabled: true, n: 3, f: 1.5, nothing: null, list: [a, {b: c}], date: '2026-11-01'}"
+    tagged = DataLoader().load(text)
+    assert not plain_types(tagged), "Ansible's strings carry their origin"
+    plain = untagged(tagged)
+    assert plain == yaml.safe_load(text)
+    assert plain_types(plain)
+    assert json.loads(json.dumps(plain)) == plain
+    assert yaml.safe_load(yaml.safe_dump(plain)) == plain
+
+
+def test_a_boolean_stays_one_and_a_tuple_becomes_a_list() -> None:
+    assert untagged(True) is True
+    assert untagged((1, "a")) == [1, "a"]
+    assert untagged(None) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "in_environment", "base_url"),
+    [
+        ({}, {"hosted_url": URL}, None, URL),
+        ({"base_url": None}, {"hosted_url": URL}, None, URL),
+        ({"base_url": "https://mine"}, {"hosted_url": URL}, None, "https://mine"),
+        ({}, {"hosted_url": URL}, "https://environment", None),
+        ({}, {}, None, None),
+        ({}, {"hosted_url": ""}, None, None),
+    ],
+)
+def test_the_address_of_the_inventory_is_used_where_none_is_given(
+    arguments: dict[str, Any],
+    variables: dict[str, Any],
+    in_environment: str | None,
+    base_url: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HOSTED_SERVICES_URL", raising=False)
+    if in_environment:
+        monkeypatch.setenv("HOSTED_SERVICES_URL", in_environment)
+    given = {"name": "x", **arguments}
+    filled = with_host_variables(PROJECT, given, variables, lambda value: value)
+    assert filled.get("base_url") == base_url
+    assert filled["name"] == "x"
+    assert given == {"name": "x", **arguments}, "the task's own arguments are left alone"
+
+
+def test_the_address_of_the_inventory_is_templated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOSTED_SERVICES_URL", raising=False)
+    filled = with_host_variables(PROJECT, {}, {"hosted_url": "{{ u }}"}, lambda value: f"templated {value}")
+    assert filled == {"base_url": "templated {{ u }}"}
+
+
+class Screen:
+    def __init__(self, watched: bool) -> None:
+        self.watched = watched
+
+    def isatty(self) -> bool:
+        return self.watched
+
+
+def test_progress_comes_at_a_human_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    said: list[str] = []
+    monkeypatch.setattr(sys, "stdout", Screen(True))
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    progress = paced(said.append)
+    for second in range(0, 2 * SECONDS_BETWEEN_PROGRESS + 2):
+        now[0] = float(second)
+        progress(f"at {second}")
+    assert said == [f"  at {SECONDS_BETWEEN_PROGRESS}", f"  at {2 * SECONDS_BETWEEN_PROGRESS}"]
+
+
+def test_nobody_watching_means_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(sys, "stdout", Screen(False))
+    progress = paced(said.append)
+    monkeypatch.setattr(time, "monotonic", lambda: 1e9)
+    progress("anything")
+    assert said == []

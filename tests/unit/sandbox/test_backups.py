@@ -1,0 +1,115 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Section Endpoints / Backups and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox.testing import Sandbox
+
+Order = Callable[..., str]
+
+
+def _write(sandbox: Sandbox, key: str, content: str) -> None:
+    body = {"path": "save.dat", "content": content}
+    assert sandbox.api("POST", f"/api/resources/{key}/files/write", body).status_code == 200
+
+
+def _read(sandbox: Sandbox, key: str) -> Any:
+    return sandbox.api("GET", f"/api/resources/{key}/files/contents?path=save.dat").json()["content"]
+
+
+def _backups(sandbox: Sandbox, key: str) -> Any:
+    return sandbox.api("GET", f"/api/resources/{key}/backups").json()
+
+
+def _create(sandbox: Sandbox, key: str, name: str = "b") -> str:
+    return str(sandbox.api("POST", f"/api/resources/{key}/backups", {"name": name}).json()["id"])
+
+
+@pytest.mark.rule("backup-states", "backup-pending")
+def test_a_backup_is_made_and_restored(sandbox: Sandbox, order: Order) -> None:
+    sandbox.clock(freeze=True)
+    key = order()
+    sandbox.delays(backup=5, restore=5)
+    _write(sandbox, key, "one")
+    backup = _create(sandbox, key)
+    path = f"/api/resources/{key}/backups/{backup}"
+    assert [(b["status"], b["completedAt"]) for b in _backups(sandbox, key)] == [("PENDING", None)]
+    assert sandbox.api("POST", f"{path}/restore").status_code == 409
+    assert sandbox.api("DELETE", path).status_code == 409
+    sandbox.clock(advance=6)
+    (made,) = _backups(sandbox, key)
+    assert (made["status"], made["sizeBytes"]) == ("COMPLETED", 3)
+    _write(sandbox, key, "two")
+    assert sandbox.api("POST", f"{path}/restore").status_code == 200
+    assert _backups(sandbox, key)[0]["status"] == "RESTORING"
+    assert _read(sandbox, key) == "two"
+    sandbox.clock(advance=6)
+    assert _backups(sandbox, key)[0]["status"] == "COMPLETED"
+    assert _read(sandbox, key) == "one"
+    assert sandbox.api("DELETE", path).status_code == 200
+    assert _backups(sandbox, key) == []
+
+
+@pytest.mark.rule("backup-states")
+def test_the_operator_adds_backups_of_any_kind(sandbox: Sandbox, order: Order) -> None:
+    key = order()
+    path = f"services/{key}/backups"
+    sandbox.operator(path, name="old", created_at="2026-01-02T03:04:05Z")
+    failed = sandbox.operator(path, name="bad", status="FAILED")["id"]
+    found = [(backup["name"], backup["status"]) for backup in _backups(sandbox, key)]
+    assert found == [("old", "COMPLETED"), ("bad", "FAILED")]
+    assert _backups(sandbox, key)[0]["createdAt"] == "2026-01-02T03:04:05.000Z"
+    assert sandbox.api("POST", f"/api/resources/{key}/backups/{failed}/restore").status_code == 409
+
+
+@pytest.mark.rule("delete")
+def test_backups_go_with_their_service(sandbox: Sandbox, order: Order) -> None:
+    key, other = order(), order(name="other")
+    backup = _create(sandbox, key)
+    assert sandbox.api("POST", f"/api/resources/{other}/backups/{backup}/restore").status_code == 404
+    sandbox.api("DELETE", f"/api/resources/{key}")
+    assert sandbox.api("GET", f"/api/resources/{key}/backups").status_code == 404
+    assert sandbox.control("GET", "/state")["records"]["backup"] == []
+
+
+def test_a_database_is_in_its_backup(sandbox: Sandbox, order: Order) -> None:
+    key = order("postgresql", "db")
+    query = f"/api/resources/{key}/database/query"
+    sandbox.api("POST", query, {"sql": "CREATE TABLE t (a)"})
+    backup = _create(sandbox, key)
+    sandbox.api("POST", query, {"sql": "DROP TABLE t"})
+    sandbox.api("POST", f"/api/resources/{key}/backups/{backup}/restore")
+    assert sandbox.api("POST", query, {"sql": "SELECT * FROM t"}).status_code == 200
+
+
+@pytest.mark.rule("snapshots")
+def test_snapshots(sandbox: Sandbox, order: Order) -> None:
+    key = order("linux", "box")
+    base = f"/api/resources/{key}/snapshots"
+    _write(sandbox, key, "one")
+    assert sandbox.api("POST", base, {"name": "first"}).status_code == 201
+    assert sandbox.api("POST", base, {"name": "first"}).status_code == 409
+    _write(sandbox, key, "two")
+    sandbox.api("POST", base, {"name": "second"})
+    found = sandbox.api("GET", base).json()
+    assert [(s["name"], s["parent"]) for s in found] == [("first", None), ("second", "first")]
+    assert sandbox.api("POST", f"{base}/first/rollback").status_code == 200
+    assert _read(sandbox, key) == "one"
+    assert sandbox.api("DELETE", f"{base}/first").status_code == 200
+    assert [(s["name"], s["parent"]) for s in sandbox.api("GET", base).json()] == [("second", None)]
+    assert sandbox.api("POST", f"{base}/first/rollback").status_code == 404
+
+
+@pytest.mark.rule("capability-400")
+def test_both_need_their_capability(sandbox: Sandbox, order: Order) -> None:
+    game, bucket = order(), order("bucket", "objects")
+    assert sandbox.api("GET", f"/api/resources/{game}/snapshots").status_code == 400
+    assert sandbox.api("POST", f"/api/resources/{game}/snapshots", {"name": "s"}).status_code == 400
+    assert sandbox.api("GET", f"/api/resources/{bucket}/backups").status_code == 400

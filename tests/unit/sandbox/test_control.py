@@ -1,0 +1,238 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The control port: seeds, saving, the clock; and the process: what it keeps, how it starts and ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from sandbox.testing import SANDBOX, Sandbox
+
+Order = Callable[..., str]
+Push = Callable[..., str]
+SEED = {
+    "balance_cents": 5000,
+    "projects": ["web"],
+    "ssh_keys": [],
+    "tokens": [{"id": "mine", "scope": "REGISTRY"}],
+    "products": [{"id": "tiny", "name": "Tiny", "short_name": "T", "family": "BUCKET",
+                  "entry": {"cpuCores": 1, "ramGb": 1, "storageGb": 5}}],
+    "services": [
+        {"name": "mc", "product": "minecraft", "project": "web", "files": {"a/b.txt": "hello"},
+         "backups": [{"name": "old", "created_at": "2026-01-01T00:00:00Z"}],
+         "created_at": "2025-12-31T00:00:00Z"},
+        {"name": "asleep", "product": "postgresql", "project": "new", "status": "SUSPENDED"},
+        {"name": "broken", "product": "tiny", "status": "FAILED", "failure_reason": "no disk"},
+        {"name": "halted", "product": "factorio", "state": "stopped"},
+    ],
+}  # fmt: skip
+
+
+def test_a_seed_describes_a_world(sandbox: Sandbox) -> None:
+    ids = sandbox.seed(SEED)["services"]
+    items = {item["name"]: item for item in sandbox.api("GET", "/api/resources").json()["items"]}
+    assert {name: item["status"] for name, item in items.items()} == {
+        "mc": "ACTIVE", "asleep": "SUSPENDED", "broken": "FAILED", "halted": "ACTIVE",
+    }  # fmt: skip
+    assert items["mc"]["createdAt"] == "2025-12-31T00:00:00.000Z"
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={ids['mc']},{ids['halted']}").json()
+    assert [metrics[ids[name]]["state"] for name in ("mc", "halted")] == ["running", "stopped"]
+    names = [project["name"] for project in sandbox.api("GET", "/api/projects").json()]
+    assert names == ["default", "web", "new"]
+    assert sandbox.api("GET", "/api/wallet").json()["balanceCents"] == 5000
+    assert sandbox.api("GET", f"/api/resources/{ids['broken']}").json()["failureReason"] == "no disk"
+    assert sandbox.api("GET", "/api/apps", headers={"Authorization": "Bearer mine"}).status_code == 200
+
+
+def test_a_seed_has_applications_with_images(sandbox: Sandbox) -> None:
+    images = [{"tag": "v1"}, {"tag": "v2", "packages": {"runc": "1.0.0~rc6"}},
+              {"tag": "v3", "labels": {"sandbox.start": "fail"}}]  # fmt: skip
+    app = {"slug": "shop", "images": images, "deployed": "v1", "environment": {"A": "b"}}
+    key = sandbox.seed({"apps": [app]})["services"]["shop"]
+    (item,) = sandbox.api("GET", "/api/apps").json()["items"]
+    assert (item["id"], item["scanStatus"]) == (key, "PASSED")
+    assert sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]["state"] == "running"
+    deploys = [sandbox.api("POST", "/api/apps/shop/deploy", {"tag": tag}) for tag in ("v2", "v3")]
+    assert [answer.status_code for answer in deploys] == [422, 502]
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [{"colour": 1}, {"services": [{"name": "a", "product": "none"}]}, {"delays": {"lunch": 1}},
+     {"services": [{"name": "a", "product": "minecraft", "status": "TIRED"}]}, {"projects": ["default"]}],
+)  # fmt: skip
+def test_a_seed_that_makes_no_sense_changes_nothing(sandbox: Sandbox, seed: dict[str, Any]) -> None:
+    before = sandbox.control("GET", "/state")["records"]["project"]
+    with pytest.raises(RuntimeError):
+        sandbox.seed(seed)
+    assert sandbox.control("GET", "/state")["records"]["project"] == before
+    assert sandbox.api("GET", "/api/resources").json() == {"items": []}
+
+
+def test_save_and_load(sandbox: Sandbox) -> None:
+    key = sandbox.seed(SEED)["services"]["mc"]
+    sandbox.profile("terse")
+    sandbox.clock(freeze=True)
+    state = sandbox.control("GET", "/state")
+    listed = sandbox.api("GET", "/api/resources").json()
+    sandbox.reset(profile="plain")
+    assert sandbox.api("GET", f"/api/resources/{key}").status_code == 404
+    sandbox.control("PUT", "/state", state)
+    assert sandbox.api("GET", "/api/resources").json() == listed
+    content = sandbox.api("GET", f"/api/resources/{key}/files/contents?path=a/b.txt").json()
+    assert content == {"content": "hello"}
+    assert sandbox.control("GET", "/profile")["name"] == "terse"
+    assert sandbox.control("GET", "/clock")["rate"] == 0
+
+
+def test_the_clock(sandbox: Sandbox) -> None:
+    before = sandbox.clock(freeze=True)["now"]
+    later = f"{int(before[:4]):04d}-12-31T23:59:59.500Z"
+    assert sandbox.clock(set=later) == {"now": later, "rate": 0.0}
+    assert sandbox.clock(advance=1.5)["now"] == f"{int(before[:4]) + 1:04d}-01-01T00:00:01.000Z"
+    with pytest.raises(RuntimeError, match="back"):
+        sandbox.clock(set=before)
+    assert sandbox.clock(freeze=False)["rate"] == 1.0
+
+
+def test_a_call_that_waits_moves_a_frozen_clock(sandbox: Sandbox, push: Push) -> None:
+    sandbox.clock(freeze=True)
+    sandbox.delays(scan=20, start=5)
+    sandbox.api("POST", "/api/apps", {"slug": "shop"})
+    push("shop", "1")
+    before = sandbox.clock()["now"]
+    assert sandbox.api("POST", "/api/apps/shop/deploy", {"tag": "1"}).status_code == 200
+    assert _seconds(sandbox.clock()["now"]) - _seconds(before) == pytest.approx(25, abs=0.2)
+
+
+def _seconds(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def test_what_falls_due_happens_in_its_order(sandbox: Sandbox, order: Order) -> None:
+    sandbox.clock(freeze=True)
+    key = order()
+    start = sandbox.clock()["now"]
+    sandbox.delays(backup=3600, provision=60)
+    sandbox.api("POST", f"/api/resources/{key}/backups", {"name": "b"})
+    late = order(name="late")
+    sandbox.clock(advance=86_400)
+    (backup,) = sandbox.api("GET", f"/api/resources/{key}/backups").json()
+    assert backup["createdAt"] == start
+    assert backup["completedAt"] > start
+    events = sandbox.api("GET", f"/api/resources/{late}/events").json()["items"]
+    assert {event["type"]: event["at"] for event in events}["PROVISIONED"] < backup["completedAt"]
+
+
+def test_a_control_call_that_makes_no_sense(sandbox: Sandbox) -> None:
+    for method, path, body in (
+        ("POST", "/operator/services/none", {"status": "ACTIVE"}),
+        ("PUT", "/profile", {"name": "purple"}),
+        ("PUT", "/profile", {"fill": {"nothing": "x"}}),
+        ("PUT", "/delays", {"start": "soon"}),
+        ("POST", "/clock", {"set": "yesterday"}),
+    ):
+        with pytest.raises(RuntimeError, match="400"):
+            sandbox.control(method, path, body)
+
+
+def test_a_document_may_be_yaml(sandbox: Sandbox) -> None:
+    text = "projects: [one, two]\n"
+    assert requests.post(f"{sandbox.control_url}/seed", data=text, timeout=10).status_code == 200
+    assert requests.post(f"{sandbox.control_url}/seed", data="a: [", timeout=10).status_code == 400
+    assert len(sandbox.api("GET", "/api/projects").json()) == 3
+
+
+def test_nothing_acknowledged_is_lost_when_killed(tmp_path: Path) -> None:
+    seed = tmp_path / "seed.yml"
+    seed.write_text("services: [{name: mc, product: minecraft, files: {a.txt: hi}}]\n")
+    data = str(tmp_path / "data")
+    first = Sandbox("--data", data, "--seed", str(seed), "--profile", "wrapped")
+    first.clock(advance=86_400)
+    first.api("POST", "/api/projects", {"name": "web"})
+    now = first.clock()["now"]
+    os.kill(first.process.pid, signal.SIGKILL)
+    first.process.wait()
+    first.stop()
+    with Sandbox("--data", data, "--seed", str(seed)) as second:
+        names = [project["name"] for project in second.api("GET", "/api/projects").json()]
+        (service,) = second.api("GET", "/api/resources").json()["items"]
+        path = f"/api/resources/{service['id']}/files/contents?path=a.txt"
+        assert names == ["default", "web"]
+        assert second.api("GET", path).json() == {"content": "hi"}
+        assert second.clock()["now"] >= now
+        assert second.control("GET", "/profile")["name"] == "wrapped"
+        assert second.output() == ""
+
+
+def test_the_banner_and_the_end(tmp_path: Path) -> None:
+    ready = tmp_path / "ready.json"
+    ports = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
+    command = [sys.executable, "-m", "sandbox", *ports, "--ready-file", str(ready)]
+    environment = {**os.environ, "PYTHONPATH": str(SANDBOX.parent)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        banner = "".join(iter(process.stdout.readline, "Stop it with Ctrl-C.\n"))
+        assert ready.exists()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    assert "export HOSTED_SERVICES_TOKEN=sandbox-full-token" in banner
+    assert "export HOSTED_SERVICES_URL=http://127.0.0.1:" in banner
+    assert not ready.exists(), "it is there as long as the sandbox is"
+
+
+def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    ready, log = tmp_path / "ready.json", tmp_path / "log"
+    ports = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
+    command = [sys.executable, str(SANDBOX), *ports, "--ready-file", str(ready), "--detach", str(log)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    facts = json.loads(ready.read_text())
+    assert requests.get(facts["control_url"] + "/", timeout=10).json() == facts
+    assert (facts["options"]["profile"], facts["options"]["port"]) == (None, 0)
+    assert requests.post(facts["control_url"] + "/stop", timeout=10).status_code == 200
+    end = time.monotonic() + 30
+    while ready.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not ready.exists()
+    assert "The sandbox is ready." in log.read_text()
+
+
+def test_in_the_background_a_failure_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, str(SANDBOX), "--detach", str(tmp_path / "log")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "--detach needs --ready-file" in done.stderr) == (2, True)
+    seed = tmp_path / "seed.yml"
+    seed.write_text("colour: red")
+    command += ["--ready-file", str(tmp_path / "ready.json"), "--seed", str(seed), "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "the seed makes no sense" in done.stderr) == (1, True)
+
+
+def test_a_seed_file_that_makes_no_sense_ends_the_start(tmp_path: Path) -> None:
+    seed = tmp_path / "seed.yml"
+    seed.write_text("services: [{name: a, product: nothing}]\n")
+    with pytest.raises(RuntimeError, match="unknown product nothing") as caught:
+        Sandbox("--seed", str(seed))
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_bad_option_is_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SANDBOX), "--profile", "purple"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "unknown profile" in done.stderr
+    assert "Traceback" not in done.stderr

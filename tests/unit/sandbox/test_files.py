@@ -1,0 +1,132 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Section Endpoints / Files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox.testing import Sandbox
+
+Order = Callable[..., str]
+
+
+class Files:
+    """The file routes of one service."""
+
+    def __init__(self, sandbox: Sandbox, key: str) -> None:
+        self.sandbox = sandbox
+        self.base = f"/api/resources/{key}/files"
+
+    def write(self, path: str, content: str = "x") -> int:
+        """Write and give the status."""
+        return self.post("write", path=path, content=content)
+
+    def post(self, what: str, **body: Any) -> int:
+        """Any of the posts."""
+        return self.sandbox.api("POST", f"{self.base}/{what}", body).status_code
+
+    def names(self, directory: str = "/") -> list[str]:
+        """What a directory holds."""
+        answer = self.sandbox.api("GET", self.base, params={"directory": directory})
+        assert answer.status_code == 200, answer.text
+        return [entry["name"] for entry in answer.json()]
+
+    def read(self, path: str) -> Any:
+        """The answer to reading a file."""
+        return self.sandbox.api("GET", f"{self.base}/contents", params={"path": path})
+
+
+@pytest.fixture
+def files(sandbox: Sandbox, order: Order) -> Files:
+    """The files of a game server."""
+    return Files(sandbox, order())
+
+
+@pytest.mark.rule("files-write")
+def test_write_creates_and_replaces(files: Files) -> None:
+    assert files.write("/a/b.txt", "one") == 200
+    assert files.write("a/b.txt", "two, längér") == 200
+    assert files.read("a/b.txt").json() == {"content": "two, längér"}
+    assert files.names("a") == ["b.txt"]
+
+
+def test_an_entry_has_every_field(files: Files) -> None:
+    files.write("b.json", "{}")
+    files.post("directory", root="/", name="dir")
+    entries = files.sandbox.api("GET", files.base).json()
+    assert [entry["name"] for entry in entries] == ["b.json", "dir"]
+    assert entries[0]["mime"] == "application/json"
+    assert (entries[0]["size"], entries[0]["directory"], entries[0]["symlink"]) == (2, False, False)
+    assert entries[1]["directory"] is True
+    assert set(entries[0]["modeBits"]) <= set("01234567")
+
+
+@pytest.mark.rule("files-paths")
+@pytest.mark.parametrize(
+    "path", ["..", "../x", "a/../../x", "/..", "a/..", "..\\x", "%2e%2e/x", "%252e%252e%252fx", "..%2fx"]
+)
+def test_nothing_climbs(files: Files, path: str) -> None:
+    assert files.write(path) == 400
+    assert files.read(path).status_code == 400
+    assert files.sandbox.api("GET", files.base, params={"directory": path}).status_code == 400
+    assert files.post("directory", root=path, name="n") == 400
+    assert files.post("delete", root="/", files=[path]) == 400
+    rename = {"root": "/", "from": "a", "to": path}
+    assert files.sandbox.api("PUT", f"{files.base}/rename", rename).status_code == 400
+    assert files.names() == []
+
+
+@pytest.mark.rule("files-reader")
+def test_the_reader_stops(files: Files) -> None:
+    files.write("just", "x" * 2 * 1024 * 1024)
+    files.write("over", "x" * (2 * 1024 * 1024 + 1))
+    files.write("binary", "a\0b")
+    assert files.read("just").status_code == 200
+    assert files.read("over").status_code == 413
+    assert files.read("binary").status_code == 413
+    assert files.read("none").status_code == 404
+
+
+@pytest.mark.rule("files-delete")
+def test_delete_is_for_good(files: Files) -> None:
+    for number in range(101):
+        files.write(f"d/{number}")
+    names = [str(number) for number in range(101)]
+    assert files.post("delete", root="d", files=names) == 400
+    assert len(files.names("d")) == 101
+    assert files.post("delete", root="d", files=names[:100]) == 200
+    assert files.names("d") == ["100"]
+    assert files.post("delete", root="/", files=["d"]) == 200
+    assert files.names() == []
+    assert files.post("delete", root="/", files=["."]) == 400
+    assert files.post("delete", root="/", files=[""]) == 400
+
+
+def test_rename_does_not_replace(files: Files) -> None:
+    files.write("a", "A")
+    files.write("b", "B")
+    for new, status in (("b", 409), ("sub/c", 200)):
+        body = {"root": "/", "from": "a", "to": new}
+        assert files.sandbox.api("PUT", f"{files.base}/rename", body).status_code == status
+    assert files.read("sub/c").json() == {"content": "A"}
+    assert files.read("b").json() == {"content": "B"}
+
+
+def test_what_is_in_the_way(files: Files) -> None:
+    files.write("a")
+    assert files.write("a/b") == 409
+    assert files.write("/") == 409
+    assert files.post("directory", root="/", name="a") == 409
+    assert files.post("directory", root="/", name="x/y") == 400
+
+
+@pytest.mark.rule("capability-400")
+def test_files_need_their_capability(sandbox: Sandbox, order: Order) -> None:
+    files = Files(sandbox, order("bucket", "objects"))
+    assert files.write("a") == 400
+    assert files.read("a").status_code == 400

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gap profiles: every open question has fillings, and under each of them the platform works."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.gaps import POINTS, Profile
+from sandbox.testing import Sandbox
+
+NAMES = ("plain", "terse", "wrapped", "random:1", "random:2", "random:3")
+SIZE = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+
+
+def test_every_point_has_a_choice() -> None:
+    for point in POINTS.values():
+        assert len(set(point.fillings)) >= 2, point.name
+        assert point.section
+        assert point.question
+
+
+def test_the_named_profiles_differ_wherever_they_can() -> None:
+    plain, terse, wrapped = (Profile(name) for name in NAMES[:3])
+    for name, point in POINTS.items():
+        chosen = {plain[name], terse[name], wrapped[name]}
+        assert len(chosen) >= 2, name
+        if len(point.fillings) >= 3:
+            assert plain[name] != terse[name], name
+
+
+def test_a_seed_decides_a_random_profile() -> None:
+    assert Profile("random:4").describe() == Profile("random:4").describe()
+    assert Profile("random:4").describe() != Profile("random:5").describe()
+    assert Profile("random").name == "random:0"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_life_under_every_profile(server: Sandbox, name: str) -> None:
+    sandbox = server
+    sandbox.reset(profile=name)
+    sandbox.clock(rate=50)
+
+    def call(method: str, path: str, body: Any = None) -> Any:
+        answer = sandbox.api(method, path, body)
+        assert answer.status_code in (200, 201, 204), (method, path, answer.text)
+        return answer
+
+    call("POST", "/api/projects", {"name": "web"})
+    project = next(item for item in call("GET", "/api/projects").json() if item["name"] == "web")
+    order = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": SIZE, "name": "mc"}
+    key = call("POST", "/api/order", order).json()["instanceId"]
+    base = f"/api/resources/{key}"
+    _wait(sandbox, key, "ACTIVE")
+    call("PUT", f"{base}/project", {"projectId": project["id"]})
+    call("PUT", f"{base}/network", {"isPublic": False})
+    call("PUT", f"{base}/scale", {**SIZE, "ramGb": 8})
+    call("PUT", f"{base}/deploy", {"command": "x"})
+    call("POST", f"{base}/files/write", {"path": "a.txt", "content": "x"})
+    call("POST", f"{base}/backups", {"name": "b"})
+    call("POST", f"{base}/suspend")
+    assert call("GET", base).json()["status"] == "SUSPENDED"
+    call("POST", f"{base}/resume")
+    _wait(sandbox, key, "ACTIVE")
+    assert [entry["name"] for entry in call("GET", f"{base}/files").json()] == ["a.txt"]
+    assert call("GET", base).json()["dimensions"]["ramGb"] == 8
+    for path in ("nodes", "projects"):
+        call("GET", f"/api/apps/{path}")
+    for path in ("billing/overview", "billing/daily-spend", "billing/invoices", "billing/statements",
+                 "wallet", "wallet/transactions"):  # fmt: skip
+        call("GET", f"/api/{path}")
+    call("DELETE", base)
+    call("DELETE", f"/api/projects/{project['id']}")
+
+
+def _wait(sandbox: Sandbox, key: str, status: str) -> None:
+    for __ in range(500):
+        if sandbox.api("GET", f"/api/resources/{key}").json()["status"] == status:
+            return
+        sandbox.clock(advance=1)
+    raise AssertionError(f"never {status}")
+
+
+@pytest.mark.parametrize("filling", POINTS["answer.project_create"].fillings)
+def test_answers_of_a_write(sandbox: Sandbox, filling: str) -> None:
+    sandbox.profile("plain", **{"answer.project_create": filling})
+    answer = sandbox.api("POST", "/api/projects", {"name": "web"})
+    expected = {"empty 204": 204, "object": 201}.get(filling, 201)
+    assert answer.status_code == expected
+    assert (answer.content == b"") == (filling in ("empty 204", "empty 200"))
+    assert len(sandbox.api("GET", "/api/projects").json()) == 2
+
+
+@pytest.mark.parametrize("status", POINTS["refusal.private_key"].fillings)
+def test_refusals_without_a_stated_status(sandbox: Sandbox, status: str) -> None:
+    sandbox.profile("plain", **{"refusal.private_key": status})
+    body = {"name": "k", "publicKey": "-----BEGIN OPENSSH PRIVATE KEY-----"}
+    answer = sandbox.api("POST", "/api/users/me/ssh-keys", body)
+    assert answer.status_code == answer.json()["statusCode"] == int(status)
+
+
+@pytest.mark.parametrize("filling", POINTS["auth.missing"].fillings)
+def test_a_missing_token(sandbox: Sandbox, filling: str) -> None:
+    sandbox.profile("plain", **{"auth.missing": filling})
+    answer = sandbox.api("GET", "/api/wallet", headers={"Authorization": ""})
+    assert answer.status_code == int(filling[:3])
+    assert answer.content == b"" or filling.split(" ", 1)[1] != "empty"

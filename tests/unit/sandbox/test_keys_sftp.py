@@ -1,0 +1,226 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sections Endpoints / SSH keys and Endpoints / SFTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+
+from sandbox.testing import Sandbox
+
+Order = Callable[..., str]
+PATH = "/api/users/me/ssh-keys"
+DENIED = asyncssh.PermissionDenied
+
+
+def _generate(kind: str = "ssh-ed25519", **options: Any) -> asyncssh.SSHKey:
+    return asyncssh.generate_private_key(kind, **options)
+
+
+def _public(key: asyncssh.SSHKey) -> str:
+    return key.export_public_key().decode()
+
+
+def _add(sandbox: Sandbox, key: asyncssh.SSHKey, **options: Any) -> Any:
+    return sandbox.api("POST", PATH, {"name": "laptop", "publicKey": _public(key)}, **options)
+
+
+@asynccontextmanager
+async def _session(sandbox: Sandbox, key: str, **login: Any) -> AsyncIterator[asyncssh.SFTPClient]:
+    access = sandbox.api("GET", f"/api/resources/{key}/sftp").json()
+    options = {"known_hosts": None, "config": None, "agent_path": None, "client_keys": None, **login}
+    async with (
+        asyncssh.connect(access["host"], access["port"], username=access["username"], **options) as shell,
+        shell.start_sftp_client() as client,
+    ):
+        yield client
+
+
+def _opens(sandbox: Sandbox, key: str, **login: Any) -> bool:
+    async def attempt() -> bool:
+        try:
+            async with _session(sandbox, key, **login):
+                return True
+        except DENIED:
+            return False
+
+    return asyncio.run(attempt())
+
+
+@pytest.mark.rule("keys-types")
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("ssh-ed25519", {}),
+        ("ecdsa-sha2-nistp256", {}),
+        ("ecdsa-sha2-nistp521", {}),
+        ("ssh-rsa", {"key_size": 2048}),
+    ],
+)
+def test_keys_that_are_taken(sandbox: Sandbox, kind: str, options: dict[str, Any]) -> None:
+    assert _add(sandbox, _generate(kind, **options)).status_code == 201
+    (key,) = sandbox.api("GET", PATH).json()
+    assert (key["name"], key["algorithm"], key["lastUsedAt"]) == ("laptop", kind, None)
+    assert key["fingerprint"].startswith("SHA256:")
+
+
+@pytest.mark.rule("keys-types")
+def test_keys_that_are_refused(sandbox: Sandbox) -> None:
+    private = _generate().export_private_key().decode()
+    weak = _public(_generate("ssh-rsa", key_size=1024))
+    unknown = "ssh-dss AAAAB3NzaC1kc3M="
+    for text in (private, weak, unknown, "", "ssh-ed25519", "ssh-ed25519 AAAA", "ssh-ed25519 ????", weak * 2):
+        answer = sandbox.api("POST", PATH, {"name": "laptop", "publicKey": text})
+        assert answer.status_code == 400, text
+        assert "PRIVATE KEY" not in answer.text
+    assert sandbox.api("GET", PATH).json() == []
+
+
+@pytest.mark.rule("error-key-present")
+def test_a_key_that_is_present(sandbox: Sandbox) -> None:
+    key = _generate()
+    assert _add(sandbox, key).status_code == 201
+    assert _add(sandbox, key).status_code == 409
+    other = {"Authorization": "Bearer sandbox-other-token"}
+    assert _add(sandbox, key, headers=other).status_code == 201
+
+
+@pytest.mark.rule("keys-deleted")
+def test_a_deleted_key_opens_no_more(sandbox: Sandbox, order: Order) -> None:
+    service, key = order(), _generate()
+    added = _add(sandbox, key).json()["id"]
+
+    async def use() -> None:
+        async with _session(sandbox, service, client_keys=[key]) as client:
+            assert sandbox.api("GET", PATH).json()[0]["lastUsedAt"]
+            assert sandbox.api("DELETE", f"{PATH}/{added}").status_code == 200
+            async with client.open("late.txt", "w") as file:
+                await file.write("still here")
+
+    asyncio.run(use())
+    assert not _opens(sandbox, service, client_keys=[key])
+    content = sandbox.api("GET", f"/api/resources/{service}/files/contents?path=late.txt").json()
+    assert content == {"content": "still here"}
+
+
+@pytest.mark.rule("keys-all")
+def test_a_key_opens_all_services_of_its_account_only(sandbox: Sandbox, order: Order) -> None:
+    mine = [order(), order(name="second")]
+    seed = {"services": [{"name": "theirs", "product": "minecraft", "account": "account-other"}]}
+    theirs = sandbox.seed(seed)["services"]["theirs"]
+    key = _generate()
+    _add(sandbox, key)
+    assert all(_opens(sandbox, service, client_keys=[key]) for service in mine)
+    username = sandbox.control("GET", f"/services/{theirs}")["sftp"]["username"]
+    assert not _opens_as(sandbox, username, key)
+
+
+def _opens_as(sandbox: Sandbox, username: str, key: asyncssh.SSHKey) -> bool:
+    async def attempt() -> bool:
+        options = {"known_hosts": None, "config": None, "agent_path": None, "client_keys": [key]}
+        try:
+            async with asyncssh.connect(sandbox.sftp_host, sandbox.sftp_port, username=username, **options):
+                return True
+        except DENIED:
+            return False
+
+    return asyncio.run(attempt())
+
+
+@pytest.mark.rule("sftp-password")
+def test_the_next_password_invalidates_the_last(sandbox: Sandbox, order: Order) -> None:
+    key, other = order(), order(name="other")
+    path = f"/api/resources/{key}/sftp"
+    assert sandbox.api("GET", path).json()["passwordSetAt"] is None
+    first = sandbox.api("POST", f"{path}/password").json()
+    assert set(first) == {"host", "port", "username", "password"}
+    assert sandbox.api("GET", path).json()["passwordSetAt"]
+    assert first["password"] not in sandbox.api("GET", path).text
+    assert _opens(sandbox, key, password=first["password"])
+    second = sandbox.api("POST", f"{path}/password").json()
+    assert second["username"] == first["username"]
+    assert not _opens(sandbox, key, password=first["password"])
+    assert _opens(sandbox, key, password=second["password"])
+    assert not _opens(sandbox, other, password=second["password"])
+
+
+@pytest.mark.rule("sftp-root")
+def test_a_session_stays_in_its_root(sandbox: Sandbox, order: Order) -> None:
+    service, key = order(), _generate()
+    _add(sandbox, key)
+    sandbox.api("POST", f"/api/resources/{service}/files/write", {"path": "mine.txt", "content": "x"})
+
+    async def roam() -> None:
+        async with _session(sandbox, service, client_keys=[key]) as client:
+            assert await client.listdir("../../..") == await client.listdir("/")
+            assert "mine.txt" in await client.listdir(".")
+            for path in ("/etc/passwd", "../../../etc/passwd"):
+                with pytest.raises(asyncssh.SFTPNoSuchFile):
+                    await client.stat(path)
+            with pytest.raises(asyncssh.SFTPError):
+                await client.symlink("../../../../../../../etc", "out")
+            await client.symlink("/etc/passwd", "absolute")
+            with pytest.raises(asyncssh.SFTPNoSuchFile):
+                await client.open("absolute")
+            await client.symlink("mine.txt", "good")
+            assert await (await client.open("good")).read() == "x"
+
+    asyncio.run(roam())
+    names = {entry["name"]: entry for entry in sandbox.api("GET", f"/api/resources/{service}/files").json()}
+    assert names["good"]["symlink"] is True
+    missing = sandbox.api("GET", f"/api/resources/{service}/files/contents?path=absolute")
+    assert missing.status_code == 404
+
+
+def test_a_deleted_service_is_closed(sandbox: Sandbox, order: Order) -> None:
+    service = order()
+    access = sandbox.api("POST", f"/api/resources/{service}/sftp/password").json()
+    sandbox.operator(f"services/{service}", status="FAILED")
+    assert not _opens(sandbox, service, password=access["password"])
+
+
+@pytest.mark.rule("sftp-root", "sftp-password")
+@pytest.mark.skipif(shutil.which("sftp") is None, reason="OpenSSH's sftp is not installed")
+def test_openssh_logs_in_with_key_and_password(sandbox: Sandbox, order: Order, tmp_path: Path) -> None:
+    service, key = order(), _generate()
+    _add(sandbox, key)
+    identity = tmp_path / "key"
+    identity.touch(mode=0o600)
+    identity.write_bytes(key.export_private_key())
+    password = sandbox.api("POST", f"/api/resources/{service}/sftp/password").json()["password"]
+    askpass = tmp_path / "askpass"
+    askpass.write_text(f"#!/bin/sh\necho '{password}'\n")
+    askpass.chmod(0o700)
+    ways = (["-i", str(identity), "-o", "IdentitiesOnly=yes"], ["-o", "PubkeyAuthentication=no"])
+    for number, way in enumerate(ways):
+        done = _openssh(sandbox, service, way, askpass, f"mkdir made-{number}\ncd ../..\npwd\n")
+        assert done.returncode == 0, done.stderr
+        assert "working directory: /\n" in done.stdout
+    names = [entry["name"] for entry in sandbox.api("GET", f"/api/resources/{service}/files").json()]
+    assert names == ["made-0", "made-1"]
+
+
+def _openssh(
+    sandbox: Sandbox, service: str, way: list[str], askpass: Path, commands: str
+) -> subprocess.CompletedProcess[str]:
+    access = sandbox.api("GET", f"/api/resources/{service}/sftp").json()
+    options = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=no"]
+    environment = {**os.environ, "SSH_ASKPASS": str(askpass), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":0"}
+    environment.pop("SSH_AUTH_SOCK", None)
+    target = f"{access['username']}@{access['host']}"
+    # The options come first: sftp's own -b would set BatchMode, which forbids passwords.
+    command = ["sftp", "-q", "-F", "none", *options, *way, "-P", str(access["port"]), "-b", "-", target]
+    return subprocess.run(
+        command, input=commands, capture_output=True, text=True, env=environment, timeout=60, check=False
+    )

@@ -1,0 +1,52 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever is sent: no server error, and no answer outside the OpenAPI document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis import checks
+from schemathesis.specs.openapi import checks as openapi_checks
+
+from sandbox import documents
+from sandbox.testing import Sandbox
+
+DOCUMENT = json.loads((documents.FOLDER / "openapi.json").read_text(encoding="utf-8"))
+schema = schemathesis.openapi.from_dict(DOCUMENT)
+CHECKS = [
+    checks.not_a_server_error,
+    openapi_checks.status_code_conformance,
+    openapi_checks.response_schema_conformance,
+]
+SEED = {"services": [{"name": "mc", "product": "minecraft"}, {"name": "db", "product": "postgresql"}]}
+
+
+@pytest.fixture(scope="module", params=["plain", "random:1"])
+def world(server: Sandbox, request: pytest.FixtureRequest) -> Iterator[tuple[Sandbox, str]]:
+    """A world with a game server and a database; half of all paths lead to one of them."""
+    server.reset(profile=request.param, delays={"scan_wait": 0.01, "query": 0.1})
+    yield server, server.seed(SEED)["services"]["db"]
+
+
+@schema.parametrize()
+@settings(
+    max_examples=3,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_nothing_sent_breaks_the_sandbox(world: tuple[Sandbox, str], case: Any) -> None:
+    sandbox, key = world
+    if "/resources/{id}" in case.path and len(str(case.path_parameters["id"])) % 2 == 0:
+        case.path_parameters["id"] = key
+    answer = case.call(base_url=sandbox.base_url, headers=sandbox.headers)
+    case.validate_response(answer, checks=CHECKS)

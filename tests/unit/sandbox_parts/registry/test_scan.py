@@ -1,0 +1,271 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verdicts of real images: what their package databases list, through layers of every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.registry import Blobs, Image, ImageError, Verdict, scan
+from sandbox.registry.images import build_image
+from sandbox.registry.packages import older
+from sandbox.registry.scan import SEVERITIES, Vulnerability, default_table
+
+
+def built(tmp_path: Path, **settings: Any) -> Image:
+    settings = {"files": {"app/server": b"run"}} | settings
+    digest = build_image(tmp_path / "image", **settings)
+    return Image(Blobs(tmp_path / "image/blobs"), digest)
+
+
+def verdict(tmp_path: Path, *packages: tuple[str, str], **settings: Any) -> Verdict:
+    return scan(built(tmp_path, packages=packages, **settings))
+
+
+def test_clean(tmp_path: Path) -> None:
+    result = verdict(tmp_path, ("bash", "5.2.15-2+b2"), ("openssl", "3.0.17-1~deb12u2"))
+    assert result.status == "PASSED"
+    assert result.report() == {
+        "counts": dict.fromkeys(SEVERITIES, 0),
+        "blocking": [],
+        "warnings": [],
+        "warningCount": 0,
+        "scanner": "sandbox-scanner",
+    }
+
+
+def test_no_package_database(tmp_path: Path) -> None:
+    assert verdict(tmp_path).status == "PASSED"
+
+
+def test_warned(tmp_path: Path) -> None:
+    result = verdict(tmp_path, ("openssl", "1.1.1"))
+    assert result.status == "WARNED"
+    report = result.report()
+    assert report["counts"] == {"Critical": 1, "High": 0, "Medium": 1, "Low": 0}
+    assert report["warnings"] == [
+        {
+            "id": "CVE-2021-3711",
+            "package": "openssl",
+            "version": "1.1.1",
+            "fixVersion": "1.1.1k-1+deb11u1",
+            "severity": "Critical",
+        }
+    ]
+    assert result.report(shown_warnings=0)["warnings"] == []
+    assert result.report(shown_warnings=0)["warningCount"] == 1
+
+
+def test_what_is_not_serious_passes(tmp_path: Path) -> None:
+    result = verdict(tmp_path, ("musl", "1.2.1-r0"), distribution="alpine")
+    assert result.status == "PASSED"
+    assert result.report()["counts"]["Medium"] == 1
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "distribution", "reason"),
+    [
+        ("runc", "1.1.5+ds1-1+b1", "debian", "isolation"),
+        ("runc", "1.1.9-r0", "alpine", "isolation"),
+        ("xz-utils", "5.6.0-0.2", "debian", "scope"),
+        ("xz", "5.6.1-r0", "alpine", "scope"),
+    ],
+)
+def test_blocked(tmp_path: Path, package: str, version: str, distribution: str, reason: str) -> None:
+    result = verdict(tmp_path, (package, version), distribution=distribution)
+    assert result.status == "BLOCKED"
+    (flaw,) = result.report()["blocking"]
+    assert (flaw["package"], flaw["version"], flaw["reason"]) == (package, version, reason)
+    assert set(flaw) == {"id", "package", "version", "fixVersion", "severity", "reason"}
+
+
+def test_a_version_from_before_the_flaw(tmp_path: Path) -> None:
+    assert verdict(tmp_path, ("xz-utils", "5.4.1-0.2")).status == "PASSED"
+
+
+def test_the_most_severe_comes_first(tmp_path: Path) -> None:
+    result = verdict(tmp_path, ("runc", "1.0.0"), ("curl", "7.80.0-1"), ("zlib1g", "1"), ("bash", "4.0"))
+    ranks = [SEVERITIES.index(flaw.severity) for flaw in result.flaws]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", None])
+def test_compressions(tmp_path: Path, compression: Any) -> None:
+    assert verdict(tmp_path, ("runc", "1.0.0"), compression=compression).status == "BLOCKED"
+
+
+def test_binary_packages_are_matched_by_their_source(tmp_path: Path) -> None:
+    status = (
+        "Package: libssl3\nStatus: install ok installed\nSource: openssl (3.0.5-1)\nVersion: 3.0.5-1+b1\n"
+    )
+    (flaw, __) = scan(built(tmp_path, files={"var/lib/dpkg/status": status.encode()})).flaws
+    assert (flaw.package, flaw.version) == ("libssl3", "3.0.5-1+b1")
+
+
+def test_removed_packages_do_not_count(tmp_path: Path) -> None:
+    status = "Package: runc\nStatus: deinstall ok config-files\nVersion: 1.0.0\n"
+    assert scan(built(tmp_path, files={"./var/lib/dpkg/status": status.encode()})).flaws == ()
+
+
+def test_images_without_a_package_manager(tmp_path: Path) -> None:
+    files = {
+        "var/lib/dpkg/status.d/runc": b"Package: runc\nVersion: 1.0.0\n",
+        "var/lib/dpkg/status.d/runc.md5sums": b"0 usr/bin/runc\n",
+    }
+    assert scan(built(tmp_path, files=files)).status == "BLOCKED"
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        "var/lib/dpkg/.wh.status",
+        "var/lib/.wh.dpkg",
+        ".wh.var",
+        "var/lib/dpkg/.wh..wh..opq",
+        "var/.wh..wh..opq",
+        "var/lib/dpkg",
+        "var/lib/dpkg/status",
+    ],
+)
+def test_upper_layers_hide_lower_ones(tmp_path: Path, hiding: str) -> None:
+    assert verdict(tmp_path, ("runc", "1.0.0"), files={hiding: b""}).status == "PASSED"
+
+
+@pytest.mark.parametrize("other", ["var/lib/dpkg/.wh.status-old", "var/lib/.wh.apt", "opt/.wh..wh..opq"])
+def test_other_whiteouts_hide_nothing(tmp_path: Path, other: str) -> None:
+    assert verdict(tmp_path, ("runc", "1.0.0"), files={other: b""}).status == "BLOCKED"
+
+
+def test_a_whiteout_does_not_reach_its_own_layer(tmp_path: Path) -> None:
+    files = {
+        "var/lib/dpkg/.wh..wh..opq": b"",
+        "var/lib/dpkg/status": b"Package: bash\nStatus: install ok installed\nVersion: 4.0\n",
+    }
+    result = verdict(tmp_path, ("runc", "1.0.0"), files=files)
+    assert [flaw.package for flaw in result.flaws] == ["bash"]
+
+
+def test_all_images_of_an_index(tmp_path: Path) -> None:
+    image = built(tmp_path, architecture=["amd64", "arm64"], packages=[("runc", "1.0.0")])
+    assert len(scan(image).flaws) == 1
+
+
+class TestFailed:
+    def damaged(self, tmp_path: Path, content: bytes | None, **settings: Any) -> Verdict:
+        image = built(tmp_path, **settings)
+        path = image.blobs.path(image.manifest.layers[0].digest)
+        path.unlink() if content is None else path.write_bytes(content)
+        return scan(image)
+
+    @pytest.mark.parametrize("content", [None, b"junk" * 200, b"\x1f\x8bjunk", b"\x28\xb5\x2f\xfdjunk"])
+    def test_layer(self, tmp_path: Path, content: bytes | None) -> None:
+        result = self.damaged(tmp_path, content)
+        assert result.status == "FAILED"
+        assert result.failure is not None
+        assert "layer sha256:" in result.failure
+        assert result.report()["blocking"] == []
+
+    @pytest.mark.parametrize("compression", ["gzip", "zstd", None])
+    def test_cut_short(self, tmp_path: Path, compression: Any) -> None:
+        files = {"app/data": bytes(range(256)) * 64}
+        image = built(tmp_path, files=files, compression=compression)
+        layer = image.blobs.read(image.manifest.layers[0].digest)
+        result = self.damaged(tmp_path, layer[: len(layer) // 2], files=files, compression=compression)
+        assert result.status == "FAILED"
+
+    def test_manifest_and_config(self, tmp_path: Path) -> None:
+        image = built(tmp_path)
+        assert image.manifest.config is not None
+        image.blobs.path(image.manifest.config.digest).write_bytes(b"{}")
+        assert scan(image).status == "FAILED"
+        image.blobs.path(image.manifest.config.digest).write_bytes(b"junk")
+        assert scan(image).status == "FAILED"
+        assert scan(Image(image.blobs, "sha256:" + "0" * 64)).status == "FAILED"
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [
+        ("1.2.12-r1", "1.2.12-r2"),
+        ("3.1.4-r9", "3.1.4-r10"),
+        ("1.2.9", "1.2.10"),
+        ("1.0", "1.0.1"),
+        ("1.1.1k-r0", "1.1.1l-r0"),
+        ("1.0a", "1.0.1"),
+        ("1.05-r0", "1.1-r0"),
+        ("1.0_alpha2", "1.0_beta1"),
+        ("1.0_rc1", "1.0"),
+        ("1.0", "1.0_git20200101-r0"),
+        ("1.0_git20200101", "1.0_p1"),
+        ("1.0_pre1_p1", "1.0"),
+        ("0~f00d-r0", "0~f00d-r1"),
+    ],
+)
+def test_order_of_alpine_versions(lower: str, upper: str) -> None:
+    assert older("apk", lower, upper)
+    assert not older("apk", upper, lower)
+    assert not older("apk", lower, lower)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [
+        ("3.0~rc1", "3.0"),
+        ("1.1.1k-1", "1.1.1k-1+deb11u1"),
+        ("9", "1:0"),
+        ("5.6.1-1", "5.6.1+really5.4.5-1"),
+    ],
+)
+def test_order_of_debian_versions(lower: str, upper: str) -> None:
+    assert older("dpkg", lower, upper)
+    assert not older("dpkg", upper, lower)
+
+
+def test_a_version_of_no_known_form_is_never_older() -> None:
+    assert not older("apk", "main-20240101", "1.0-r0")
+    assert not older("apk", "1.0_odd1", "2.0-r0")
+
+
+def test_the_table_covers_every_severity_and_reason() -> None:
+    table = default_table()
+    assert {flaw.severity for flaw in table} == set(SEVERITIES)
+    assert {flaw.reason for flaw in table} == {None, "isolation", "scope"}
+
+
+def test_another_table(tmp_path: Path) -> None:
+    known = [Vulnerability("X-1", "dpkg", "shop", "2", "High")]
+    assert scan(built(tmp_path, packages=[("shop", "1")]), known).status == "WARNED"
+
+
+class TestConfig:
+    def test_of_an_image(self, tmp_path: Path) -> None:
+        config = built(
+            tmp_path,
+            command=["/app/server", "--fast"],
+            architecture="arm64",
+            environment={"MODE": "a=b"},
+            labels={"sandbox.start": "fail"},
+            ports=[8080, 80],
+        ).config()
+        assert (config.platform, config.architecture) == ("linux/arm64", "arm64")
+        assert config.command == ("/app/server", "--fast")
+        assert config.environment == {"MODE": "a=b"}
+        assert config.labels == {"sandbox.start": "fail"}
+        assert config.ports == (80, 8080)
+
+    def test_of_an_index(self, tmp_path: Path) -> None:
+        image = built(tmp_path, architecture=["amd64", "arm64"])
+        assert image.config("linux/arm64").architecture == "arm64"
+        assert image.config("linux/riscv64").architecture == "amd64"
+
+    def test_of_nonsense(self, tmp_path: Path) -> None:
+        image = built(tmp_path)
+        assert image.manifest.config is not None
+        path = image.blobs.path(image.manifest.config.digest)
+        path.write_text('{"os": "linux", "architecture": "amd64", "config": {"ExposedPorts": {"http": {}}}}')
+        with pytest.raises(ImageError):
+            image.config()
