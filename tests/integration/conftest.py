@@ -1,0 +1,34 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the integration tests share: one sandbox, begun anew for every test, and ansible-playbook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from integration.ansible_run import PROFILE, Ansible, begin_anew
+from sandbox.testing import Sandbox
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Sandbox]:
+    """The process behind all sandboxes of a run; SANDBOX_PROFILE fills the gaps of the specification."""
+    with Sandbox("--profile", PROFILE) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(server: Sandbox) -> Sandbox:
+    """A platform on which nothing has happened yet."""
+    begin_anew(server)
+    return server
+
+
+@pytest.fixture
+def ansible(tmp_path: Path, sandbox: Sandbox) -> Ansible:
+    """ansible-playbook, pointed at the sandbox."""
+    return Ansible(tmp_path, sandbox)

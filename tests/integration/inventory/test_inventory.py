@@ -1,0 +1,560 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The inventory against the sandbox, through ansible-inventory and ansible-playbook."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.inventory.conftest import Inventory
+from sandbox.testing import Sandbox
+
+PROJECTS = ["games", "web"]
+SERVICES = [
+    {"name": "survival", "product": "minecraft", "project": "games"},
+    {"name": "creative", "product": "minecraft", "project": "games", "status": "SUSPENDED"},
+    {"name": "shop", "product": "application", "project": "web"},
+    {"name": "box", "product": "linux", "project": "web", "public": True},
+]
+
+
+@pytest.fixture
+def ids(sandbox: Sandbox) -> dict[str, str]:
+    """An account with four services; their ids by name."""
+    services: dict[str, str] = sandbox.seed({"projects": PROJECTS, "services": SERVICES})["services"]
+    return services
+
+
+def routes(sandbox: Sandbox) -> Counter[str]:
+    """How often each route was called."""
+    return Counter(line["route"] for line in sandbox.journal())
+
+
+# --- Hosts, groups, variables -----------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("ids")
+def test_groups(inventory: Inventory) -> None:
+    """Hosts are in groups by project and family."""
+    assert inventory.list().groups == {
+        "family_app": ["shop"],
+        "family_compute": ["box"],
+        "family_game": ["creative", "survival"],
+        "project_games": ["creative", "survival"],
+        "project_web": ["box", "shop"],
+    }
+
+
+def test_variables(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]) -> None:
+    """What the list tells of a service is in its variables, money in units, and where its files are."""
+    host = inventory.list().of("survival")
+    shown = sandbox.api("GET", f"/api/resources/{ids['survival']}").json()
+    sftp = sandbox.api("GET", f"/api/resources/{ids['survival']}/sftp").json()
+    assert host == {
+        "ansible_facts_modules": [],
+        "ansible_host": sftp["host"],
+        "ansible_port": sftp["port"],
+        "ansible_user": sftp["username"],
+        "hosted_address": shown["address"],
+        "hosted_can_power": True,
+        "hosted_created_at": shown["dates"]["createdAt"],
+        "hosted_dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
+        "hosted_family": "GAME",
+        "hosted_host": {"id": "node-paris-1", "label": "Paris 1", "location_label": "Paris, France"},
+        "hosted_hourly_label": shown["pricing"]["hourlyLabel"],
+        "hosted_id": ids["survival"],
+        "hosted_is_free": False,
+        "hosted_monthly": "10.74",
+        "hosted_name": "survival",
+        "hosted_product": {"slug": "minecraft", "name": "Minecraft server", "short_name": "Minecraft"},
+        "hosted_project": "games",
+        "hosted_project_id": shown["projectId"],
+        "hosted_runtime": {"id": "runtime-paper", "slug": "paper", "name": "Paper"},
+        "hosted_status": "ACTIVE",
+        "hosted_url": sandbox.base_url,
+    }
+
+
+def test_no_service(inventory: Inventory) -> None:
+    """An account without services is an empty inventory, and that is not an error."""
+    assert inventory.list().hosts == {}
+
+
+def test_one_service(inventory: Inventory, sandbox: Sandbox) -> None:
+    """A single service in the default project, whose name the account has chosen."""
+    sandbox.seed({"services": [{"name": "alone", "product": "linux"}]})
+    listed = inventory.list()
+    assert list(listed.hosts) == ["alone"]
+    assert listed.groups["project_default"] == ["alone"]
+
+
+def test_many_services(inventory: Inventory, sandbox: Sandbox) -> None:
+    """Three hundred services, one call for 50 of them for the metrics, the same list twice."""
+    services = [
+        {"name": f"app-{n:03}", "product": "linux", "project": f"p{n % 5}", "public": False}
+        for n in range(300)
+    ]
+    sandbox.seed({"services": services})
+    sandbox.clear_journal()
+    first = inventory.list(include_metrics=True)
+    calls = routes(sandbox)
+    assert calls == {
+        "projects.list": 1,
+        "projects.get": 5,
+        "resources.list": 1,
+        "resources.metrics": 6,
+        "sftp.get": 300,
+    }
+    assert len(first.hosts) == 300
+    assert {host["hosted_state"] for host in first.hosts.values()} == {"running"}
+    assert all(host["ansible_user"] for host in first.hosts.values())
+    assert [len(first.groups[f"project_p{n}"]) for n in range(5)] == [60] * 5
+    assert inventory.list(include_metrics=True, connect_with="none").groups == first.groups
+
+
+def test_duplicates(inventory: Inventory, sandbox: Sandbox) -> None:
+    """Services of one name are told apart by the beginning of their ids; no host has the bare name."""
+    sandbox.seed({"services": [{"name": "db", "product": "postgresql", "project": p} for p in PROJECTS]})
+    listed = inventory.list()
+    assert len(listed.hosts) == 2
+    for name, host in listed.hosts.items():
+        assert name == f"db_{host['hosted_id'][:8]}"
+
+
+def test_same_group_names(inventory: Inventory, sandbox: Sandbox) -> None:
+    """Projects whose names make one group name do not share a group."""
+    services = [
+        {"name": n, "product": "linux", "project": p} for n, p in (("a", "my proj"), ("b", "my-proj"))
+    ]
+    ids = sandbox.seed({"projects": ["my proj", "my-proj"], "services": services})["projects"]
+    groups = inventory.list().groups
+    for name, project in (("a", "my proj"), ("b", "my-proj")):
+        assert groups[f"project_my_proj_{ids[project][:8]}"] == [name]
+    assert "project_my_proj" not in groups
+
+
+AWKWARD = {
+    "all": "all_{id}",
+    "localhost": "localhost_{id}",
+    "127.0.0.1": "127.0.0.1_{id}",
+    "family_game": "family_game_{id}",
+    "large": "large_{id}",
+    "My server (old)": "My_server_old",
+    "été 🎮": "été",
+    "../../etc/x": "etc_x",
+    "..": "service_{id}",
+    "a,b:c!&d": "a_b_c_d",
+    "-rf": "rf",
+    "{{ 7 * 7 }}": "7_7",
+    "{% raw %}": "raw",
+    "#jinja2: x": "jinja2_x",
+    "🎮": "service_{id}",
+    "\x1b[31mred\u202e": "31mred",
+}
+
+
+def test_awkward_names(inventory: Inventory, sandbox: Sandbox) -> None:
+    """Whatever a service is called, it is one host that can be named, and its name is no template."""
+    services = [{"name": name, "product": "minecraft", "project": "{{ 6 * 7 }}"} for name in AWKWARD]
+    ids = sandbox.seed({"services": services})["services"]
+    listed = inventory.list(groups={"large": "hosted_dimensions.ram_gb > 1"})
+    wanted = {name: host.format(id=ids[name][:8]) for name, host in AWKWARD.items()}
+    assert {host["hosted_id"]: name for name, host in listed.hosts.items()} == {
+        ids[name]: host for name, host in wanted.items()
+    }
+    assert "\\u001b" not in listed.stdout
+    play = (
+        "- hosts: family_game\n  tasks:\n    - name: say\n      ansible.builtin.debug:\n"
+        "        msg: '{{ inventory_hostname }}|{{ hosted_name }}|{{ hosted_project }}'\n"
+    )
+    run = inventory.ansible.playbook(play).succeed()
+    said = {outcome.message for outcome in run.outcomes if outcome.name == "say"}
+    shown = {name: name.replace("\x1b", "").replace("\u202e", "") for name in AWKWARD}
+    assert said == {f"{wanted[name]}|{shown[name]}|{{{{ 6 * 7 }}}}" for name in AWKWARD}
+
+
+def test_deleting(inventory: Inventory, sandbox: Sandbox) -> None:
+    """A service that is being deleted is left out until it is asked for."""
+    # Platforms may hide it at once; this one does not.
+    sandbox.profile("plain", **{"delete.listed": "listed", "delete.pace": "after DELETING"})
+    sandbox.delays(delete=3600)
+    services = [{"name": name, "product": "linux"} for name in ("going", "staying")]
+    ids = sandbox.seed({"services": services})["services"]
+    sandbox.operator(f"services/{ids['going']}", status="DELETING")
+    assert list(inventory.list().hosts) == ["staying"]
+    assert list(inventory.list(statuses=["DELETING"], connect_with="none").hosts) == ["going"]
+
+
+# --- Connections ------------------------------------------------------------------------------------
+
+PLAY = """\
+- hosts: family_game
+  tasks:
+    - name: start
+      hosted.services.service: {id: "{{ hosted_id }}", state: started}
+"""
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_play_needs_nothing_else(
+    in_process: bool, inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]
+) -> None:
+    """With the token in the environment and the address in the inventory, a play over SFTP hosts works."""
+    inventory.write()
+    play = PLAY
+    if not in_process:
+        # As a module, a task runs where the connection leads.
+        play = play.replace(
+            "family_game\n",
+            f"family_game\n  connection: local\n  vars: {{ansible_python_interpreter: {sys.executable}}}\n",
+        )
+    run = inventory.ansible.playbook(play, in_process=in_process).succeed()
+    assert {(o.host, o.result["service"]["status"]) for o in run.outcomes if o.name == "start"} == {
+        ("creative", "ACTIVE"),
+        ("survival", "ACTIVE"),
+    }
+    # Only what was suspended had to be started.
+    assert {line["path"].split("/")[3] for line in sandbox.journal(method="POST")} == {ids["creative"]}
+
+
+def test_gathers_no_facts(inventory: Inventory, ids: dict[str, str]) -> None:
+    """Gathering facts is a task that does nothing and connects to nothing, so SSH is not even needed."""
+    inventory.write()
+    play = "- hosts: all\n  vars: {ansible_ssh_executable: /nonexistent}\n  tasks: []\n"
+    run = inventory.ansible.playbook(play).succeed()
+    assert {outcome.outcome for outcome in run.outcomes} == {"ok"}
+    assert len(run.outcomes) == len(ids)
+
+
+@pytest.mark.usefixtures("ids")
+def test_address(inventory: Inventory, sandbox: Sandbox) -> None:
+    """The address of a service is where Ansible connects; SFTP is not asked for."""
+    listed = inventory.list(connect_with="address")
+    box = listed.of("box")
+    assert f"{box['ansible_host']}:{box['ansible_port']}" == box["hosted_address"]
+    assert "ansible_facts_modules" not in box
+    assert not sandbox.journal(route="sftp.get")
+
+
+@pytest.mark.usefixtures("ids")
+def test_none(inventory: Inventory) -> None:
+    """Nothing of the connection is set."""
+    listed = inventory.list(connect_with="none")
+    assert not [name for name in listed.of("box") if name.startswith("ansible_")]
+
+
+def test_not_created(inventory: Inventory, sandbox: Sandbox) -> None:
+    """A service that is not there is a host without SFTP, and is not asked for it."""
+    services = [
+        {"name": s.lower(), "product": "minecraft", "status": s}
+        for s in ("FAILED", "AWAITING_ADMIN", "PROVISIONING")
+    ]
+    sandbox.reset(delays={"provision": 3600})
+    sandbox.seed({"services": services})
+    listed = inventory.list()
+    assert {host["hosted_status"] for host in listed.hosts.values()} == {s["status"] for s in services}
+    assert not [host for host in listed.hosts.values() if "ansible_host" in host]
+    assert not sandbox.journal(route="sftp.get")
+
+
+@pytest.mark.usefixtures("ids")
+def test_sftp_fails_for_one(inventory: Inventory, sandbox: Sandbox) -> None:
+    """The service is a host all the same, and one warning names it."""
+    sandbox.fault("sftp.get", "status", status=404)
+    listed = inventory.listed()
+    assert len(listed.hosts) == 4
+    lacking = [host["hosted_name"] for host in listed.hosts.values() if "ansible_host" not in host]
+    assert len(lacking) == 1
+    assert "the sftp of 1 of 4 services could not be read" in listed.output
+    assert f"{lacking[0]!r}" in listed.output
+
+
+@pytest.mark.usefixtures("ids")
+def test_sftp_is_not_offered(inventory: Inventory, sandbox: Sandbox) -> None:
+    """400 means that a service does not offer it; nobody has to be warned of that."""
+    sandbox.fault("sftp.get", "status", status=400)
+    listed = inventory.list()
+    assert sum("ansible_host" not in host for host in listed.hosts.values()) == 1
+
+
+# --- Filters ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("ids")
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"projects": ["games"]}, ["creative", "survival"]),
+        ({"projects": ["games", "web"], "families": ["APP", "COMPUTE"]}, ["box", "shop"]),
+        ({"statuses": ["SUSPENDED"]}, ["creative"]),
+        ({"families": ["BUCKET"]}, []),
+        ({"names": ["s*"]}, ["shop", "survival"]),
+        ({"names": ["!s*"]}, ["box", "creative"]),
+        ({"names": ["*o*", "!box"]}, ["shop"]),
+        ({"names": ["BOX"]}, []),
+    ],
+)
+def test_filters(options: dict[str, Any], names: list[str], inventory: Inventory) -> None:
+    """Only what all filters let through is listed."""
+    assert list(inventory.list(**options).hosts) == names
+
+
+@pytest.mark.usefixtures("ids")
+def test_filter_by_project_reads_no_other(inventory: Inventory, sandbox: Sandbox) -> None:
+    """The whole account is not read for one project, nor the SFTP access of what is filtered out."""
+    sandbox.clear_journal()
+    inventory.list(projects=["games"], names=["survival"])
+    assert routes(sandbox) == {"projects.list": 1, "projects.get": 1, "sftp.get": 1}
+
+
+def test_filter_by_project_id(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]) -> None:
+    """A project can be given by id."""
+    project = sandbox.api("GET", f"/api/resources/{ids['box']}").json()["projectId"]
+    assert list(inventory.list(projects=[project]).hosts) == ["box", "shop"]
+
+
+# --- What is read on request ------------------------------------------------------------------------
+
+
+def test_metrics(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]) -> None:
+    """The container's state is there on request; unknown where the node does not answer."""
+    assert "hosted_state" not in inventory.list().of("box")
+    assert inventory.list(include_metrics=True).of("survival")["hosted_metrics"]["state"] == "running"
+    sandbox.operator("nodes/node-paris-1", reachable=False)
+    survival = inventory.list(include_metrics=True).of("survival")
+    assert survival["hosted_state"] is None
+    assert survival["hosted_metrics"] is None
+    assert len(ids) == 4
+
+
+@pytest.mark.usefixtures("ids")
+def test_settings(inventory: Inventory) -> None:
+    """The settings are there on request, and null where a service offers none."""
+    listed = inventory.list(include_settings=True)
+    assert listed.of("shop")["hosted_settings"]["network"]["alias"] == "shop"
+    assert listed.of("box")["hosted_settings"] is None
+    assert "hosted_settings" not in inventory.list().of("shop")
+
+
+# --- Constructed ------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("ids")
+def test_constructed(inventory: Inventory) -> None:
+    """Variables, groups and keyed groups made of the variables of the hosts."""
+    listed = inventory.list(
+        compose={"nightly": "hosted_name ~ '-nightly'"},
+        groups={"suspended": "hosted_status == 'SUSPENDED'"},
+        keyed_groups=[
+            {"key": "hosted_product.slug", "prefix": "product"},
+            {"key": "hosted_host.label", "separator": "", "parent_group": "nodes"},
+        ],
+        strict=True,
+    )
+    assert listed.of("box")["nightly"] == "box-nightly"
+    assert listed.groups["suspended"] == ["creative"]
+    assert listed.groups["product_minecraft"] == ["creative", "survival"]
+    assert listed.groups["Paris_1"] == ["box", "creative", "shop", "survival"]
+
+
+@pytest.mark.usefixtures("ids")
+def test_strict(inventory: Inventory) -> None:
+    """An expression that cannot be evaluated is skipped, and an error when strict."""
+    compose = {"edition": "hosted_runtime.slug ~ ''"}
+    listed = inventory.list(compose=compose)
+    assert listed.of("survival")["edition"] == "paper"
+    assert "edition" not in listed.of("box")
+    assert "edition" in inventory.refused(compose=compose, strict=True)
+    assert "hosted_nope" in inventory.refused(hostnames=["hosted_nope.x"], strict=True)
+
+
+@pytest.mark.usefixtures("ids")
+def test_use_extra_vars(inventory: Inventory) -> None:
+    """Extra variables can be used where that is asked for."""
+    given: dict[str, Any] = {"compose": {"stage": "stage_name"}, "strict": True}
+    listed = inventory.list("-e", "stage_name=test", use_extra_vars=True, **given)
+    assert listed.of("box")["stage"] == "test"
+    assert "stage_name" in inventory.refused(**given)
+
+
+@pytest.mark.usefixtures("ids")
+def test_hostnames(inventory: Inventory) -> None:
+    """The first expression that gives something names the host; else it is the service."""
+    listed = inventory.list(hostnames=["hosted_runtime.slug", "hosted_project ~ '-' ~ hosted_name"])
+    assert len(listed.hosts) == 4
+    assert {"web-box", "web-shop"} < set(listed.hosts)
+    assert sorted(name.split("_")[0] for name in listed.hosts)[:2] == ["paper", "paper"]
+    assert "box" in inventory.list(hostnames=["hosted_nothing"]).hosts
+
+
+@pytest.mark.usefixtures("ids")
+def test_prefix(inventory: Inventory) -> None:
+    """The prefix is the user's; the address keeps its name, because the collection's tasks look for it."""
+    box = inventory.list(hostvars_prefix="svc_").hosts["box"]
+    assert box["svc_name"] == "box"
+    assert "hosted_url" in box
+    assert "hosted_name" not in box
+    assert "hostvars_prefix is '1-'" in inventory.refused(hostvars_prefix="1-")
+
+
+# --- Cache ------------------------------------------------------------------------------------------
+
+
+def test_cache(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str], tmp_path: Path) -> None:
+    """A second run makes no call; another token, another filter and --flush-cache do."""
+    folder = tmp_path / "cache"
+    kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
+    kept["cache_connection"] = str(folder)
+    first = inventory.list(**kept)
+    sandbox.clear_journal()
+    assert inventory.list(**kept) == first
+    # What is made of the services is made anew.
+    assert "box" in inventory.list(**kept, hostvars_prefix="x_", compose={"y": "x_id"}).hosts
+    assert sandbox.journal() == []
+
+    other = inventory.list(**kept, env={"HOSTED_SERVICES_TOKEN": "sandbox-other-token"})
+    assert other.hosts == {}
+    assert list(inventory.list(**kept, names=["box"]).hosts) == ["box"]
+    assert list(inventory.list(**kept).hosts) == sorted(ids)
+
+    sandbox.seed({"services": [{"name": "new", "product": "linux"}]})
+    assert "new" not in inventory.list(**kept).hosts
+    assert "new" in inventory.list("--flush-cache", **kept).hosts
+    assert "new" in inventory.list(**kept).hosts
+
+    files = [path.read_text() for path in folder.iterdir()]
+    assert len(files) == 3
+    for secret in (sandbox.token, "sandbox-other-token"):
+        assert not [text for text in files if secret in text]
+        assert not [path for path in folder.iterdir() if secret in path.name]
+
+
+@pytest.mark.usefixtures("ids")
+def test_cached_warnings(inventory: Inventory, sandbox: Sandbox, tmp_path: Path) -> None:
+    """What could not be read is said again for as long as the cache holds it."""
+    kept: dict[str, Any] = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
+    kept["cache_connection"] = str(tmp_path / "c")
+    sandbox.fault("sftp.get", "status", status=404)
+    first = inventory.listed(**kept)
+    assert "could not be read" in first.output
+    assert inventory.listed(**kept) == first
+
+
+def test_refresh(inventory: Inventory, tmp_path: Path) -> None:
+    """A play that orders a service sees it after `meta: refresh_inventory`, cache or not."""
+    inventory.write(cache=True, cache_plugin="ansible.builtin.jsonfile", cache_connection=str(tmp_path / "c"))
+    play = """\
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - hosted.services.service:
+        base_url: "{{ url }}"
+        name: fresh
+        product: minecraft
+        host: node-paris-1
+        preset: preset-small
+    - ansible.builtin.meta: refresh_inventory
+- hosts: family_game
+  tasks:
+    - name: say
+      ansible.builtin.debug:
+        msg: "{{ hosted_name }}"
+"""
+    run = inventory.ansible.playbook(play, variables={"url": inventory.base_url}).succeed()
+    assert run["say"].message == "fresh"
+
+
+# --- Errors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base_url": None}, "base_url is not set"),
+        ({"base_url": "http://127.0.0.1:1", "retries": 0}, "cannot connect"),
+        ({"base_url": "http://api.example.com"}, "over http the token would be sent in the clear"),
+        ({"projects": ["game"]}, "projects: unknown project 'game'; did you mean 'games'?"),
+        ({"family": ["GAME"]}, "unknown option 'family'; did you mean 'families'?"),
+        ({"families": ["GAMES"]}, "VIRTUAL_MACHINE"),
+        ({"connect_with": "ssh"}, "address, none"),
+        ({"token": "{{ undefined_here }}"}, "'undefined_here' is undefined"),
+        ({"token": "wrong"}, "the token was not accepted (401)"),
+        ({"timeout": 0}, "timeout"),
+    ],
+)
+@pytest.mark.usefixtures("ids")
+def test_refused(options: dict[str, Any], message: str, inventory: Inventory) -> None:
+    """What is wrong is said in one sentence, and there is no inventory."""
+    assert message in inventory.refused(**options)
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        (None, "token is not set"),
+        ("", "token is empty"),
+        ("two\nlines", "token has 2 lines"),
+        ("sandbox-registry-token", "the token was not accepted (403)"),
+    ],
+)
+def test_refused_token(token: str | None, message: str, inventory: Inventory) -> None:
+    """The token of the environment is checked as for a module."""
+    assert message in inventory.refused(env={"HOSTED_SERVICES_TOKEN": token})
+
+
+@pytest.mark.usefixtures("ids")
+@pytest.mark.parametrize("route", ["projects.list", "projects.get", "resources.list", "resources.metrics"])
+def test_a_failing_list_is_an_error(route: str, inventory: Inventory, sandbox: Sandbox) -> None:
+    """Whatever the list is made of has to be there, or there is no inventory."""
+    sandbox.fault(route, "status", status=500, count=None)
+    assert "the platform failed (500)" in inventory.refused(retries=0, include_metrics=True)
+
+
+@pytest.mark.usefixtures("ids")
+def test_templates(inventory: Inventory) -> None:
+    """The address and the token may come from a lookup."""
+    listed = inventory.list(
+        base_url="{{ lookup('ansible.builtin.env', 'WHERE') }}",
+        token="{{ lookup('ansible.builtin.env', 'WHO') }}",
+        env={"WHERE": inventory.base_url, "WHO": "sandbox-full-token", "HOSTED_SERVICES_TOKEN": "wrong"},
+    )
+    assert len(listed.hosts) == 4
+
+
+@pytest.mark.usefixtures("ids")
+def test_environment(inventory: Inventory, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Every setting of the connection can be in the environment, as for the modules."""
+    token = tmp_path / "token"
+    token.write_text(f"{sandbox.token}\n")
+    env = {
+        "HOSTED_SERVICES_URL": sandbox.base_url,
+        "HOSTED_SERVICES_TOKEN": None,
+        "HOSTED_SERVICES_TOKEN_FILE": str(token),
+        "HOSTED_SERVICES_TIMEOUT": "20",
+        "HOSTED_SERVICES_RETRIES": "1",
+    }
+    assert len(inventory.list(base_url=None, env=env).hosts) == 4
+
+
+def test_only_its_files(inventory: Inventory) -> None:
+    """A file of another name is not taken for one of this plugin."""
+    inventory.path = inventory.path.with_name("other.yml")
+    inventory.write()
+    run = inventory.run("--list")
+    assert run.rc != 0
+    assert "could not be verified" in run.output
+
+
+@pytest.mark.usefixtures("ids")
+def test_no_secret(inventory: Inventory, sandbox: Sandbox) -> None:
+    """The token is not in any variable, and not in what -vvvv shows."""
+    inventory.write(token=sandbox.token, include_settings=True, include_metrics=True)
+    run = inventory.run("--list", "-vvvv")
+    assert run.rc == 0
+    assert sandbox.token not in run.output

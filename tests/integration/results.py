@@ -1,0 +1,71 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Results made comparable: what differs between any two runs is replaced by a name for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from integration.ansible_run import Outcome, Run
+
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+MEASURED = re.compile(r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms")
+
+
+def leaves(value: Any, path: str = "") -> dict[str, Any]:
+    """Return every value that holds no other, by the path to it."""
+    if isinstance(value, dict) and value:
+        parts = {f"{path}.{name}".strip("."): item for name, item in value.items()}
+    elif isinstance(value, list) and value:
+        parts = {f"{path}.{number}": item for number, item in enumerate(value)}
+    else:
+        return {path: value}
+    return {name: leaf for part, item in parts.items() for name, leaf in leaves(item, part).items()}
+
+
+def is_opaque(path: str) -> bool:
+    """Tell whether a value is one that the platform thinks up: it is known by its key alone."""
+    keys = [key for key in path.split(".") if not key.isdigit()]
+    return bool(keys) and (keys[-1] in ("id", "ids", "username") or keys[-1].endswith("_id"))
+
+
+def ours(run: Run) -> list[Outcome]:
+    """Return what became of the collection's own tasks; those of other collections name temporary files."""
+    return [outcome for outcome in run.outcomes if outcome.action.startswith("hosted.services.")]
+
+
+def comparable(run: Run) -> list[dict[str, Any]]:
+    """Return the results as leaves. Instead of an id stands the order in which it came up."""
+    results = [leaves(outcome.result) for outcome in ours(run)]
+    opaque = [v for result in results for path, v in result.items() if is_opaque(path) and isinstance(v, str)]
+    names = {id: f"<id {number}>" for number, id in enumerate(dict.fromkeys(opaque))}
+    return [{path: anonymous(path, leaf, names) for path, leaf in result.items()} for result in results]
+
+
+def anonymous(path: str, leaf: Any, names: dict[str, str]) -> Any:
+    """Return a value without what differs from run to run."""
+    if MEASURED.fullmatch(path.rpartition(".")[2]):
+        return "<measured>"
+    if not isinstance(leaf, str):
+        return leaf
+    text = TIMESTAMP.sub("<moment>", leaf)
+    for id, name in names.items():
+        text = re.sub(rf"(?<!\w){re.escape(id)}(?!\w)", name, text)
+    return text
+
+
+def compare(first: Run, second: Run) -> None:
+    """Assert that two runs of the same tasks came to the same results, key by key."""
+    tasks = [(outcome.name, outcome.outcome) for outcome in ours(first)]
+    assert tasks == [(outcome.name, outcome.outcome) for outcome in ours(second)]
+    assert tasks
+    missing = "nothing"
+    for task, one, other in zip(tasks, comparable(first), comparable(second), strict=True):
+        pairs = {path: (one.get(path, missing), other.get(path, missing)) for path in {**one, **other}}
+        differing = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+        assert not differing, f"{task[0]}: {json.dumps(differing, indent=2)}"

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kill -9 at some point of a run, then another run: no backup lost, none twice, and the lock is free.
+
+BACKUP_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from integration.backup_machine import NIGHTLY, BackupMachine
+from sandbox.testing import Sandbox
+
+
+def points() -> Iterator[int]:
+    """Yield after how many requests a run is killed."""
+    for part in os.environ.get("BACKUP_KILLS", "4,10").split(","):
+        first, _dash, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def kill(machine: BackupMachine, pid: int) -> None:
+    """End everything of a run at once, as a power cut does: what has the machine's folder as its home."""
+    mark = f"HOME={machine.folder}\0".encode()
+    found = [pid]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    for victim in found:
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+@pytest.mark.parametrize("point", [*points()])
+def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> None:
+    """The next run finds the lock free and leaves exactly what the policy keeps."""
+    service = {"name": "one", "product": "minecraft", "project": "web"}
+    ids = sandbox.seed({"services": [service, {**service, "name": "two"}]})["services"]
+    old = [f"nightly-2026010{day}T020000Z" for day in (1, 2, 3)]
+    for id in ids.values():
+        for age, name in zip((3, 2, 1), old, strict=True):
+            made = (datetime.now(UTC) - timedelta(days=age)).isoformat()
+            sandbox.operator(f"services/{id}/backups", name=name, status="COMPLETED", created_at=made)
+    machine = BackupMachine(tmp_path, sandbox)
+    machine.install(NIGHTLY).succeed()
+    sandbox.clear_journal()
+    sandbox.fault("*", "latency", latency=0.05, count=None)
+    run = machine.start("run", "nightly", "-e", "backups_run_name=nightly-20260104T020000Z")
+    while run.poll() is None and len(sandbox.journal()) < point:
+        pass
+    kill(machine, run.pid)
+    run.communicate(timeout=60)
+    sandbox.clear_faults()
+    for id in ids.values():
+        assert len(set(machine.names(id))) == len(machine.names(id))
+        assert machine.names(id)[-1] >= old[-1]
+
+    name = "nightly-20260104T020000Z" if point % 2 else "nightly-20260105T020000Z"
+    code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
+    assert code == 0, output
+    asked: dict[str, list[str]] = {id: [] for id in ids.values()}
+    for line in sandbox.journal("backups.create"):
+        asked[line["path"].split("/")[3]].append(line["body"]["name"])
+    for id in ids.values():
+        assert len(set(asked[id])) == len(asked[id])
+        assert machine.names(id) == [*old, *asked[id]][-2:]
+        assert {backup["status"] for backup in machine.backups(id)} == {"COMPLETED"}

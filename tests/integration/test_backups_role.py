@@ -1,0 +1,253 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role `backups`: what it installs, what a run does, what the check says, and what is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.backup_machine import NIGHTLY, BackupMachine
+from sandbox.testing import Sandbox
+
+SERVICES = {
+    "services": [
+        {"name": "one", "product": "minecraft", "project": "web", "files": {"world.dat": "x"}},
+        {"name": "two", "product": "linux", "project": "web"},
+    ]
+}
+
+
+@pytest.fixture
+def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
+    """A machine on which nothing is installed yet."""
+    return BackupMachine(tmp_path, sandbox)
+
+
+def seed(sandbox: Sandbox) -> dict[str, str]:
+    """Let there be two services; return their ids by name."""
+    ids: dict[str, str] = sandbox.seed(SERVICES)["services"]
+    return ids
+
+
+def add(sandbox: Sandbox, service_id: str, age: timedelta, name: str = "nightly-20260101T020000Z") -> None:
+    """Let there be a backup of the plan, so old."""
+    made = (datetime.now(UTC) - age).isoformat()
+    sandbox.operator(f"services/{service_id}/backups", name=name, status="COMPLETED", created_at=made)
+
+
+def files(folder: Path) -> set[str]:
+    """Return the paths of all files below a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_installed_and_removed(machine: BackupMachine) -> None:
+    """Units that systemd takes, a token that nobody reads, no change the second time; nothing at the end."""
+    weekly = {**NIGHTLY, "name": "weekly", "every": "weekly", "at": "03:30"}
+    machine.install(NIGHTLY, weekly).succeed()
+    folder = machine.folder
+    again = machine.install(NIGHTLY, weekly).succeed()
+    assert "changed=0 " in again.stdout
+    assert stat.S_IMODE((folder / "etc" / "token").stat().st_mode) == 0o600
+    units = sorted((folder / "units").iterdir())
+    assert [unit.name for unit in units] == [
+        f"hosted-backup-{plan}.{kind}" for plan in ("nightly", "weekly") for kind in ("service", "timer")
+    ]
+    if shutil.which("systemd-analyze"):
+        subprocess.run(["systemd-analyze", "verify", "--man=no", *units], check=True, env={**os.environ})
+    texts = "".join(unit.read_text() for unit in units)
+    assert "RandomizedDelaySec=15min" in texts and "Persistent=true" in texts
+    assert "OnCalendar=Sun *-*-* 03:30:00" in texts
+    assert machine.sandbox.token not in texts + machine.command.read_text()
+    assert machine.sandbox.token not in (folder / "etc" / "nightly.yml").read_text()
+    machine.install(weekly).succeed()
+    assert {name for name in files(folder / "units") if "nightly" in name} == set()
+    assert not (folder / "etc" / "nightly.yml").exists()
+    machine.install(backups_state="absent").succeed()
+    assert [name for name in ("etc", "state") if (folder / name).exists()] == []
+    assert files(folder / "units") | files(folder / "bin") | files(folder / "cron") == set()
+
+
+def test_cron(machine: BackupMachine) -> None:
+    """Where there is no systemd a plan is a line for cron, and goes with the rest."""
+    machine.install({**NIGHTLY, "at": "04:05"}, backups_scheduler="cron").succeed()
+    entry = (machine.folder / "cron" / "hosted-backup-nightly").read_text()
+    assert entry.startswith("5 4 * * * ")
+    assert entry.endswith(f"{machine.command} run nightly --jitter 15\n")
+    assert files(machine.folder / "units") == set()
+    machine.install(backups_state="absent", backups_scheduler="cron").succeed()
+    assert files(machine.folder / "cron") == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"keep": {"failed": 1}}, "an empty policy would keep nothing"),
+        ({"project": None, "name": "No Such Name"}, "needs a name of lowercase letters"),
+        ({"at": "25:00"}, "a time such as 02:00"),
+        ({"keep": {"nightly": 1}}, "nightly"),
+    ],
+)
+def test_a_plan_that_cannot_work_is_not_installed(
+    machine: BackupMachine, change: dict[str, Any], says: str
+) -> None:
+    """The error says what a plan needs, before anything is written."""
+    run = machine.install({**NIGHTLY, **change})
+    assert run.rc != 0
+    assert says in run.stdout
+    assert not machine.command.exists()
+
+
+def test_a_run_and_its_check(machine: BackupMachine) -> None:
+    """Hooks, backups, retention, report, metrics; then every verdict that the check knows."""
+    sandbox, folder = machine.sandbox, machine.folder
+    ids = seed(sandbox)
+    one, two = ids["one"], ids["two"]
+    for day in range(1, 5):
+        add(sandbox, one, timedelta(days=day), f"nightly-2026010{day}T020000Z")
+    add(sandbox, one, timedelta(days=9), "by-hand")
+    log = folder / "hooks"
+    hooks = {
+        "before": [f"echo before >>{log}"],
+        "after": [f"echo after >>{log}"],
+        "on_failure": [f'echo "failed $BACKUP_PLAN: $BACKUP_ERROR" >>{log}'],
+    }
+    machine.install({**NIGHTLY, **hooks}).succeed()
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (2, "CRITICAL"), line
+    assert "two has no good backup" in line and line.count("\n") == 1
+
+    code, output = machine.run("run", "nightly")
+    assert code == 0, output
+    assert log.read_text().split() == ["before", "after"]
+    assert len(machine.backups(one)) == 3 and "by-hand" in machine.names(one)
+    assert len(machine.backups(two)) == 1
+    report = json.loads((folder / "state" / "nightly.json").read_text())
+    assert report["ok"] and len(report["services"]) == 2
+    metrics = (folder / "metrics" / "hosted-backup-nightly.prom").read_text()
+    assert metrics.count("\nhosted_backup_newest_timestamp_seconds{") == 2
+    assert 'hosted_backup_run_problems{plan="nightly"} 0\n' in metrics
+    code, line = machine.run("check", "nightly")
+    assert (code, line) == (0, "OK: plan nightly, 2 services, the oldest backup of all is 0 h old\n")
+    assert sandbox.token not in output + line + json.dumps(report)
+
+    for age, verdict in ((30, (1, "WARNING")), (60, (2, "CRITICAL"))):
+        for id in (one, two):
+            for backup in machine.backups(id):
+                sandbox.api("DELETE", f"/api/resources/{id}/backups/{backup['id']}")
+            add(sandbox, id, timedelta(hours=age))
+        code, line = machine.run("check", "nightly")
+        assert (code, line.split(":")[0]) == verdict
+        assert f"one was last backed up {age} h ago" in line
+    sandbox.fault("*", "status", status=401, count=None)
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (3, "UNKNOWN")
+    assert line.count("\n") == 1
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert "failed nightly: Back up: " in log.read_text()
+    sandbox.clear_faults()
+    assert machine.run("check", "no-such-plan")[0] == 3
+
+
+def test_nothing_is_thinned_out_where_the_backup_failed(machine: BackupMachine) -> None:
+    """The other service is, and the run fails at the end."""
+    sandbox = machine.sandbox
+    ids = seed(sandbox)
+    for id in ids.values():
+        for day in range(1, 5):
+            add(sandbox, id, timedelta(days=day), f"nightly-2026010{day}T020000Z")
+    machine.install({**NIGHTLY, "at_once": 1}).succeed()
+    sandbox.fault("backups.create", "status", status=409)
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert sorted(len(machine.backups(id)) for id in ids.values()) == [2, 4]
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    assert not report["ok"] and len(report["problems"]) == 1
+
+
+def test_two_runs_at_once(machine: BackupMachine) -> None:
+    """One works, the other steps aside and says so."""
+    sandbox = machine.sandbox
+    ids = seed(sandbox)
+    sandbox.delays(backup=3600)
+    machine.install(NIGHTLY).succeed()
+    first = machine.start("run", "nightly")
+    while not machine.backups(ids["one"]):
+        assert first.poll() is None
+    code, output = machine.run("run", "nightly")
+    assert (code, output) == (75, "plan nightly: another run is under way, so this one steps aside\n")
+    assert sandbox.token not in command_lines(first.pid)
+    sandbox.clock(advance=3600)
+    assert first.communicate(timeout=120)[0]
+    assert first.returncode == 0
+    assert [len(machine.backups(id)) for id in ids.values()] == [1, 1]
+
+
+def command_lines(session: int) -> str:
+    """Return the command lines and environments of all processes of a session."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.getsid(int(process.name)) == session:
+                found += [(process / name).read_bytes() for name in ("cmdline", "environ")]
+        except OSError:
+            continue
+    assert found
+    return b" ".join(found).replace(b"\0", b" ").decode(errors="replace")
+
+
+def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
+    """A dated folder for each backup, one file on disk for what did not change, under the same retention."""
+    sandbox, shelf = machine.sandbox, machine.folder / "shelf"
+    one = seed(sandbox)["one"]
+    sandbox.api(
+        "POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": key.with_suffix(".pub").read_text()}
+    )
+    known_hosts = str(machine.folder / "known_hosts")
+    offsite = {"dest": str(shelf), "private_key_file": str(key), "known_hosts": known_hosts}
+    plan = {"name": "nightly", "services": ["one"], "keep": {"last": 2}, "offsite": offsite}
+    machine.install(plan).succeed()
+    for night in range(3):
+        content = {"path": "log.txt", "content": f"night {night}"}
+        sandbox.api("POST", f"/api/resources/{one}/files/write", content)
+        name = f"nightly-2026010{night + 1}T020000Z"
+        code, output = machine.run("run", "nightly", "-e", f"backups_run_name={name}")
+        assert code == 0, output
+    second, third = sorted((shelf / one).iterdir())
+    assert [second.name, third.name] == machine.names(one)
+    assert [(folder / "log.txt").read_text() for folder in (second, third)] == ["night 1", "night 2"]
+    assert (second / "world.dat").stat().st_ino == (third / "world.dat").stat().st_ino
+    assert (second / "log.txt").stat().st_ino != (third / "log.txt").stat().st_ino
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """An SSH key."""
+    path = tmp_path / "id_ed25519"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    return path
+
+
+def test_the_restore_drill(machine: BackupMachine) -> None:
+    """It proves a restore on a service that is there for it, cleans up, and lets the others alone."""
+    sandbox = machine.sandbox
+    one = seed(sandbox)["one"]
+    drill = sandbox.seed({"services": [{"name": "drill", "product": "minecraft"}]})["services"]["drill"]
+    play = "- import_playbook: hosted.services.restore_drill"
+    refused = machine.ansible.playbook(play, variables={"drill_service": "one"})
+    assert refused.rc != 0 and "overwrites all files" in refused.stdout
+    sandbox.clear_journal()
+    machine.ansible.playbook(play, variables={"drill_service": "drill"}).succeed()
+    assert len(sandbox.journal("backups.restore")) == 1
+    assert machine.backups(drill) == machine.backups(one) == []
+    assert sandbox.api("GET", f"/api/resources/{drill}/files?directory=").json() == []

@@ -1,0 +1,364 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wrong input: one clear error, no traceback, no secret, and nothing changed on the platform."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+
+from integration.ansible_run import Ansible, Outcome, Run, begin_anew
+from integration.results import compare
+from sandbox.testing import Sandbox
+
+SEED: dict[str, Any] = {
+    "balance_cents": 5,
+    "projects": ["games", "crowd"],
+    "services": [
+        {"name": "survival", "product": "minecraft", "project": "games"},
+        {"name": "asleep", "product": "minecraft", "project": "games", "status": "SUSPENDED"},
+        {"name": "gift", "product": "hobby", "project": "games"},
+        {"name": "twin", "product": "minecraft", "project": "games"},
+        {"name": "twin", "product": "minecraft", "project": "crowd"},
+        {"name": "cut-off", "product": "factorio", "host": "node-frankfurt-1", "project": "games"},
+        {"name": "metal", "product": "dedicated", "host": "node-metal-1", "project": "games"},
+        {"name": "archive", "product": "minecraft", "project": "games", "backups": [{"name": "nightly-1"}]},
+    ],
+}
+SECRETS = {
+    "two_lines": "first-line-of-a-file\nsecond-line-of-a-file",
+    "spaced": "tok en-with-a-space",
+    "wrong_token": "a-token-that-nobody-knows",
+    "private_key": ed25519.Ed25519PrivateKey.generate()
+    .private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )
+    .decode(),
+}
+WEAK_KEY = (
+    rsa.generate_private_key(65537, 1024)  # noqa: S505 - weak on purpose
+    .public_key()
+    .public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    .decode()
+)
+
+
+class Case(NamedTuple):
+    """A task that has to fail: its module, its arguments, and what the error has to say."""
+
+    module: str
+    arguments: dict[str, Any]
+    says: tuple[str, ...]
+
+
+def order(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments of an order of 10.74 a month, changed by those given."""
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    common = {"name": "new", "product": "minecraft", "host": "node-paris-1", "dimensions": size}
+    return {**common, **arguments}
+
+
+CONNECTION_CASES = {
+    "no token": Case("project", {}, ("token is not set", "HOSTED_SERVICES_TOKEN")),
+    "empty token": Case("project", {"token": ""}, ("token is empty",)),
+    "token of several lines": Case("project", {"token": "{{ two_lines }}"}, ("2 lines",)),
+    "token with a space": Case("project", {"token": "{{ spaced }}"}, ("space",)),
+    "token that is not known": Case("project", {"token": "{{ wrong_token }}"}, ("not accepted", "401")),
+    "token of a small scope": Case("service", {"token": "sandbox-registry-token"}, ("403", "FULL")),
+    "token file that is missing": Case(
+        "project", {"token_file": "/nowhere/token"}, ("token_file '/nowhere/token'", "No such file")
+    ),
+    "private key as a token file": Case("project", {"token_file": "{{ key_file }}"}, ("lines",)),
+    "host that cannot be reached": Case(
+        "project",
+        {"token": "{{ good }}", "base_url": "http://127.0.0.1:1", "retries": 0},
+        ("cannot connect", "Connection refused", "base_url"),
+    ),
+    "host that has no address": Case(
+        "project",
+        {"token": "{{ good }}", "base_url": "https://api.invalid", "retries": 0},
+        ("cannot connect", "base_url"),
+    ),
+    "http to another machine": Case(
+        "project",
+        {"token": "{{ good }}", "base_url": "http://api.example.com"},
+        ("http://api.example.com", "https", "allow_http_hosts"),
+    ),
+    "password in the URL": Case(
+        "project",
+        {"token": "{{ good }}", "base_url": "https://me:{{ wrong_token }}@api.example.com"},
+        ("user name or a password",),
+    ),
+    "URL without a scheme": Case(
+        "project", {"token": "{{ good }}", "base_url": "api.example.com"}, ("https://",)
+    ),
+    "empty URL": Case("project", {"token": "{{ good }}", "base_url": ""}, ("base_url is not set",)),
+    "timeout of nothing": Case("project", {"token": "{{ good }}", "timeout": 0}, ("timeout", "more than 0")),
+    "authorities that are missing": Case(
+        "project",
+        {"token": "{{ good }}", "base_url": "https://127.0.0.1:1", "ca_path": "/nowhere/ca.pem"},
+        ("/nowhere/ca.pem",),
+    ),
+}
+
+PLATFORM_CASES = {
+    "project name of 61 characters": Case("project", {"name": "x" * 61}, ("61 characters", "at most 60")),
+    "empty project name": Case("project", {"name": ""}, ("empty",)),
+    "project name that is taken": Case(
+        "project", {"name": "games", "new_name": "crowd"}, ("'crowd' is taken",)
+    ),
+    "project id that is unknown": Case("project", {"id": "nothing"}, ("no project of id 'nothing'",)),
+    "project that is not empty": Case(
+        "project", {"name": "games", "state": "absent"}, ("services", "force: true")
+    ),
+    "project without name or id": Case(
+        "project", {"state": "present"}, ("one of the following is required: name, id",)
+    ),
+    "option that does not exist": Case(
+        "project", {"name": "new", "colour": "red"}, ("Unsupported parameters", "colour")
+    ),
+    "value that is no choice": Case("project", {"name": "new", "state": "gone"}, ("present, absent", "gone")),
+    "unknown project": Case(
+        "service", order(project="gamse"), ("unknown project 'gamse'", "did you mean 'games'?")
+    ),
+    "two services of one name": Case("service", {"name": "twin"}, ("2 services are named 'twin'", "by id")),
+    "service id that is unknown": Case("service", {"id": "nothing"}, ("no service of id 'nothing'",)),
+    "service that cannot be ordered": Case(
+        "service",
+        {"name": "new", "state": "started"},
+        ("no service named 'new'", "product", "host", "dimensions"),
+    ),
+    "restart of what is not there": Case(
+        "service", {"name": "new", "state": "restarted"}, ("no service named 'new'",)
+    ),
+    "service name of 81 characters": Case("service", order(name="x" * 81), ("81 characters", "at most 80")),
+    "unknown product": Case("service", order(product="doom"), ("unknown product doom",)),
+    "unknown host": Case("service", order(host="node-moon-1"), ("node-moon-1",)),
+    "size and preset": Case("service", order(preset="preset-small"), ("mutually exclusive", "preset")),
+    "budget exceeded": Case("service", order(max_monthly=5), ("10.74", "5.00", "max_monthly")),
+    "budget that is no amount": Case("service", order(max_monthly="cheap"), ("'cheap'", "12.50")),
+    "balance too low": Case("service", order(), ("0.05", "0.36", "first day")),
+    "place for secrets that is missing": Case(
+        "service", order(secrets_dest="/nowhere/secrets.json"), ("/nowhere", "does not exist")
+    ),
+    "size of the wrong type": Case("service", order(dimensions={"cpu_cores": "many"}), ("cpu_cores", "int")),
+    "unknown part of a size": Case(
+        "service", order(dimensions={"gpus": 1}), ("gpus", "Supported parameters")
+    ),
+    "smaller disk": Case(
+        "service", {"name": "survival", "dimensions": {"storage_gb": 10}}, ("10", "20 GB", "shrink")
+    ),
+    "too many CPUs": Case(
+        "service", {"name": "survival", "dimensions": {"cpu_cores": 17}}, ("cpu_cores 17", "1 to 16")
+    ),
+    "too little memory": Case(
+        "service", {"name": "survival", "dimensions": {"ram_gb": 0}}, ("ram_gb 0", "1 to 64")
+    ),
+    "new size over budget": Case(
+        "service",
+        {"name": "survival", "dimensions": {"ram_gb": 8}, "max_monthly": "12.50"},
+        ("14.98", "12.50", "max_monthly"),
+    ),
+    "size of a free service": Case("service", {"name": "gift", "dimensions": {"ram_gb": 2}}, ("free",)),
+    "size of a suspended service": Case(
+        "service", {"name": "asleep", "dimensions": {"ram_gb": 8}}, ("suspended",)
+    ),
+    "another product": Case(
+        "service", {"name": "survival", "product": "factorio"}, ("'minecraft'", "'factorio'")
+    ),
+    "another host": Case(
+        "service", {"name": "survival", "host": "node-frankfurt-1"}, ("'node-paris-1'", "cannot")
+    ),
+    "node that is cut off": Case("service", {"name": "cut-off", "state": "started"}, ("unknown", "node")),
+    "capability that is missing": Case(
+        "service",
+        {"name": "metal", "state": "suspended"},
+        ("cannot be suspended", "'suspension'", "powerSignals"),
+    ),
+    "settings that are missing": Case("service", {"name": "metal", "public": False}, ("does not offer",)),
+    "backups that would be lost": Case(
+        "service", {"name": "archive", "state": "absent"}, ("nightly-1", "delete_backups: true")
+    ),
+    "private key as a public one": Case(
+        "ssh_key", {"name": "laptop", "public_key": "{{ private_key }}"}, ("private key", "Nothing was sent")
+    ),
+    "file of a private key as a public one": Case(
+        "ssh_key", {"name": "laptop", "public_key_file": "{{ key_file }}"}, ("private key",)
+    ),
+    "private key beside a slip of the pen": Case(
+        "ssh_key", {"public_key": "{{ private_key }}", "nmae": "laptop"}, ("Unsupported parameters", "nmae")
+    ),
+    "variables beside a slip of the pen": Case(
+        "service",
+        order(variables={"PASSWORD": "{{ wrong_token }}"}, nmae="new"),
+        ("Unsupported parameters", "nmae"),
+    ),
+    "RSA key of 1024 bits": Case(
+        "ssh_key", {"name": "laptop", "public_key": WEAK_KEY}, ("1024 bits", "2048")
+    ),
+    "damaged key": Case("ssh_key", {"name": "laptop", "public_key": "ssh-ed25519 AAAAC3Nza"}, ("damaged",)),
+    "key of another type": Case(
+        "ssh_key", {"name": "laptop", "public_key": "ssh-dss AAAAB3NzaC1kc3M"}, ("type", "ssh-ed25519")
+    ),
+    "empty key": Case("ssh_key", {"name": "laptop", "public_key": ""}, ("public_key",)),
+    "key file that is missing": Case(
+        "ssh_key",
+        {"name": "laptop", "public_key_file": "/nowhere/key.pub"},
+        ("/nowhere/key.pub", "No such file"),
+    ),
+    "key without a name": Case(
+        "ssh_key", {"fingerprint": "SHA256:abc", "state": "present"}, ("name", "public_key")
+    ),
+}
+CASES = {**CONNECTION_CASES, **PLATFORM_CASES}
+AS_MODULE_TOO = (
+    "no token",
+    "token of several lines",
+    "http to another machine",
+    "project without name or id",
+    "option that does not exist",
+    "value that is no choice",
+    "two services of one name",
+    "budget exceeded",
+    "unknown part of a size",
+    "private key as a public one",
+    "private key beside a slip of the pen",
+    "variables beside a slip of the pen",
+)
+
+
+def task(name: str, case: Case, check: bool) -> dict[str, Any]:
+    """Return a case as a task that may fail."""
+    return {
+        "name": f"{name}, in check mode" if check else name,
+        f"hosted.services.{case.module}": case.arguments,
+        "check_mode": check,
+        "ignore_errors": True,
+    }
+
+
+def playbook(names: tuple[str, ...], checks: tuple[bool, ...]) -> str:
+    """Return a playbook, as JSON and so as YAML, of these cases."""
+
+    def block(cases: dict[str, Case]) -> list[dict[str, Any]]:
+        return [task(name, case, check) for name, case in cases.items() if name in names for check in checks]
+
+    token = {"group/hosted.services.all": {"token": "{{ good }}"}}
+    name = {"hosted.services.project": {"name": "new"}, "hosted.services.service": {"name": "new"}}
+    blocks = [
+        {"block": block(CONNECTION_CASES), "module_defaults": name},
+        {"block": block(PLATFORM_CASES), "module_defaults": token},
+    ]
+    return json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": blocks}])
+
+
+class Wrongs(NamedTuple):
+    """A run of cases, with the platform as it was before and as it was afterwards."""
+
+    run: Run
+    before: dict[str, Any]
+    after: dict[str, Any]
+    journal: list[dict[str, Any]]
+
+
+def records(sandbox: Sandbox) -> dict[str, Any]:
+    """Return all that the platform holds, apart from what time it is."""
+    found: dict[str, Any] = sandbox.control("GET", "/state")["records"]
+    del found["meta"]
+    return found
+
+
+def commit(sandbox: Sandbox, folder: Path, names: tuple[str, ...], in_process: bool, *checks: bool) -> Wrongs:
+    """Run the cases on a platform whose clock stands still."""
+    begin_anew(sandbox)
+    sandbox.seed(SEED)
+    sandbox.operator("nodes/node-frankfurt-1", reachable=False)
+    sandbox.clock(freeze=True)
+    key_file = folder / "key"
+    key_file.write_text(SECRETS["private_key"])
+    variables = {**SECRETS, "good": sandbox.token, "key_file": str(key_file)}
+    before = records(sandbox)
+    run = Ansible(folder, sandbox).playbook(
+        playbook(names, checks),
+        "-vvv",
+        in_process=in_process,
+        env={"HOSTED_SERVICES_TOKEN": None},
+        variables=variables,
+    )
+    after = records(sandbox)
+    journal = sandbox.journal()
+    sandbox.clock(freeze=False)
+    return Wrongs(run, before, after, journal)
+
+
+@pytest.fixture(scope="module")
+def wrongs(server: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wrongs]:
+    """All cases, each for real and in check mode, inside the controller."""
+    yield commit(server, tmp_path_factory.mktemp("wrongs"), tuple(CASES), True, True, False)
+
+
+def shown(run: Run) -> str:
+    """Return all that a person can get to see of a run."""
+    return run.output + json.dumps([outcome.result for outcome in run.outcomes])
+
+
+def leaked(run: Run) -> list[str]:
+    """Return the pieces of secrets that are to be seen in a run."""
+    lines = [line for secret in SECRETS.values() for line in secret.splitlines()]
+    pieces = ["sandbox-full-token", *(line for line in lines if "PRIVATE KEY" not in line)]
+    return [piece for piece in pieces if piece in shown(run)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_error_says_what_is_wrong(name: str, wrongs: Wrongs) -> None:
+    """One sentence holds the value, the limit, or what to do; check mode says the same."""
+    outcome = wrongs.run[name]
+    assert outcome.outcome == "failed", outcome
+    for words in CASES[name].says:
+        assert words in outcome.message
+    assert "\n" not in outcome.message.strip()
+    assert outcome.result["changed"] is False
+    assert wrongs.run[f"{name}, in check mode"].message == outcome.message
+
+
+def test_nobody_sees_a_traceback(wrongs: Wrongs) -> None:
+    """Nothing in what is printed, even at -vvv, comes from inside."""
+    assert "Traceback" not in shown(wrongs.run)
+
+
+def test_nobody_sees_a_secret(wrongs: Wrongs) -> None:
+    """No token and no line of a private key is printed, even at -vvv, or is in a result."""
+    assert leaked(wrongs.run) == []
+
+
+def test_nothing_changed_on_the_platform(wrongs: Wrongs) -> None:
+    """No write was sent, quotes excepted, and the platform is what it was to the last field."""
+    writes = {line["route"] for line in wrongs.journal if line["method"] != "GET"}
+    assert writes <= {"order.quote"}
+    assert wrongs.before == wrongs.after
+    assert wrongs.before["service"]
+
+
+def test_a_module_says_the_same(wrongs: Wrongs, server: Sandbox, tmp_path: Path) -> None:
+    """The errors are those of the in-process way, key by key."""
+    here, there = wrongs.run, commit(server, tmp_path, AS_MODULE_TOO, False, False)
+    again: list[Outcome] = [outcome for outcome in here.outcomes if outcome.name in AS_MODULE_TOO]
+    compare(Run(here.rc, "", "", again), there.run)
+    assert "Traceback" not in shown(there.run)
+    assert leaked(there.run) == []
+    assert there.before == there.after
+
+
+def test_the_default_project_stays(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Only the platform knows which project is the default one; its refusal is explained."""
+    run = ansible.tasks("- hosted.services.project: {name: default, state: absent}")
+    assert run.rc != 0
+    assert "the default project, for one, cannot be deleted" in run.outcomes[0].message
+    assert len(sandbox.api("GET", "/api/projects").json()) == 1

@@ -1,0 +1,105 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two rules of the house: a noun has one name everywhere, and imports run one way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from integration.ansible_run import REPOSITORY, TARGETS
+
+PLUGINS = REPOSITORY / "plugins"
+PACKAGE = "ansible_collections.hosted.services.plugins"
+NOUNS = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
+LAYERS = {
+    "module_utils.api": 0,
+    "module_utils.sftp": 1,
+    "module_utils.resources": 2,
+    "module_utils.ansible": 3,
+    "plugin_utils": 4,
+    "modules": 5,
+    "action": 5,
+    "inventory": 5,
+    "doc_fragments": 5,
+}
+WITHOUT_ANSIBLE = ("module_utils.api", "module_utils.sftp", "module_utils.resources")
+SOURCES = sorted(path for path in PLUGINS.rglob("*.py") if "__pycache__" not in path.parts)
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_noun_has_one_name_everywhere(noun: str) -> None:
+    """Module, action, resource, unit test, target and action group know it by the same name."""
+    wanted = [
+        PLUGINS / "action" / f"{noun}.py",
+        PLUGINS / "module_utils" / "resources" / f"{noun}.py",
+        REPOSITORY / "tests" / "unit" / "plugins" / "module_utils" / "resources" / f"test_{noun}.py",
+        TARGETS / noun / "tasks" / "main.yml",
+    ]
+    assert [str(path.relative_to(REPOSITORY)) for path in wanted if not path.is_file()] == []
+
+
+def test_nothing_is_named_after_a_noun_that_is_not_there() -> None:
+    """Actions, targets and the action group hold the nouns and nothing else."""
+    runtime = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())
+    assert sorted(runtime["action_groups"]["all"]) == NOUNS
+    assert sorted(path.stem for path in (PLUGINS / "action").glob("*.py")) == NOUNS
+    assert sorted(path.name for path in TARGETS.iterdir()) == NOUNS
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_imports_run_one_way(path: Path) -> None:
+    """modules, action, inventory -> ansible glue -> resources -> api; never the other way."""
+    here = layer(module_name(path))
+    upwards = [
+        name for name in imports(path) if name.startswith(PACKAGE) and LAYERS[layer(name)] > LAYERS[here]
+    ]
+    assert upwards == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_each_layer_knows_what_it_may(path: Path) -> None:
+    """Below the glue nothing knows Ansible; above the api nothing knows HTTP."""
+    here = layer(module_name(path))
+    roots = {name.partition(".")[0] for name in imports(path)}
+    if here in WITHOUT_ANSIBLE:
+        assert "ansible" not in roots
+    if here != "module_utils.api":
+        assert roots & {"requests", "urllib3", "http"} == set()
+
+
+def test_the_arrows_are_looked_at() -> None:
+    """The walk finds relative, absolute and nested imports; without it the tests above could not fail."""
+    found = {module_name(path): list(imports(path)) for path in SOURCES}
+    assert f"{PACKAGE}.module_utils.api.client" in found[f"{PACKAGE}.module_utils.resources.lookup"]
+    assert f"{PACKAGE}.module_utils.resources.project" in found[f"{PACKAGE}.action.project"]
+    assert "requests" in found[f"{PACKAGE}.module_utils.api.libraries"]
+
+
+def module_name(path: Path) -> str:
+    """Return the name under which a source is imported."""
+    return ".".join([PACKAGE, *path.relative_to(PLUGINS).with_suffix("").parts])
+
+
+def layer(name: str) -> str:
+    """Return the layer that a module of the collection belongs to."""
+    parts = name.removeprefix(PACKAGE + ".").split(".")
+    return ".".join(parts[:2]) if parts[0] == "module_utils" else parts[0]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full name of every module that a source imports, wherever in it that happens."""
+    package = module_name(path).split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            # `from . import models` imports a module of the package, `from .models import M` does not.
+            yield from (f"{name}.{alias.name}" for alias in node.names) if not node.module else (name,)

@@ -1,0 +1,336 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keywords of a task are honoured inside the controller as a module would honour them."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from integration.ansible_run import Ansible
+from sandbox.testing import Sandbox
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
+ORDER = """
+  hosted.services.service:
+    name: new
+    product: postgresql
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    state: started
+    wait_interval: 0.2
+"""
+ONE_OF_EACH = f"""
+- name: A project
+  hosted.services.project:
+    name: games
+- name: A key
+  hosted.services.ssh_key:
+    name: laptop
+    public_key: {KEY}
+- name: A service
+{ORDER}
+"""
+
+
+def writes(sandbox: Sandbox) -> list[str]:
+    """Return the routes that were called to change something."""
+    return [
+        line["route"]
+        for line in sandbox.journal()
+        if line["method"] != "GET" and line["route"] != "order.quote"
+    ]
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_check_mode_and_diff(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
+    """With --check nothing is sent; with --diff the difference is printed, without it not even computed."""
+    run = ansible.playbook(
+        "- hosts: localhost\n  gather_facts: false\n  tasks:" + ONE_OF_EACH.replace("\n", "\n    "),
+        "--check",
+        "--diff",
+        in_process=in_process,
+    ).succeed()
+    assert [outcome.result["changed"] for outcome in run.outcomes] == [True, True, True]
+    assert writes(sandbox) == []
+    assert sandbox.ledger()["orders"] == []
+    assert "+name: games" in run.stdout
+    assert "+monthly: '4.31'" in run.stdout
+    if in_process:
+        plain = ansible.tasks(ONE_OF_EACH).succeed()
+        assert [outcome.result["changed"] for outcome in plain.outcomes] == [True, True, True]
+        assert ["diff" in outcome.result for outcome in plain.outcomes] == [False, False, False]
+
+
+def test_no_log(ansible: Ansible) -> None:
+    """Nothing of a censored task is printed; of a failed one ansible-core prints the error all the same."""
+    run = ansible.playbook(
+        """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - name: In secret
+      hosted.services.project: {name: "{{ what }}"}
+      no_log: true
+      diff: true
+    - name: In vain
+      hosted.services.project: {id: unknown, name: "{{ what }}"}
+      no_log: true
+      ignore_errors: true
+""",
+        "-vvv",
+        variables={"what": "hush-hush"},
+    ).succeed()
+    assert run["In secret"].result["changed"] is True
+    assert run["In vain"].outcome == "failed"
+    assert all("censored" in outcome.result for outcome in run.outcomes)
+    assert "hush-hush" not in run.output + json.dumps([outcome.result for outcome in run.outcomes])
+
+
+def test_environment(ansible: Ansible, sandbox: Sandbox) -> None:
+    """`environment:` of a task, a block and a play reaches the options, and the next task does not see it."""
+    run = ansible.tasks(
+        f"""
+- name: With the environment of the play alone
+  hosted.services.project: {{name: games}}
+  ignore_errors: true
+- name: With its own environment
+  hosted.services.project: {{name: games}}
+  environment: {{HOSTED_SERVICES_TOKEN: "{sandbox.token}"}}
+- name: After it
+  hosted.services.project: {{name: games}}
+  ignore_errors: true
+""",
+        f"environment: {{HOSTED_SERVICES_URL: '{sandbox.base_url}'}}\n",
+        env={"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None},
+    ).succeed()
+    assert run["With its own environment"].result["changed"] is True
+    for name in ("With the environment of the play alone", "After it"):
+        assert run[name].outcome == "failed"
+        assert "token is not set" in run[name].message
+
+
+def test_module_defaults(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Defaults of the action group reach every noun; those of a noun win over them, and a task over both."""
+    run = ansible.tasks(
+        """
+- name: By the group
+  hosted.services.project: {name: games}
+- name: By the group, another noun
+  hosted.services.ssh_key: {name: laptop, state: absent}
+- name: By the noun
+  hosted.services.service: {name: nothing, state: absent}
+  ignore_errors: true
+- name: By the task
+  hosted.services.service: {name: nothing, state: absent, token: "{{ good }}"}
+""",
+        """
+module_defaults:
+  group/hosted.services.all: {base_url: "{{ url }}", token: "{{ good }}"}
+  hosted.services.service: {token: unknown}
+""",
+        env={"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None},
+        variables={"url": sandbox.base_url, "good": sandbox.token},
+    ).succeed()
+    assert run["By the group"].result["changed"] is True
+    assert "not accepted" in run["By the noun"].message
+    assert run["By the task"].outcome == "ok"
+
+
+def test_timeout(ansible: Ansible, sandbox: Sandbox) -> None:
+    """`timeout:` ends a task that would wait on."""
+    sandbox.delays(start=3600)
+    run = ansible.tasks(f"- name: Wait for ever\n  timeout: 3\n{ORDER}")
+    assert run.rc != 0
+    assert "imed out after 3" in run["Wait for ever"].message
+    assert len(sandbox.ledger()["orders"]) == 1
+
+
+def test_async(ansible: Ansible, sandbox: Sandbox) -> None:
+    """A task in the background is an ordinary module, polled or looked up later."""
+    run = ansible.tasks(
+        f"""
+- name: Polled
+  async: 60
+  poll: 1
+{ORDER}
+- name: Left alone
+  hosted.services.project: {{name: games}}
+  async: 60
+  poll: 0
+  register: job
+- name: Looked up
+  ansible.builtin.async_status: {{jid: "{{{{ job.ansible_job_id }}}}"}}
+  register: looked
+  until: looked is finished
+  retries: 60
+  delay: 0.5
+"""
+    ).succeed()
+    assert run["Polled"].result["service"]["state"] == "running"
+    assert run["Looked up"].result["project"]["name"] == "games"
+    assert run["Looked up"].result["changed"] is True
+    assert "ansible_job_id" in run["Left alone"].result
+    assert sorted(writes(sandbox)) == ["order.create", "projects.create"]
+
+
+class Counter(socketserver.ThreadingTCPServer):
+    """Passes connections on to the sandbox and counts them."""
+
+    daemon_threads = True
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        super().__init__(("127.0.0.1", 0), Passage)
+        self.behind = ("127.0.0.1", urlsplit(sandbox.base_url).port)
+        self.connections = 0
+
+
+class Passage(socketserver.BaseRequestHandler):
+    """One connection on its way."""
+
+    def handle(self) -> None:
+        """Carry bytes both ways until one side has had enough."""
+        assert isinstance(self.server, Counter)
+        self.server.connections += 1
+        with socket.create_connection(self.server.behind) as behind:
+            other = {self.request: behind, behind: self.request}
+            while True:
+                for ready in select.select(list(other), [], [])[0]:
+                    data = ready.recv(65536)
+                    if not data:
+                        return
+                    other[ready].sendall(data)
+
+
+@contextmanager
+def counter(sandbox: Sandbox) -> Iterator[Counter]:
+    """Run a counter in front of a sandbox."""
+    with Counter(sandbox) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_loop_keeps_its_connection(ansible: Ansible, sandbox: Sandbox) -> None:
+    """All items of a loop share one session, and each has its own result."""
+    with counter(sandbox) as server:
+        run = ansible.tasks(
+            """
+- name: Many projects
+  hosted.services.project: {name: "project {{ item }}"}
+  loop: [1, 2, 3, 4]
+""",
+            env={"HOSTED_SERVICES_URL": f"http://127.0.0.1:{server.server_address[1]}"},
+        ).succeed()
+        assert server.connections == 1
+    items = run.items("Many projects")
+    assert [item.result["project"]["name"] for item in items] == [f"project {n}" for n in range(1, 5)]
+    assert len(sandbox.api("GET", "/api/projects").json()) == 5
+
+
+HOSTS = """\
+localhost ansible_connection=local
+mute ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1 ansible_python_interpreter=/nowhere/python
+"""
+
+
+def test_where_a_task_runs(ansible: Ansible, sandbox: Sandbox) -> None:
+    """A play over hosts without a Python works from here; a task that is sent elsewhere goes there."""
+    ansible.inventory.write_text(HOSTS)
+    run = ansible.playbook(
+        """
+- hosts: mute
+  gather_facts: false
+  become: true
+  tasks:
+    - name: From here
+      hosted.services.project: {name: "{{ inventory_hostname }}"}
+    - name: Sent here
+      hosted.services.project: {name: "{{ inventory_hostname }}"}
+      delegate_to: localhost
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - name: Sent elsewhere
+      hosted.services.project: {name: never}
+      delegate_to: mute
+      ignore_errors: true
+      ignore_unreachable: true
+"""
+    )
+    assert run["From here"].result["changed"] is True
+    assert run["Sent here"].result["changed"] is False
+    assert run["Sent elsewhere"].outcome in ("unreachable", "failed")
+    assert [project["name"] for project in sandbox.api("GET", "/api/projects").json()] == ["default", "mute"]
+
+
+TOKEN = "a+token/with=signs&that\"are'escaped"
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_secrets_stay_secret(in_process: bool, ansible: Ansible, sandbox: Sandbox) -> None:
+    """At -vvvv, in results and in the log file there is neither the token nor what an order generated."""
+    sandbox.seed({"tokens": [{"id": TOKEN, "scope": "FULL"}]})
+    log = ansible.folder / "ansible.log"
+    file = ansible.folder / "secrets.json"
+    order = ORDER.replace("state: started", f"state: started\n    secrets_dest: {file}")
+    run = ansible.playbook(
+        """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - name: With a variable
+      hosted.services.project: {name: games, token: "{{ good }}"}
+    - name: With a setting that is wrong
+      hosted.services.project: {name: games, token: "{{ good }}", colour: red}
+      ignore_errors: true
+    - name: With an error of the platform
+      hosted.services.service: {id: unknown, token: "{{ good }}"}
+      ignore_errors: true
+    - name: With the environment
+      variables: 1
+""".replace("      variables: 1\n", order.replace("\n", "\n    ").lstrip("\n")),
+        "-vvvv",
+        in_process=in_process,
+        env={"HOSTED_SERVICES_TOKEN": TOKEN, "ANSIBLE_LOG_PATH": str(log)},
+        variables={"good": TOKEN},
+    ).succeed()
+    assert run["With the environment"].result["changed"] is True
+    password = max((secret["value"] for secret in json.loads(file.read_text())["secrets"]), key=len)
+    shown = run.output + log.read_text() + json.dumps([outcome.result for outcome in run.outcomes])
+    assert "With the environment" in log.read_text()
+    for secret in (TOKEN, json.dumps(TOKEN)[1:-1], password):
+        assert secret not in shown
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+def test_a_relative_path_starts_at_the_playbook(
+    in_process: bool, ansible: Ansible, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Wherever ansible-playbook is started, as for any module that runs on the controller."""
+    (ansible.folder / "beside.pub").write_text(KEY)
+    run = ansible.playbook(
+        """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - name: Beside the playbook
+      hosted.services.ssh_key: {name: me, public_key_file: beside.pub}
+""",
+        in_process=in_process,
+        folder=tmp_path_factory.mktemp("elsewhere"),
+    ).succeed()
+    assert run["Beside the playbook"].result["ssh_key"]["name"] == "me"

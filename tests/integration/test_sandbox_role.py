@@ -1,0 +1,208 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role `sandbox`: started once, started anew with other options, emptied, stopped; and its check mode."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from sandbox.testing import Sandbox
+
+PORTS = ("sandbox_port", "sandbox_control_port", "sandbox_sftp_port", "sandbox_registry_port")
+SEED = {"projects": ["web"]}
+SCENARIO_SECONDS = 600
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens on."""
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for __ in range(count)]
+        return [listener.getsockname()[1] for listener in listeners]
+
+
+class Role:
+    """Plays of the role with variables of its own."""
+
+    def __init__(self, ansible: Ansible) -> None:
+        self.ansible = ansible
+        self.folder = ansible.folder / "sandbox"
+        self.variables: dict[str, Any] = {
+            **dict(zip(PORTS, free_ports(len(PORTS)), strict=True)),
+            "sandbox_folder": str(self.folder),
+            "sandbox_data_dir": str(ansible.folder / "data"),
+            "sandbox_python": sys.executable,
+            "sandbox_venv": False,
+            "sandbox_seed": SEED,
+        }
+
+    def play(self, *arguments: str, **variables: Any) -> Run:
+        """Run the role and show its fact."""
+        return self.ansible.playbook(
+            "- hosts: localhost\n  gather_facts: false\n  roles: [hosted.services.sandbox]\n"
+            "  tasks:\n    - name: Facts\n      ansible.builtin.debug: {var: sandbox_facts}\n",
+            *arguments,
+            variables={**self.variables, **variables},
+        )
+
+    @property
+    def control(self) -> str:
+        """The address of the control port."""
+        return f"http://127.0.0.1:{self.variables['sandbox_control_port']}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the running sandbox says of itself; `{}` when none runs."""
+        try:
+            found: dict[str, Any] = requests.get(self.control + "/", timeout=10).json()
+        except requests.ConnectionError:
+            return {}
+        return found
+
+    def projects(self) -> list[str]:
+        """Return the names of the projects on it, without the default one."""
+        facts = self.facts()
+        headers = {"Authorization": f"Bearer {facts['tokens']['full']}"}
+        answer = requests.get(facts["base_url"] + "/api/projects", headers=headers, timeout=10)
+        return [project["name"] for project in answer.json()][1:]
+
+    def create(self, name: str) -> None:
+        """Create a project."""
+        facts = self.facts()
+        headers = {"Authorization": f"Bearer {facts['tokens']['full']}"}
+        answer = requests.post(
+            facts["base_url"] + "/api/projects", json={"name": name}, headers=headers, timeout=10
+        )
+        assert answer.ok, answer.text
+
+
+@pytest.fixture
+def role(ansible: Ansible) -> Iterator[Role]:
+    """The role, on ports that are free; whatever it started is stopped."""
+    role = Role(ansible)
+    yield role
+    facts = role.facts()
+    if facts:
+        os.kill(facts["pid"], signal.SIGKILL)
+
+
+def changes(run: Run) -> int:
+    """Return how many tasks changed something."""
+    return sum(
+        bool(outcome.result.get("changed")) for outcome in run.succeed().outcomes if not outcome.is_item
+    )
+
+
+def test_a_life(role: Role) -> None:
+    """Started once; started anew with the data kept; killed and started; emptied; stopped once."""
+    assert changes(role.play()) > 0
+    first = role.facts()
+    assert role.projects() == ["web"]
+    role.create("kept")
+
+    # Ports of templates and of the command line are strings.
+    again = role.play(**{name: str(role.variables[name]) for name in PORTS})
+    assert changes(again) == 0
+    assert role.facts() == first == again["Facts"].result["sandbox_facts"]
+
+    assert changes(role.play(sandbox_profile="terse")) > 0
+    second = role.facts()
+    assert second["pid"] != first["pid"]
+    assert second["options"]["profile"] == "terse"
+    assert role.projects() == ["web", "kept"]
+
+    os.kill(second["pid"], signal.SIGKILL)
+    assert changes(role.play(sandbox_profile="terse")) > 0
+    assert role.projects() == ["web", "kept"]
+
+    assert changes(role.play(sandbox_state="reset")) > 0
+    assert role.projects() == ["web"]
+
+    assert changes(role.play(sandbox_state="stopped")) > 0
+    assert role.facts() == {}
+    assert not (role.folder / "ready.json").exists()
+    assert changes(role.play(sandbox_state="stopped")) == 0
+
+
+def test_in_memory_another_seed_begins_anew(role: Role) -> None:
+    """Without a data folder the seed is what there is; with the same one nothing is touched."""
+    role.play(sandbox_data_dir="").succeed()
+    role.create("lost")
+    assert changes(role.play(sandbox_data_dir="")) == 0
+    assert role.projects() == ["web", "lost"]
+    assert changes(role.play(sandbox_data_dir="", sandbox_seed={"projects": ["shop"]})) > 0
+    assert role.projects() == ["shop"]
+
+
+def test_check_mode_says_and_does_nothing(role: Role) -> None:
+    """It says what would change in every state, and changes nothing."""
+    assert changes(role.play("--check")) > 0
+    assert role.facts() == {}
+    assert not role.folder.exists()
+    assert changes(role.play("--check", sandbox_state="stopped")) == 0
+    role.play().succeed()
+    role.create("kept")
+    before = role.facts()
+    assert changes(role.play("--check")) == 0
+    for state in ("stopped", "reset"):
+        assert changes(role.play("--check", sandbox_state=state)) > 0
+    assert changes(role.play("--check", sandbox_profile="terse")) > 0
+    assert role.facts() == before
+    assert role.projects() == ["web", "kept"]
+
+
+def test_an_error_is_the_sandbox_s_own(role: Role, sandbox: Sandbox) -> None:
+    """A port that is taken, a seed that makes no sense, a profile that is none."""
+    taken = int(sandbox.base_url.rpartition(":")[2])
+    run = role.play(sandbox_port=taken)
+    assert run.rc != 0
+    assert "the sandbox cannot start: [Errno 98]" in run.output
+    run = role.play(sandbox_data_dir="", sandbox_seed={"colour": "red"})
+    assert run.rc != 0
+    assert "the seed makes no sense" in run.output
+    run = role.play(sandbox_profile="loud")
+    assert run.rc != 0
+    assert "unknown profile 'loud'; known: plain, terse" in run.output
+    assert "Traceback" not in run.output
+    assert role.facts() == {}
+
+
+def test_a_source_that_is_not_here(role: Role, tmp_path: Path) -> None:
+    """On a machine without the collection the role says where to run it."""
+    run = role.play(sandbox_source=str(tmp_path / "nowhere"))
+    assert run.rc != 0
+    assert "Run the role on the machine that the collection is installed on" in run.output
+
+
+def test_the_scenario(tmp_path: Path) -> None:
+    """Molecule drives the role, with a virtual environment of its own, through a whole life."""
+    done = subprocess.run(
+        ["molecule", "test", "-s", "sandbox"],
+        cwd=REPOSITORY / "extensions",
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "LANG": "C.UTF-8",
+            "ANSIBLE_HOME": str(tmp_path / ".ansible"),
+            "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
+            "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
+            "SANDBOX_PORTS": " ".join(str(port) for port in free_ports(len(PORTS))),
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SCENARIO_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

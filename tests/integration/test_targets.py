@@ -1,0 +1,38 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every module's target: created, unchanged, changed with a diff, deleted; in both ways of running a task."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from integration.ansible_run import TARGETS, Ansible, begin_anew
+from integration.results import compare
+from sandbox.testing import Sandbox
+
+NAMES = sorted(path.name for path in TARGETS.iterdir())
+
+
+@pytest.mark.parametrize("target", NAMES)
+def test_target(target: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The target's own assertions hold inside the controller and as a module, with the same results."""
+    play = f"- hosts: localhost\n  gather_facts: false\n  roles: [{target}]\n"
+    prepare(target, sandbox)
+    in_process = ansible.playbook(play).succeed()
+    assert sandbox.journal()
+    begin_anew(sandbox)
+    prepare(target, sandbox)
+    as_module = ansible.playbook(play, in_process=False).succeed()
+    assert sandbox.journal()
+    assert "Traceback" not in in_process.output + as_module.output
+    compare(in_process, as_module)
+
+
+def prepare(target: str, sandbox: Sandbox) -> None:
+    """Put on the platform what the target's seed.yml, if it has one, says is there from the start."""
+    seed = TARGETS / target / "seed.yml"
+    if seed.is_file():
+        sandbox.seed(yaml.safe_load(seed.read_text()))
+        sandbox.clear_journal()
