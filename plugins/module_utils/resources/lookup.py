@@ -6,14 +6,31 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from ..api.client import Client
 from ..api.models import Project, ServiceSummary
+from .plan import Task
 from .problems import Ambiguous, Invalid, Missing
 
 DELETING = ("DELETING", "DELETED")
+
+
+class Named(Protocol):
+    """What a service is told apart by, read from the platform just now or taken from a result."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+
+
+S = TypeVar("S", bound=Named)
 
 
 def check_given(options: Mapping[str, Any], *names: str) -> None:
@@ -48,19 +65,34 @@ def find_project(client: Client, wanted: str) -> Project:
     raise Missing(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
 
 
+def foreseen_project(task: Task, name: str, error: Missing) -> Project:
+    """Return a project, still without an id, that an earlier task of the play may be about to create.
+
+    Only in check mode, where a play that starts from nothing has to be checked to its end.
+
+    :raises Missing: outside check mode, where that task would have created it.
+    """
+    if not task.check_mode:
+        raise error
+    task.warn(f"{error.message}. That is right only if the play creates it before this task")
+    return Project.model_construct(id=None, name=name)
+
+
 def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
     """Return the services of this name, narrowed by project and family, those being deleted excepted."""
     if project is None:
         services = client.services()
+    elif not project.id:
+        services = []
     else:
         detail = client.project(project.id)
         services = [] if detail is None else detail.resources
     return named(services, name, family)
 
 
-def named(services: Iterable[ServiceSummary], name: str, family: str | None) -> list[ServiceSummary]:
+def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
     """Return those of the services that have this name, and this family if one is given."""
     return [
         service
@@ -71,7 +103,21 @@ def named(services: Iterable[ServiceSummary], name: str, family: str | None) -> 
     ]
 
 
-def only_service(services: list[ServiceSummary], name: str) -> ServiceSummary | None:
+def service_meant(everything: Iterable[S], fitting: Sequence[S], wanted: str) -> S:
+    """Return the service of this id, or else the only one of this name among those that fit.
+
+    :raises Missing: when there is none.
+    :raises Ambiguous: when several have the name.
+    """
+    found = next((service for service in everything if service.id == wanted), None)
+    found = found or only_service(named(fitting, wanted, None), wanted)
+    if found is None:
+        hint = near_miss(wanted, (service.name for service in fitting if service.name))
+        raise Missing(f"there is no service of id or name {wanted!r}{hint}")
+    return found
+
+
+def only_service(services: list[S], name: str) -> S | None:
     """Return the one service, or ``None``.
 
     :raises Ambiguous: when there are several; its message lists their ids.

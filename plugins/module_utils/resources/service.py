@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..api.errors import Refused
 from ..api.models import Product, Project, Service
 from . import service_power as power
-from .lookup import check_given, find_project, find_services, only_service
+from .lookup import check_given, find_project, find_services, foreseen_project, only_service
 from .money import shown
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
@@ -81,10 +81,10 @@ def identify(task: Task) -> tuple[str | None, Project | None]:
     check_given(options, "id", "name", "project")
     try:
         project = find_project(task.client, options["project"]) if options["project"] else None
-    except Missing:
-        if options["state"] != "absent":
-            raise
-        return options["id"], None  # what was in a project that is gone is gone from it too
+    except Missing as error:
+        if options["state"] == "absent":
+            return options["id"], None  # what was in a project that is gone is gone from it too
+        project = foreseen_project(task, options["project"], error)
     if options["id"]:
         return options["id"], project
     found = only_service(

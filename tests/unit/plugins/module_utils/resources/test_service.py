@@ -445,7 +445,6 @@ def test_a_preset_takes_the_place_of_the_size(client: FakeClient) -> None:
         ({"product": None, "host": None, "dimensions": None}, "set also product, host, dimensions"),
         ({"dimensions": {**SIZE, "ram_gb": None}}, "cpu_cores, ram_gb and storage_gb"),
         ({"name": "x" * 81}, "has 81 characters; at most 80"),
-        ({"project": "gone"}, "unknown project 'gone'"),
         ({"max_monthly": "1.05"}, "would cost 1.06 a month, over max_monthly 1.05"),
         ({"max_monthly": "cheap"}, "max_monthly is 'cheap'"),
     ],
@@ -456,6 +455,21 @@ def test_an_order_that_cannot_be_is_refused_before_it_is_sent(
     for check_mode in (True, False):
         with pytest.raises((Invalid, Missing), match=complaint):
             planned(client, check_mode, **{**ORDER, **given})
+
+
+def test_an_unknown_project_is_refused(client: FakeClient) -> None:
+    with pytest.raises(Missing, match="unknown project 'gone'"):
+        planned(client, **ORDER, project="gone")
+
+
+def test_a_check_goes_on_where_the_play_may_create_the_project_before(client: FakeClient) -> None:
+    plan, task = planned(client, True, **ORDER, project="soon")
+    assert client.quoted is not None
+    assert "projectId" not in client.quoted
+    assert isinstance(plan.after, dict)
+    assert plan.after["project"] == "soon"
+    assert plan.result["project_id"] is None
+    assert any("unknown project 'soon'" in warning for warning in task.warnings)
 
 
 def test_an_order_without_a_price_is_refused_under_a_budget(client: FakeClient) -> None:

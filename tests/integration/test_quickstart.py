@@ -1,0 +1,43 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first playbook that people run: checked on an empty account, run, checked again."""
+
+from __future__ import annotations
+
+from integration.ansible_run import Ansible, Run
+from sandbox.testing import Sandbox
+
+QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
+READING = {"GET", "HEAD"}
+QUOTE = "/api/order/quote"
+
+
+def quickstart(ansible: Ansible, *arguments: str) -> Run:
+    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
+    return ansible.playbook(QUICKSTART, "-i", "account.hosted.yml", *arguments).succeed()
+
+
+def written(sandbox: Sandbox) -> list[str]:
+    """What was asked of the platform that changes something; a quote does not."""
+    calls = [(call["method"], call["path"]) for call in sandbox.journal()]
+    return [f"{method} {path}" for method, path in calls if method not in READING and path != QUOTE]
+
+
+def test_a_check_on_an_empty_account_goes_to_the_end_and_writes_nothing(
+    ansible: Ansible, sandbox: Sandbox
+) -> None:
+    run = quickstart(ansible, "--check", "--diff")
+    for name in ("Have a game server that runs, if it fits the budget", "Have a website that runs"):
+        result = run[name].result
+        assert f"monthly: '{result['cost']['monthly_after']}'" in result["diff"]["after"]
+    assert sandbox.journal(), "nothing was looked at"
+    assert written(sandbox) == []
+
+
+def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sandbox) -> None:
+    quickstart(ansible)
+    sandbox.clear_journal()
+    run = quickstart(ansible, "--check")
+    assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
+    assert written(sandbox) == []
