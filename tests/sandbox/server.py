@@ -85,12 +85,36 @@ def open_world(options: Options, folder: Path) -> World:
     return world
 
 
-def _listen(host: str, port: int) -> socket.socket:
+@dataclass
+class Listeners:
+    """The sockets of all ports, taken before the world is opened: a port in use leaves no trace."""
+
+    api: socket.socket
+    control: socket.socket
+    sftp: socket.socket
+    registry: socket.socket
+
+
+def listen(options: Options) -> Listeners:
+    """Take all ports.
+
+    :raises OSError: when one cannot be had; its message names the option.
+    """
+    ports = {name: f"{name}_port" for name in ("control", "sftp", "registry")} | {"api": "port"}
+    return Listeners(**{name: _listen(options, option) for name, option in ports.items()})
+
+
+def _listen(options: Options, option: str) -> socket.socket:
+    host, port = options.host, getattr(options, option)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's delay off only on sockets that name their protocol: 40 ms an answer otherwise.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        name = option.replace("_", "-")
+        raise OSError(f"{host} port {port}: {error.strerror}; choose another with --{name}") from error
     # At once: two sockets may share an address as long as neither listens.
     listener.listen()
     return listener
@@ -124,11 +148,12 @@ def _http(app: ASGIApp, protocol: Any = "auto") -> _Server:
 
 async def run(options: Options) -> None:
     """Serve until SIGTERM or SIGINT."""
+    listeners = listen(options)
     folder = options.data or Path(tempfile.mkdtemp(prefix="sandbox-"))
     folder.mkdir(parents=True, exist_ok=True)
     world = open_world(options, folder)
     try:
-        await _serve(options, world)
+        await _serve(options, world, listeners)
     finally:
         world.store.close()
         if options.data is None:
@@ -137,26 +162,23 @@ async def run(options: Options) -> None:
             options.ready_file.unlink(missing_ok=True)
 
 
-async def _serve(options: Options, world: World) -> None:
+async def _serve(options: Options, world: World, listeners: Listeners) -> None:
     routes = table()
     faults = Faults(routes)
     journal = Journal(world, routes)
     api = create_api(world)
     gateway = Gateway(world, api, faults=faults, journal=journal, routes=routes)
-    api_socket = _listen(options.host, options.port)
-    control_socket = _listen(options.host, options.control_port)
-    world.addresses.api = _url(api_socket)
-    world.addresses.control = _url(control_socket)
-    registry_socket = _listen(options.host, options.registry_port)
-    world.addresses.registry = _url(registry_socket).removeprefix("http://")
+    world.addresses.api = _url(listeners.api)
+    world.addresses.control = _url(listeners.control)
+    world.addresses.registry = _url(listeners.registry).removeprefix("http://")
     with world.store.transaction():
         scans.catch_up(world)
-    sftp = await serve_sftp(world, options.host, options.sftp_port)
+    sftp = await serve_sftp(world, listeners.sftp)
     world.addresses.sftp_host = reachable(options.host)
     servers = [
-        (_http(gateway, Protocol), api_socket),
-        (_http(Control(world, faults, journal, lambda: facts(options, world)).app()), control_socket),
-        (_http(registry_app(world)), registry_socket),
+        (_http(gateway, Protocol), listeners.api),
+        (_http(Control(world, faults, journal, lambda: facts(options, world)).app()), listeners.control),
+        (_http(registry_app(world)), listeners.registry),
     ]
     tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
     stop = _stop_event()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -152,16 +153,15 @@ def _host_key(folder: Path) -> asyncssh.SSHKey:
     return asyncssh.read_private_key(path)
 
 
-async def serve(world: World, host: str, port: int) -> asyncssh.SSHAcceptor:
-    """Listen for SFTP; a session that stands lives on when its key or password goes."""
+async def serve(world: World, listener: socket.socket) -> asyncssh.SSHAcceptor:
+    """Serve SFTP on a socket; a session that stands lives on when its key or password goes."""
     acceptor = await asyncssh.listen(
-        host,
-        port,
+        sock=listener,
         server_factory=lambda: Login(world),
         server_host_keys=[_host_key(world.folder)],
         sftp_factory=lambda channel: Files(channel, world),
         allow_scp=False,
         session_factory=None,
     )
-    world.addresses.sftp_port = acceptor.get_port()
+    world.addresses.sftp_port = listener.getsockname()[1]
     return acceptor

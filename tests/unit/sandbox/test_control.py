@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -39,6 +40,8 @@ SEED = {
         {"name": "halted", "product": "factorio", "state": "stopped"},
     ],
 }  # fmt: skip
+
+ANY_PORTS = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
 
 
 def test_a_seed_describes_a_world(sandbox: Sandbox) -> None:
@@ -180,8 +183,7 @@ def test_nothing_acknowledged_is_lost_when_killed(tmp_path: Path) -> None:
 
 def test_the_banner_and_the_end(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
-    ports = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
-    command = [sys.executable, "-m", "sandbox", *ports, "--ready-file", str(ready)]
+    command = [sys.executable, "-m", "sandbox", *ANY_PORTS, "--ready-file", str(ready)]
     environment = {**os.environ, "PYTHONPATH": str(SANDBOX.parent)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
@@ -196,8 +198,7 @@ def test_the_banner_and_the_end(tmp_path: Path) -> None:
 
 def test_in_the_background_until_it_is_told_to_stop(tmp_path: Path) -> None:
     ready, log = tmp_path / "ready.json", tmp_path / "log"
-    ports = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
-    command = [sys.executable, str(SANDBOX), *ports, "--ready-file", str(ready), "--detach", str(log)]
+    command = [sys.executable, str(SANDBOX), *ANY_PORTS, "--ready-file", str(ready), "--detach", str(log)]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     facts = json.loads(ready.read_text())
     assert requests.get(facts["control_url"] + "/", timeout=10).json() == facts
@@ -216,9 +217,20 @@ def test_in_the_background_a_failure_is_told(tmp_path: Path) -> None:
     assert (done.returncode, "--detach needs --ready-file" in done.stderr) == (2, True)
     seed = tmp_path / "seed.yml"
     seed.write_text("colour: red")
-    command += ["--ready-file", str(tmp_path / "ready.json"), "--seed", str(seed), "--port", "0"]
+    command += ["--ready-file", str(tmp_path / "ready.json"), "--seed", str(seed), *ANY_PORTS]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, "the seed makes no sense" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("option", ["--port", "--control-port", "--sftp-port", "--registry-port"])
+def test_a_port_in_use_is_named_and_leaves_no_data_behind(tmp_path: Path, option: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, str(SANDBOX), *ANY_PORTS, option, port, "--data", str(tmp_path / "data")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert f"127.0.0.1 port {port}: Address already in use; choose another with {option}" in done.stderr
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_seed_file_that_makes_no_sense_ends_the_start(tmp_path: Path) -> None:
