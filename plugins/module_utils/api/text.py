@@ -21,6 +21,11 @@ def clean(text: str) -> str:
     return shown if len(text) <= MAX_LENGTH else shown[:MAX_LENGTH] + " …"
 
 
+def megabytes(count: int) -> str:
+    """Write a number of bytes for people."""
+    return f"{count / 1_000_000:.1f} MB"
+
+
 class Redactor:
     """Hides known secrets in text, however they were encoded on their way there."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..api.text import megabytes
 from .apps import check_tag, need_app
 from .oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .plan import Plan, Resource, Step, Task
@@ -159,8 +160,3 @@ class Push:
             "size_bytes": self.image.size,
             "sent_bytes": self.sent_bytes,
         }
-
-
-def megabytes(count: int) -> str:
-    """Write a number of bytes for people."""
-    return f"{count / 1_000_000:.1f} MB"

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .compare import Changes
+from .count import Count
 from .library import asyncssh
 from .sides import Local, Remote, Side, failure
 from .trees import ROOT, Entry, Kind, Tree, gather
 
 FILES_AT_ONCE = 64
 PUSH, PULL = "push", "pull"
+Act = Callable[[str, Entry], Awaitable[None]]
 
 
 @dataclass
@@ -50,11 +53,14 @@ class Mirror:
         }
         equal = set()
 
+        count = self._count("compare", candidates)
+
         async def look(path: str, entry: Entry) -> None:
-            if await self.remote.digest(path, entry) == self.local.digest(path):
+            there = await self.remote.digest(path, entry, count.moved)
+            if there == await asyncio.to_thread(self.local.digest, path):
                 equal.add(path)
 
-        await self._each("compare", candidates, look, reads=True)
+        await self._each("compare", candidates, look, count)
         return equal
 
     async def carry_out(self, changes: Changes) -> None:
@@ -66,18 +72,24 @@ class Mirror:
         if ROOT in changes.wished:
             await self._attempt("make the directories above", ROOT, self.target.make_parents(), None)
         for level in by_depth(changes.directories):
-            await self._each("make", level, self.target.make_directory)
-        await self._each("copy", changes.files, self._copy)
-        await self._each("link", changes.links, self.target.make_link)
-        await self._each("set the mode of", finished(changes), self._set_mode)
+            await self._change("make", level, self.target.make_directory)
+        await self._copy(changes.files)
+        await self._change("link", changes.links, self.target.make_link)
+        await self._change("set the mode of", finished(changes), self._set_mode)
         await self._remove(dict.fromkeys(changes.leftovers, Entry(Kind.FILE)))
         await self._remove(changes.extra)
 
-    async def _copy(self, path: str, entry: Entry) -> None:
-        if self.direction == PUSH:
-            await self.remote.push(self.local, path, entry)
-        else:
-            await self.remote.pull(self.local, path, entry)
+    async def _copy(self, files: Mapping[str, Entry]) -> None:
+        count = self._count("copy", files)
+
+        async def copy(path: str, entry: Entry) -> None:
+            if self.direction == PUSH:
+                await self.remote.push(self.local, path, entry, count.moved)
+            else:
+                await self.remote.pull(self.local, path, entry, count.moved)
+            self.done.append(path)
+
+        await self._each("copy", files, copy, count)
 
     async def _set_mode(self, path: str, entry: Entry) -> None:
         await self.target.set_mode(path, int(entry.mode or 0))
@@ -90,27 +102,33 @@ class Mirror:
 
         plain = {path: entry for path, entry in entries.items() if entry.kind is not Kind.DIRECTORY}
         folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
-        await self._each("remove", plain, remove)
+        await self._change("remove", plain, remove)
         for level in reversed(by_depth(folders)):
-            await self._each("remove", level, remove)
+            await self._change("remove", level, remove)
 
-    async def _each(
-        self, what: str, entries: Mapping[str, Entry], act: Callable[[str, Entry], Any], reads: bool = False
-    ) -> None:
+    async def _change(self, what: str, entries: Mapping[str, Entry], act: Act) -> None:
+        """Change many entries in the same way, and note them as done."""
+
+        async def change(path: str, entry: Entry) -> None:
+            await act(path, entry)
+            self.done.append(path)
+
+        await self._each(what, entries, change, self._count(what, entries, with_bytes=False))
+
+    def _count(self, what: str, entries: Mapping[str, Entry], with_bytes: bool = True) -> Count:
+        size = sum(entry.size for entry in entries.values()) if with_bytes else 0
+        return Count(what, len(entries), size, self.progress)
+
+    async def _each(self, what: str, entries: Mapping[str, Entry], act: Act, count: Count) -> None:
         """Do the same to many entries, a bounded number at once."""
-        todo, total = iter(entries.items()), len(entries)
-        count = 0
+        todo = iter(entries.items())
 
         async def work() -> None:
-            nonlocal count
             for path, entry in todo:
                 await self._attempt(what, path, act(path, entry), entry)
-                if not reads:
-                    self.done.append(path)
-                count += 1
-                self.progress(f"{what}: {count} of {total}")
+                count.one()
 
-        await gather(*(work() for _worker in range(min(FILES_AT_ONCE, total))))
+        await gather(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
     async def _attempt(self, what: str, path: str, act: Any, entry: Entry | None) -> None:
         try:

@@ -16,17 +16,17 @@ import posixpath
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
 
+from .blocks import IN_FLIGHT, Moved, block_size, fetch, send
 from .errors import TransferFailed
 from .library import asyncssh
 from .patterns import Patterns
 from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree, shown
 
-SMALL = 1024 * 1024
-"""Up to this size a file goes over in one piece, in bytes."""
+LARGE = 1024 * 1024
+"""Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
 LARGE_AT_ONCE = 4
 PRIVATE = 0o600
 
@@ -124,6 +124,7 @@ class Remote(Side):
         super().__init__(root)
         self.sftp = sftp
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+        self._block = block_size(sftp)
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -170,57 +171,58 @@ class Remote(Side):
                 return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
         return str(error) or type(error).__name__
 
-    async def push(self, source: Local, path: str, entry: Entry) -> None:
+    async def push(self, source: Local, path: str, entry: Entry, moved: Moved) -> None:
         """Put a file of this machine onto the server."""
         temporary = temporary_beside(self.at(path))
         attributes = asyncssh.SFTPAttrs() if entry.mode is None else asyncssh.SFTPAttrs(permissions=PRIVATE)
         flags = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL
-        file = await self.sftp.open(encoded(temporary), flags, attributes, encoding=None)
+        file = await self.sftp.open(encoded(temporary), flags, attributes, encoding=None, block_size=0)
         async with self._tidily(temporary):
             async with file:
-                if entry.size <= SMALL:
-                    await file.write(Path(source.at(path)).read_bytes())
-                else:
-                    async with self._large:
-                        await self.sftp.put(os.fsencode(source.at(path)), encoded(temporary))
+                with open(source.at(path), "rb", buffering=0) as content:
+                    async with self._turn(entry):
+                        await send(content.fileno(), file, entry.size, self._block, moved)
                 await file.setstat(
                     asyncssh.SFTPAttrs(permissions=entry.mode, atime=entry.mtime, mtime=entry.mtime)
                 )
             await self._put_in_place(temporary, self.at(path))
 
-    async def pull(self, target: Local, path: str, entry: Entry) -> None:
+    async def pull(self, target: Local, path: str, entry: Entry, moved: Moved) -> None:
         """Put a file of the server onto this machine."""
         temporary = temporary_beside(target.at(path))
         handle = os.open(
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if entry.mode is None else PRIVATE
         )
         try:
-            with os.fdopen(handle, "wb") as file:
-                if entry.size <= SMALL:
-                    file.write(await self._content(path, entry))
-                else:
-                    async with self._large:
-                        await self.sftp.get(encoded(self.at(path)), os.fsencode(temporary))
-            if entry.mode is not None:
-                os.chmod(temporary, entry.mode)
-            os.utime(temporary, (entry.mtime, entry.mtime))
+            try:
+                async with self._open(path) as file, self._turn(entry):
+                    await fetch(file, handle, entry.size, self._block, moved)
+                if entry.mode is not None:
+                    os.chmod(handle, entry.mode)
+                os.utime(handle, (entry.mtime, entry.mtime))
+            finally:
+                os.close(handle)
             os.replace(temporary, target.at(path))
         except BaseException:
             os.unlink(temporary)
             raise
 
-    async def digest(self, path: str, entry: Entry) -> bytes:
+    async def digest(self, path: str, entry: Entry, moved: Moved) -> bytes:
         """Return the checksum of a file's content. It is read for that: the protocol has no checksums."""
         summing = hashlib.sha256()
         async with self._large, self.sftp.open(encoded(self.at(path)), "rb") as file:
-            while piece := await file.read(4 * SMALL):
+            while piece := await file.read(IN_FLIGHT):
                 summing.update(piece)
+                moved(len(piece))
         return summing.digest()
 
-    async def _content(self, path: str, entry: Entry) -> bytes:
-        async with self.sftp.open(encoded(self.at(path)), "rb") as file:
-            content: bytes = await file.read(max(entry.size, 1))
-            return content
+    def _open(self, path: str) -> Any:
+        """Open a file to read blocks of it, which the library is not to cut up once more."""
+        return self.sftp.open(encoded(self.at(path)), "rb", encoding=None, block_size=0)
+
+    def _turn(self, entry: Entry) -> AbstractAsyncContextManager[Any]:
+        """Wait, with a large file, until few enough others are under way."""
+        return self._large if entry.size > LARGE else nullcontext()
 
     async def _put_in_place(self, temporary: str, path: str) -> None:
         """Rename over what is there; a server that cannot do so in one step does it in two."""

@@ -212,6 +212,18 @@ def test_modes(sync: Sync, server: Server, src: Path) -> None:
     assert (server.root / "up" / "empty").stat().st_mode & 0o777 == 0o710
 
 
+def test_sparse_files_arrive_whole(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
+    with (src / "sparse").open("wb") as file:
+        file.write(b"x" * 5000)
+        file.seek(3_000_000)
+        file.write(b"y")
+        file.truncate(9_000_000)
+    good(sync(src=str(src), dest="up"))
+    assert content(server.root / "up") == content(src)
+    good(sync(direction="pull", src="up", dest=str(tmp_path / "down")))
+    assert content(tmp_path / "down") == content(src)
+
+
 def test_a_directory_that_is_not_writable(sync: Sync, server: Server, src: Path) -> None:
     (src / "deep").chmod(0o555)
     good(sync(src=str(src), dest="up"))

@@ -59,8 +59,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def openssh(folder: Path) -> Iterator[Server]:
-    """Run OpenSSH's server with a configuration of its own. Keys are exchanged again after every megabyte."""
+def openssh(folder: Path, rekey_limit: str = "1M") -> Iterator[Server]:
+    """Run OpenSSH's server with a configuration of its own; keys are renewed after every ``rekey_limit``."""
     root, port = folder / "root", free_port()
     root.mkdir()
     key, host_key = make_key(folder / "key"), make_key(folder / "host_key")
@@ -70,7 +70,8 @@ def openssh(folder: Path) -> Iterator[Server]:
     configuration.write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {host_key}\nPidFile {folder / 'pid'}\n"
         f"AuthorizedKeysFile {folder / 'authorized_keys'}\nStrictModes no\nUsePAM no\n"
-        f"PasswordAuthentication no\nPermitRootLogin yes\nRekeyLimit 1M\nSubsystem sftp {program} -d {root}\n"
+        f"PasswordAuthentication no\nPermitRootLogin yes\nRekeyLimit {rekey_limit}\n"
+        f"Subsystem sftp {program} -d {root}\n"
     )
     if os.geteuid() == 0:  # where its privileges are dropped to; a package makes it when the service starts
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)

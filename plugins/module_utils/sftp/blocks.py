@@ -1,0 +1,82 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The content of one file, on its way in blocks: as large as the server takes them, and several at once.
+
+The library copies files as well. It makes a task for every block, though, and leaves out the holes of a
+sparse file, so that one which ends in a hole arrives too short.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from .trees import gather
+
+BLOCK = 256 * 1024
+SAFE_BLOCK = 32 * 1024
+"""What every server takes."""
+IN_FLIGHT = 4 * 1024 * 1024
+"""How much of one file is asked for, or sent and not yet confirmed, at the same time: twice an SSH window."""
+
+Moved = Callable[[int], None]
+"""Told how many bytes have arrived."""
+
+
+class Shrank(OSError):
+    """A file ended before the size that it had when its directory was listed."""
+
+    def __init__(self) -> None:
+        super().__init__(None, "it became shorter while it was being read; run this again")
+
+
+def block_size(sftp: Any) -> int:
+    """Return how much goes into one request: what the server allows, where the library has asked it."""
+    limits = getattr(sftp, "limits", None)
+    return min(limits.max_read_len, limits.max_write_len, BLOCK) if limits else SAFE_BLOCK
+
+
+async def send(handle: int, file: Any, size: int, block: int, moved: Moved) -> None:
+    """Write the first ``size`` bytes of a file of this machine to an open one of the server."""
+
+    async def move(offset: int, length: int) -> None:
+        data = os.pread(handle, length, offset)
+        if len(data) < length:
+            raise Shrank
+        await file.write(data, offset)
+        moved(length)
+
+    await in_blocks(size, block, move)
+
+
+async def fetch(file: Any, handle: int, size: int, block: int, moved: Moved) -> None:
+    """Write the first ``size`` bytes of an open file of the server to one of this machine."""
+
+    async def move(offset: int, length: int) -> None:
+        end = offset + length
+        while offset < end:  # a server may send less than it was asked for
+            data = await file.read(end - offset, offset)
+            if not data:
+                raise Shrank
+            written = os.pwrite(handle, data, offset)
+            offset += written
+            moved(written)
+
+    await in_blocks(size, block, move)
+
+
+async def in_blocks(size: int, block: int, move: Callable[[int, int], Awaitable[None]]) -> None:
+    """Call ``move`` with offset and length of every block."""
+    offsets = range(0, size, block)
+    todo = iter(offsets)
+
+    async def work() -> None:
+        for offset in todo:
+            await move(offset, min(block, size - offset))
+
+    if len(offsets) <= 1:
+        await work()
+    else:
+        await gather(*(work() for _worker in range(min(max(IN_FLIGHT // block, 1), len(offsets)))))
