@@ -16,17 +16,22 @@ from typing import Any
 from .libraries import BaseModel, ConfigDict, to_camel, to_snake
 
 
+def alias(name: str) -> str:
+    """Return the platform's name of a field. A closing underscore keeps ours off a word of Python's."""
+    return str(to_camel(name.rstrip("_")))
+
+
 class Model(BaseModel):
     """A JSON object of the platform: camelCase there, snake_case here."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", coerce_numbers_to_str=True
+        alias_generator=alias, populate_by_name=True, extra="allow", coerce_numbers_to_str=True
     )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object with snake_case keys, unknown fields included, ready for JSON."""
         known = type(self).model_fields
-        return {name if name in known else to_snake(name): plain(value) for name, value in self}
+        return {name.rstrip("_") if name in known else to_snake(name): plain(value) for name, value in self}
 
 
 class LateModel(Model):
@@ -335,12 +340,6 @@ class DatabaseTable(LateModel):
     rows: int | None = None
     bytes: int | None = None
 
-    model_config = ConfigDict(alias_generator=lambda name: to_camel(name.rstrip("_")))
-
-    def as_dict(self) -> dict[str, Any]:
-        """As every model, with the plain name for the schema."""
-        return {name.rstrip("_"): value for name, value in super().as_dict().items()}
-
 
 class DatabaseInventory(LateModel):
     """What is in a database."""
@@ -511,12 +510,6 @@ class Edge(LateModel):
     from_: str | None = None
     to: str | None = None
     through: list[str] | None = None
-
-    model_config = ConfigDict(alias_generator=lambda name: to_camel(name.rstrip("_")))
-
-    def as_dict(self) -> dict[str, Any]:
-        """As every model, with the plain name for the origin."""
-        return {name.rstrip("_"): value for name, value in super().as_dict().items()}
 
 
 class ProjectGraph(LateModel):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..api.errors import Conflict
 from ..api.models import SshKey
-from .lookup import check_given, near_miss
+from .lookup import check_given
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .public_key import PublicKey, of_fingerprint, read_public_key
@@ -158,12 +158,7 @@ def expected(key: PublicKey, name: str) -> dict[str, Any]:
 
 def reread(task: Task, key: PublicKey) -> dict[str, Any]:
     """Return the key as the platform has it."""
-    keys = task.client.ssh_keys()
-    for known in keys:
+    for known in task.client.ssh_keys():
         if key.matches(known.fingerprint):
             return known.as_dict()
-    known_prints = (str(known.fingerprint) for known in keys)
-    raise Missing(
-        f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
-        f"{near_miss(key.fingerprint, known_prints)}"
-    )
+    raise Missing(f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list")
