@@ -170,6 +170,50 @@ requirements:
   - PyYAML
 """
 
+    # Variables for the same options, for lookups: a template has no task whose defaults could hold them.
+    LOOKUP_VARIABLES = r"""
+options:
+  base_url:
+    vars:
+      - name: hosted_services_url
+  token:
+    vars:
+      - name: hosted_services_token
+  token_file:
+    vars:
+      - name: hosted_services_token_file
+  auth_header:
+    vars:
+      - name: hosted_services_auth_header
+  auth_scheme:
+    vars:
+      - name: hosted_services_auth_scheme
+  validate_certs:
+    vars:
+      - name: hosted_services_validate_certs
+  ca_path:
+    vars:
+      - name: hosted_services_ca_path
+  timeout:
+    vars:
+      - name: hosted_services_timeout
+  retries:
+    vars:
+      - name: hosted_services_retries
+  allow_http_hosts:
+    vars:
+      - name: hosted_services_allow_http_hosts
+notes:
+  - Nothing is cached. The platform is asked every time that a template is rendered, so the value is that of
+    the moment.
+  - The value is neither logged nor shown by the lookup. A task that shows its arguments or its result shows
+    it all the same. Set C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) where a file
+    is written.
+  - An option that is given to the lookup wins over its variable, which wins over the environment. Variables
+    may be templates. In a play over hosts of the P(hosted.services.inventory#inventory) inventory, the
+    address of that inventory is used when none is set.
+"""
+
     # Waiting for the platform to get somewhere.
     WAIT = r"""
 options:

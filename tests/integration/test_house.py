@@ -26,6 +26,8 @@ LAYERS = {
     "modules": 5,
     "action": 5,
     "inventory": 5,
+    "lookup": 5,
+    "filter": 5,
     "doc_fragments": 5,
 }
 WITHOUT_ANSIBLE = ("module_utils.api", "module_utils.sftp", "module_utils.resources")
@@ -54,7 +56,7 @@ def test_nothing_is_named_after_a_noun_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
 def test_imports_run_one_way(path: Path) -> None:
-    """modules, action, inventory -> ansible glue -> resources -> api; never the other way."""
+    """modules, action, inventory, lookup, filter -> ansible glue -> resources -> api; never the other way."""
     here = layer(module_name(path))
     upwards = [
         name for name in imports(path) if name.startswith(PACKAGE) and LAYERS[layer(name)] > LAYERS[here]

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.models import DatabaseInventory, QueryResult
+from ..api.errors import UnexpectedAnswer
+from ..api.models import DatabaseConnection, DatabaseInventory, QueryResult
+from ..api.routes import CONNECTION
+from .on_service import service_id
 from .plan import Task
 from .problems import Invalid
 
@@ -34,6 +37,22 @@ def inventory_of(task: Task, id: str) -> DatabaseInventory:
     inventory = task.client.database(id)
     check_supported(inventory, task.options["service"])
     return inventory
+
+
+def connection_of(task: Task, id: str) -> DatabaseConnection:
+    """Return how neighbours connect to a database, its password included: for those alone who ask for it."""
+    return task.client.database_connection(id)
+
+
+def connection_url(task: Task) -> str:
+    """Return the connection URL of the database service that the task names.
+
+    :raises UnexpectedAnswer: when the platform tells none.
+    """
+    url = connection_of(task, service_id(task)).url
+    if not url:
+        raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the answer")
+    return url
 
 
 def as_table(result: QueryResult) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..api.models import DatabaseInventory, DatabaseTable
-from .database import as_table, check_supported
+from .database import as_table, check_supported, connection_of
 from .lookup import near_miss
 from .on_service import ON_SERVICE, service_id
 from .plan import Plan, Resource, Task
@@ -43,7 +43,7 @@ class DatabaseInfoResource(Resource):
             check_supported(inventory, options["service"])
             found["page"] = page_of(task, id, find_table(inventory, options["table"], options["schema"]))
         if options["return_secrets"]:
-            found["connection"] = task.client.database_connection(id).as_dict()
+            found["connection"] = connection_of(task, id).as_dict()
         return Plan(result=found)
 
 

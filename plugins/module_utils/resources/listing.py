@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from ..api.client import METRICS_PER_CALL, Client
 from ..api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
 from ..api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
-from .lookup import DELETING, near_miss
+from .lookup import DELETING, Named, near_miss
 from .money import from_millicents, shown
 from .problems import Missing
 from .service_view import AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS
@@ -111,7 +111,7 @@ def read_details(client: Client, projects: Iterable[Project]) -> list[ProjectDet
     return [detail for detail in details if detail is not None]
 
 
-def fits(service: ServiceSummary, wanted: Wanted) -> bool:
+def fits(service: Named, wanted: Wanted) -> bool:
     """Tell whether the filters let a service through. One that is being deleted has to be asked for."""
     if service.status in DELETING and service.status not in wanted.statuses:
         return False

@@ -12,10 +12,10 @@ from typing import Any
 from ..api.client import Client
 from ..api.errors import HostedError
 from ..api.models import Service, ServiceSummary
-from .lookup import DELETING, find_project, named, near_miss, only_service
+from .lookup import DELETING, find_project, service_meant
 from .on_service import check_offers
 from .plan import Plan, Step, Task
-from .problems import Invalid, Missing
+from .problems import Invalid
 from .service import FAMILIES
 from .service_view import read_service
 from .side_by_side import AT_ONCE, side_by_side
@@ -118,13 +118,8 @@ def resolve(
 ) -> Share:
     """Return the share of one service, by its id or by a name that the other options narrow."""
     share = Share(wanted, replace(task), by_name=True)
-    share.service = next((service for service in everything if service.id == wanted), None)
     try:
-        if share.service is None:
-            share.service = only_service(named(fitting, wanted, None), wanted)
-        if share.service is None:
-            hint = near_miss(wanted, (service.name for service in fitting if service.name))
-            raise Missing(f"there is no service of id or name {wanted!r}{hint}")
+        share.service = service_meant(everything, fitting, wanted)
     except HostedError as error:
         share.error = error
     return share

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any
 
+from ..api.decoding import describe
 from .problems import Invalid
 
 
@@ -68,6 +69,28 @@ def exact(value: Any) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if amount.is_finite() else None
+
+
+def in_currency(value: Any, unit: str) -> str:
+    """Write an amount of the platform, in cents or in millicents, in currency units: exactly, or not at all.
+
+    :raises Invalid: when the unit is none of the platform's, the amount is no number, or it has more digits
+        than can be kept.
+    """
+    units = UNITS.get(f"_{unit}")
+    if units is None:
+        known = " and ".join(repr(name.removeprefix("_")) for name in sorted(UNITS))
+        raise Invalid(f"the unit is {unit!r}; the units of the platform are {known}")
+    try:
+        with localcontext(Context(traps=[Inexact])):
+            amount = exact(value)
+            text = shown(None if amount is None else units(amount))
+    except Inexact:
+        raise Invalid(f"the amount {value!r} has more digits than can be kept exactly") from None
+    if text is None:
+        said = repr(value) if value is None or isinstance(value, (str, int, float)) else describe(value)
+        raise Invalid(f"the amount is {said}; it must be a number of {unit}")
+    return text
 
 
 def read_amount(text: str, option: str) -> Decimal:

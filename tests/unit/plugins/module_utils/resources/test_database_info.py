@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api import models as m
-from ansible_collections.hosted.services.plugins.module_utils.resources.database import as_table
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils.resources.database import (
+    as_table,
+    connection_url,
+)
 from ansible_collections.hosted.services.plugins.module_utils.resources.database_info import DATABASE_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
     Ambiguous,
@@ -30,6 +34,7 @@ class Account(FakeClient):
     """An account with a database; each read is noted in ``calls``."""
 
     supported: bool | None = True
+    url: str | None = "postgresql://"
 
     def database(self, id: str) -> m.DatabaseInventory:
         self.calls.append(("database", id))
@@ -44,7 +49,7 @@ class Account(FakeClient):
 
     def database_connection(self, id: str) -> m.DatabaseConnection:
         self.calls.append(("connection", id))
-        return m.DatabaseConnection.model_validate({"password": "hidden", "url": "postgresql://"})
+        return m.DatabaseConnection.model_validate({"password": "hidden", "url": self.url})
 
 
 @pytest.fixture
@@ -129,3 +134,17 @@ def test_no_column_is_lost_in_a_record() -> None:
     result = m.QueryResult.model_validate({"columns": columns, "rows": [list("abcde")]})
     (record,) = as_table(result)["records"]
     assert record == {"id": "a", "id_2": "b", "column_3": "c", "id_2_2": "d", "id_3": "e"}
+
+
+def test_the_url_is_that_of_the_connection(client: Account) -> None:
+    task = task_of(DATABASE_INFO, client, service="db")
+    assert connection_url(task) == "postgresql://"
+    assert client.calls == [("connection", "svc_db")]
+
+
+@pytest.mark.parametrize("url", [None, ""])
+def test_a_url_that_is_missing_is_no_empty_one(client: Account, url: str | None) -> None:
+    client.url = url
+    with pytest.raises(UnexpectedAnswer, match="connection: the field 'url' is missing") as refused:
+        connection_url(task_of(DATABASE_INFO, client, service="db"))
+    assert "hidden" not in str(refused.value)

@@ -75,3 +75,14 @@ def test_hints() -> None:
     many = lookup.near_miss("zzz", [f"name{number:02}" for number in range(12)])
     assert many.endswith("'name09' \u2026")
     assert "name10" not in many
+
+
+def test_a_service_is_meant_by_its_id_wherever_or_by_its_name_among_those_that_fit() -> None:
+    everything = account().services()
+    games = [service for service in everything if service.family == "GAME"]
+    assert lookup.service_meant(everything, games, "web").id == "b"
+    assert lookup.service_meant(everything, games, "d").id == "d"
+    with pytest.raises(Ambiguous, match="a, b"):
+        lookup.service_meant(everything, everything, "web")
+    with pytest.raises(Missing, match="no service of id or name 'db'; there are: 'web'"):
+        lookup.service_meant(everything, games, "db")

@@ -16,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.money im
     Cost,
     from_cents,
     from_millicents,
+    in_currency,
     read_amount,
     shown,
     with_units,
@@ -96,3 +97,49 @@ def test_what_is_no_amount_is_left_alone(value: Any) -> None:
 
 def test_a_field_that_is_there_is_never_replaced() -> None:
     assert with_units({"total": "mine", "total_cents": 5}) == {"total": "mine", "total_cents": 5}
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "text"),
+    [
+        (1060, "millicents", "1.06"),
+        (106, "cents", "1.06"),
+        ("10740", "millicents", "10.74"),
+        (-5, "cents", "-0.05"),
+        (0.1, "cents", "0.001"),
+        ("0.15", "cents", "0.0015"),
+        (Decimal("1E+3"), "cents", "10.00"),
+    ],
+)
+def test_in_currency(amount: Any, unit: str, text: str) -> None:
+    assert in_currency(amount, unit) == text
+
+
+@given(
+    st.integers(min_value=-(10**28) + 1, max_value=10**28 - 1),
+    st.sampled_from([("cents", 2), ("millicents", 3)]),
+)
+def test_in_currency_is_exact(amount: int, unit: tuple[str, int]) -> None:
+    digits = Decimal(in_currency(amount, unit[0])).as_tuple()
+    assert isinstance(digits.exponent, int)
+    assert int(Decimal((digits.sign, digits.digits, digits.exponent + unit[1]))) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "words"),
+    [
+        (1, "euros", "the unit is 'euros'; the units of the platform are 'cents' and 'millicents'"),
+        ("12,50", "cents", "the amount is '12,50'; it must be a number of cents"),
+        (None, "cents", "the amount is None"),
+        (True, "cents", "the amount is True"),
+        (float("nan"), "cents", "the amount is nan"),
+        ("Infinity", "cents", "the amount is 'Infinity'"),
+        ({"secret": "hidden"}, "cents", "the amount is an object; it"),
+        (10**28 + 1, "cents", "more digits than can be kept exactly"),
+        ("0." + "1" * 29, "millicents", "more digits than can be kept exactly"),
+    ],
+)
+def test_in_currency_refuses(amount: Any, unit: str, words: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        in_currency(amount, unit)
+    assert words in str(refused.value)

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: database_url
+short_description: The connection URL of a database
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Reads how neighbours in a project connect to a database service, to be used inside a template or an option of a task.
+  - The URL holds the password. Its host name can be resolved inside the project's network only.
+  - Variables of applications of the same project need no password. There C(${ALIAS.URL}) is resolved by the platform,
+    and follows the database when its port changes; see M(hosted.services.environment).
+options:
+  _terms:
+    description:
+      - Ids or names of database services. An id wins over a name.
+    type: list
+    elements: str
+    required: true
+  project:
+    description:
+      - Name or id of the project of the services, when several services have one name.
+    type: str
+  family:
+    description:
+      - Family of the services, when several services have one name.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+extends_documentation_fragment:
+  - hosted.services.common.inventory_connection
+  - hosted.services.common.lookup_variables
+seealso:
+  - module: hosted.services.database_info
+  - module: hosted.services.environment
+  - plugin: hosted.services.registry_credentials
+    plugin_type: lookup
+"""
+
+EXAMPLES = r"""
+- name: Configure a worker that runs on a machine of the project
+  ansible.builtin.template:
+    src: worker.ini.j2  # url = {{ lookup('hosted.services.database_url', 'orders-db', project='web') }}
+    dest: /etc/worker.ini
+    mode: "0600"
+  diff: false
+
+- name: Hand it to a program
+  ansible.builtin.command:
+    cmd: /usr/local/bin/migrate
+  environment:
+    DATABASE_URL: "{{ lookup('hosted.services.database_url', 'orders-db') }}"
+  no_log: true
+  changed_when: true
+"""
+
+RETURN = r"""
+_list:
+  description: One connection URL for each service.
+  type: list
+  elements: str
+"""
+
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.resources.database import connection_url
+from ansible_collections.hosted.services.plugins.module_utils.resources.on_service import ON_SERVICE
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from ansible_collections.hosted.services.plugins.plugin_utils.lookups import ReadingLookup
+
+
+class LookupModule(ReadingLookup):
+    """Reads the connection URLs of databases."""
+
+    def read(self, client: Client, terms: list[str]) -> list[Any]:
+        """Return a URL for each service."""
+        if not terms or not all(isinstance(term, str) and term.strip() for term in terms):
+            raise Invalid("name a database service by id or by name; none of the terms may be empty")
+        narrowed = {name: self.get_option(name) for name in ON_SERVICE if name != "service"}
+        return [connection_url(Task(client, {**narrowed, "service": term})) for term in terms]

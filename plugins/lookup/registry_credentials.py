@@ -1,0 +1,92 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: registry_credentials
+short_description: The login of the account's image registry
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Reads the credentials of the account's space in the platform's image registry, to be used inside a template or an
+    option of a task.
+  - They are not the API token. They belong to the account and open only its own images, which are at
+    C(HOST/PROJECT/SLUG:TAG).
+  - A token of scope C(REGISTRY) is enough.
+options:
+  _terms:
+    description:
+      - There are none. An account has one registry.
+    type: list
+    elements: str
+extends_documentation_fragment:
+  - hosted.services.common.inventory_connection
+  - hosted.services.common.lookup_variables
+notes:
+  - M(hosted.services.app_image) pushes images without this.
+seealso:
+  - module: hosted.services.app_image
+  - plugin: hosted.services.database_url
+    plugin_type: lookup
+"""
+
+EXAMPLES = r"""
+- name: Let podman pull from the registry
+  containers.podman.podman_login:
+    registry: "{{ registry.host }}"
+    username: "{{ registry.username }}"
+    password: "{{ registry.secret }}"
+  no_log: true
+  vars:
+    registry: "{{ lookup('hosted.services.registry_credentials') }}"
+
+- name: Write what docker reads
+  ansible.builtin.copy:
+    content: "{{ {'auths': {registry.host: {'auth': (registry.username ~ ':' ~ registry.secret) | b64encode}}} | to_json }}"
+    dest: ~/.docker/config.json
+    mode: "0600"
+  no_log: true
+  vars:
+    registry: "{{ lookup('hosted.services.registry_credentials', token_file='~/.config/hosted/registry-token') }}"
+"""
+
+RETURN = r"""
+_list:
+  description:
+    - The credentials, as the one item of the list.
+    - Fields that the platform adds in the future are returned as well.
+  type: list
+  elements: dict
+  contains:
+    host:
+      description: The registry.
+      type: str
+    project:
+      description: The account's space in it.
+      type: str
+    username:
+      description: Who logs in.
+      type: str
+    secret:
+      description: The password.
+      type: str
+"""
+
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from ansible_collections.hosted.services.plugins.plugin_utils.lookups import ReadingLookup
+
+
+class LookupModule(ReadingLookup):
+    """Reads the login of the registry."""
+
+    def read(self, client: Client, terms: list[str]) -> list[Any]:
+        """Return the credentials."""
+        if terms:
+            raise Invalid(f"an account has one registry, so nothing is to be named; {len(terms)} terms were")
+        return [client.registry_credentials().as_dict()]

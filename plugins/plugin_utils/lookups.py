@@ -1,0 +1,87 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lookups that read from the platform: their options and errors, with nothing kept and nothing shown."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+from ansible.template import Templar
+from ansible.utils.display import Display
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION, connection
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+    ConfigurationError,
+    HostedError,
+)
+from ansible_collections.hosted.services.plugins.module_utils.api.libraries import require
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
+from ansible_collections.hosted.services.plugins.plugin_utils.in_process import first_values, untagged
+
+display = Display()
+FROM_INVENTORY = {"base_url": ("hosted_url",)}
+"""What the inventory tells its hosts: where the platform is, for when nothing else does."""
+
+
+class ReadingLookup(LookupBase):
+    """Base of the collection's lookups. A subclass reads what it is for and returns it.
+
+    What it returns goes to Ansible and nowhere else. The log has the address and the status of each call.
+    """
+
+    @abstractmethod
+    def read(self, client: Client, terms: list[str]) -> list[Any]:
+        """Return one value for each term, or the only one there is.
+
+        :raises HostedError: when it cannot be read.
+        """
+
+    def run(
+        self, terms: Sequence[Any], variables: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """Read from the platform.
+
+        :raises AnsibleLookupError: with one sentence on what went wrong.
+        """
+        try:
+            require()
+            self._check(kwargs)
+            self.set_options(var_options=self._own(variables or {}), direct=kwargs)
+            settings = connection(self._connection_options(variables or {}))
+            transport = Transport(settings, lambda line: display.vvv(f"hosted.services: {line}"))
+            try:
+                return self.read(Client(transport), untagged(list(terms)))
+            finally:
+                transport.close()
+        except HostedError as error:
+            raise AnsibleLookupError(error.message) from None
+
+    def _check(self, keywords: Mapping[str, Any]) -> None:
+        """Refuse what Ansible would ignore, such as a project whose option has a slip in its name."""
+        known = [name for name in self.option_definitions if name != "_terms"]
+        for name in keywords:
+            if name not in known:
+                raise ConfigurationError(f"unknown option {name!r}{near_miss(name, known)}")
+
+    def _own(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables that are options of this lookup, rendered: Ansible takes them as they are."""
+        names = {
+            entry["name"]: (entry["name"],)
+            for option in self.option_definitions.values()
+            for entry in option.get("vars") or ()
+        }
+        return first_values(names, variables, cast(Templar, self._templar).template)
+
+    def _connection_options(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        options = {name: self.get_option(name) for name in CONNECTION}
+        if not options["base_url"]:
+            options.update(first_values(FROM_INVENTORY, variables, cast(Templar, self._templar).template))
+        plain: dict[str, Any] = untagged(options)
+        return plain

@@ -1,0 +1,198 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lookups in real templates: the values of the moment, settings from everywhere, and nothing shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from integration.ansible_run import Ansible, Run
+from sandbox.testing import Sandbox
+
+SEED = {
+    "projects": ["web", "games"],
+    "services": [
+        {"name": "db", "product": "postgresql", "project": "web"},
+        {"name": "db", "product": "mariadb", "project": "games"},
+        {"name": "orders", "product": "postgresql", "project": "web"},
+        {"name": "survival", "product": "minecraft", "project": "games"},
+    ],
+}
+CREDENTIALS = "lookup('hosted.services.registry_credentials')"
+URL = "lookup('hosted.services.database_url', 'orders')"
+
+
+@pytest.fixture
+def ids(sandbox: Sandbox) -> dict[str, str]:
+    """The services by name; of two of one name the one that was made last."""
+    found: dict[str, str] = sandbox.seed(SEED)["services"]
+    sandbox.clear_journal()
+    return found
+
+
+@pytest.fixture
+def url(sandbox: Sandbox, ids: dict[str, str]) -> str:
+    """The connection URL that the lookup has to find."""
+    connection = sandbox.api("GET", f"/api/resources/{ids['orders']}/database/connection").json()
+    sandbox.clear_journal()
+    return str(connection["url"])
+
+
+def write(ansible: Ansible, expression: str, *arguments: str, variables: str = "", **options: Any) -> Run:
+    """Write the value of an expression into a file, as a careful task does."""
+    content, dest = f"{{{{ {expression} }}}}", str(ansible.folder / "value")
+    task = {"content": content, "dest": dest, "mode": "0600"}
+    tasks = [{"name": "Write", "ansible.builtin.copy": task, "no_log": True}]
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "vars": yaml.safe_load(variables or "{}"),
+        "tasks": tasks,
+    }
+    return ansible.playbook(yaml.safe_dump([play]), *arguments, **options)
+
+
+def written(ansible: Ansible) -> str:
+    """Return what was written."""
+    return (ansible.folder / "value").read_text()
+
+
+def test_registry_credentials(ansible: Ansible, sandbox: Sandbox) -> None:
+    """All four fields, with the least token."""
+    ansible.environment["HOSTED_SERVICES_TOKEN"] = sandbox.registry_token
+    wanted = sandbox.api("GET", "/api/registry/credentials").json()
+    fields = "[c.host, c.project, c.username, c.secret] | join(' ')"
+    write(ansible, fields, variables=f'{{c: "{{{{ {CREDENTIALS} }}}}"}}').succeed()
+    assert written(ansible) == " ".join(wanted[name] for name in ("host", "project", "username", "secret"))
+
+
+def test_database_url(ansible: Ansible, ids: dict[str, str], url: str) -> None:
+    """By name, by id, and several at once."""
+    write(ansible, URL).succeed()
+    assert written(ansible) == url
+    write(
+        ansible, f"query('hosted.services.database_url', '{ids['orders']}', 'orders') | join(' ')"
+    ).succeed()
+    assert written(ansible) == f"{url} {url}"
+
+
+def test_the_answer_is_that_of_database_info(ansible: Ansible, sandbox: Sandbox, url: str) -> None:
+    """Both read the same, and the lookup reads it each time."""
+    same = f'"db.database.connection.url == {URL}"'
+    compare = f"  ansible.builtin.assert: {{that: {same}, quiet: true}}\n"
+    tasks = (
+        "- name: Read\n  hosted.services.database_info: {service: orders, return_secrets: true}\n"
+        f"  register: db\n  no_log: true\n- name: Compare\n{compare}- name: Compare again\n{compare}"
+    )
+    run = ansible.tasks(tasks).succeed()
+    assert len(sandbox.journal("database.connection")) == 3
+    assert url not in run.output
+
+
+def test_a_name_is_narrowed(ansible: Ansible, sandbox: Sandbox, ids: dict[str, str]) -> None:
+    """Two services of one name are told apart by their project."""
+    write(ansible, "lookup('hosted.services.database_url', 'db', project='games')").succeed()
+    games = sandbox.api("GET", f"/api/resources/{ids['db']}/database/connection").json()["url"]
+    assert written(ansible) == games
+
+
+@pytest.mark.parametrize("way", ["keyword", "variable", "template", "token file", "inventory", "environment"])
+def test_settings_come_from(way: str, ansible: Ansible, sandbox: Sandbox, url: str, tmp_path: Path) -> None:
+    """Keywords win over variables, these over the environment; the inventory tells the address."""
+    nothing: dict[str, str | None] = {"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None}
+    wrong: dict[str, str | None] = {"HOSTED_SERVICES_TOKEN": "wrong"}
+    (tmp_path / "token").write_text(f"{sandbox.token}\n")
+    wrong_variable = "hosted_services_token: wrong"
+    env, variables, keywords = {
+        "keyword": (nothing, wrong_variable, f"base_url='{sandbox.base_url}', token='{sandbox.token}'"),
+        "variable": (wrong, f"hosted_services_token: {sandbox.token}", ""),
+        "template": (
+            {**wrong, "HOSTED_SERVICES_URL": "http://127.0.0.1:1"},
+            f'hosted_services_token: "{{{{ t }}}}", t: {sandbox.token}, '
+            f'hosted_services_url: "{{{{ u }}}}", u: "{sandbox.base_url}"',
+            "",
+        ),
+        "token file": (
+            nothing,
+            f'hosted_services_url: "{sandbox.base_url}"',
+            f"token_file='{tmp_path}/token'",
+        ),
+        "inventory": (
+            {"HOSTED_SERVICES_URL": None},
+            f'hosted_url: "{{{{ u }}}}", u: "{sandbox.base_url}"',
+            "",
+        ),
+        "environment": ({}, "hosted_url: http://127.0.0.1:1", ""),
+    }[way]
+    lookup = f"lookup('hosted.services.database_url', 'orders'{', ' if keywords else ''}{keywords})"
+    write(ansible, lookup, variables=f"{{{variables}}}", env=env).succeed()
+    assert written(ansible) == url
+
+
+REFUSED = {
+    "'oders'": "did you mean 'orders'?",
+    "'survival'": "the platform refused",
+    "": "name a database service",
+    "''": "none of the terms may be empty",
+    "'db'": "2 services are named 'db'",
+    "'db', projct='web'": "unknown option 'projct'; did you mean 'project'?",
+    "'db', project='wbe'": "unknown project 'wbe'; did you mean 'web'?",
+    "'db', token='wrong'": "the token was not accepted (401)",
+    "'db', token='sandbox-registry-token'": "This route needs scope FULL",
+    "'db', token='a b'": "token holds a space",
+    "'db', base_url=''": "base_url is not set",
+    "'db', timeout='soon'": "soon",
+}
+
+
+@pytest.mark.usefixtures("ids")
+def test_refused(ansible: Ansible) -> None:
+    """What is wrong is said in one sentence."""
+    lookups = {arguments: f"lookup('hosted.services.database_url', {arguments})" for arguments in REFUSED}
+    lookups["registry"] = "lookup('hosted.services.registry_credentials', 'shop')"
+    tasks = [
+        {"name": name, "ansible.builtin.debug": {"msg": f"{{{{ {lookup} }}}}"}, "ignore_errors": True}
+        for name, lookup in lookups.items()
+    ]
+    run = ansible.tasks(yaml.safe_dump(tasks)).succeed()
+    assert "Traceback" not in run.output
+    for name, words in {**REFUSED, "registry": "an account has one registry"}.items():
+        if name:
+            assert run[name].outcome == "failed", name
+            assert words in run[name].message, name
+    assert REFUSED[""] in run.output
+
+
+@pytest.mark.parametrize("expression", [URL, f"{CREDENTIALS}.secret"], ids=["database", "registry"])
+@pytest.mark.usefixtures("ids")
+def test_nothing_is_shown(expression: str, ansible: Ansible, tmp_path: Path) -> None:
+    """Neither with -vvvv nor in the debug log; the calls are."""
+    log = tmp_path / "ansible.log"
+    run = write(
+        ansible, expression, "-vvvv", env={"ANSIBLE_LOG_PATH": str(log), "ANSIBLE_DEBUG": "1"}
+    ).succeed()
+    secret = written(ansible)
+    assert len(secret) > 8
+    assert "-> 200 in" in run.output
+    assert secret not in run.output + log.read_text()
+
+
+@pytest.mark.parametrize("errors", ["strict", "warn", "ignore"])
+def test_an_error_does_not_show_a_value(errors: str, ansible: Ansible, sandbox: Sandbox, url: str) -> None:
+    """Half of the answer came, and with it the password."""
+    sandbox.fault("database.connection", "truncated", count=None)
+    log = ansible.folder / "ansible.log"
+    expression = f"lookup('hosted.services.database_url', 'orders', retries=0, errors='{errors}') or ''"
+    play = f'- ansible.builtin.set_fact: {{found: "{{{{ {expression} }}}}"}}'
+    run = ansible.tasks(play, env={"ANSIBLE_LOG_PATH": str(log), "ANSIBLE_VERBOSITY": "4"})
+    assert (run.rc == 0) is (errors != "strict")
+    assert "the connection broke before the answer was whole" in log.read_text()
+    password = url.partition("://")[2].partition("@")[0].partition(":")[2]
+    assert len(password) > 8
+    assert password not in run.output + log.read_text()
+    assert sandbox.journal("database.connection")
