@@ -71,17 +71,10 @@ def a_quiet_night(ids: dict[str, str], name: str) -> set[str]:
 
 def a_failed_night(ids: dict[str, str], name: str) -> set[str]:
     """The backup of one service fails on the platform; the run says so and works on for the others."""
-    control("PUT", "/delays", {"backup": 3600})
-    run = start(name)
-    all_pending(ids, name)
-    state = control("GET", "/state")
-    for backup in state["records"]["backup"]:
-        if backup["service_id"] == ids["shop"] and backup["name"] == name:
-            backup["status"] = "FAILED"
-    control("PUT", "/state", state)
-    control("POST", "/clock", {"advance": 3600})
-    control("PUT", "/delays", {"backup": 0.3})
-    if not run.wait():
+    control("POST", f"/operator/services/{ids['shop']}", {"backup_fails": True})
+    code = start(name).wait()
+    control("POST", f"/operator/services/{ids['shop']}", {"backup_fails": False})
+    if not code:
         raise SystemExit("a run with a failed backup ended as if nothing had happened")
     return set(ids) - {"shop"}
 
@@ -123,13 +116,6 @@ def descendants(pid: int) -> list[int]:
     return [*children, *(other for child in children for other in descendants(child))]
 
 
-def set_back(moment: datetime) -> None:
-    """Begin in the past. The clock itself goes forward only, but a saved state may be of any time."""
-    state = control("GET", "/state")
-    state["records"]["meta"][0]["value"].update(now=int(moment.timestamp() * 1000), real=time.time())
-    control("PUT", "/state", state)
-
-
 def left(nights: list[datetime]) -> list[datetime]:
     """Return what the policy keeps of these nights."""
     weeks = {night.isocalendar()[:2]: night for night in nights}  # the last of a week wins
@@ -140,10 +126,10 @@ def main() -> None:
     """Live through the nights and write down what must be left of them."""
     last = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
     nights = [last - timedelta(days=day) for day in reversed(range(NIGHTS))]
-    set_back(nights[0] - timedelta(hours=2))
     seeds = [{"name": name, "product": product} for name, product in SERVICES.items()]
     seeds[0]["host"] = "node-frankfurt-1"
-    ids: dict[str, str] = control("POST", "/seed", {"services": seeds})["services"]
+    begin = {"clock": (nights[0] - timedelta(hours=2)).isoformat(), "seed": {"services": seeds}}
+    ids: dict[str, str] = control("POST", "/reset", begin)["services"]
     special = {FAILED_NIGHT: a_failed_night, SILENT_NIGHT: a_silent_night, KILLED_NIGHT: a_killed_night}
     brought: dict[str, list[datetime]] = {service: [] for service in ids}
     for number, night in enumerate(nights):

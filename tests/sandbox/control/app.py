@@ -112,11 +112,14 @@ class Control:
 
     def reset(self, request: Request, document: Document) -> Any:
         """Begin anew: empty records, files, faults and journal; then profile, delays, clock and seed."""
+        begin = parse(document["clock"]) if "clock" in document else None
         self.clear()
         if "profile" in document or "fill" in document:
             name = document.get("profile", "plain")
             self.set_profile(request, {"name": name, "fill": document.get("fill")})
         self.world.delays.change(document.get("delays") or {})
+        if begin is not None:
+            self.world.clock.restore(begin, 1.0)
         furnish(self.world)
         schedule(self.world)
         return sow(self.world, document.get("seed") or {})
@@ -244,15 +247,15 @@ class Control:
         return vars(self._service(request))
 
     def operate_service(self, request: Request, document: Document) -> Any:
-        """`status` (with `reason`), `state`, `start_fails`: any of them."""
+        """`status` (with `reason`), `state`, `start_fails`, `backup_fails`, `connection`: any of them."""
         service = self._service(request)
         if "status" in document:
             operator.set_status(self.world, service, document["status"], document.get("reason"))
         if "state" in document:
             operator.set_state(self.world, service, document["state"])
-        if "start_fails" in document:
-            service.start_fails = bool(document["start_fails"])
-            self.world.store.put(service)
+        operator.set_fate(self.world, service, document.get("start_fails"), document.get("backup_fails"))
+        if "connection" in document:
+            operator.set_connection(self.world, service, document["connection"])
         return vars(service)
 
     def intervene(self, request: Request, document: Document) -> None:

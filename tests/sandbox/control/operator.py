@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sandbox.domain import backups, events, lifecycle, money
 from sandbox.domain.world import World
 from sandbox.store.records import Account, Backup, Entry, Node, Service
@@ -12,6 +14,9 @@ from sandbox.store.records import Account, Backup, Entry, Node, Service
 STATUSES = ("PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED")
 STATES = ("running", "stopped", "starting", "stopping", "installing", "unknown")
 BACKUP_STATUSES = ("PENDING", "COMPLETED", "FAILED", "RESTORING")
+#: What a database's connection is made of: where it is, and who opens what there.
+ENDPOINT = ("host", "port")
+LOGIN = ("user", "password", "database")
 
 
 def _known(value: str, values: tuple[str, ...], what: str) -> None:
@@ -42,6 +47,28 @@ def set_state(world: World, service: Service, state: str) -> None:
     """Put a container into a state, where it stays."""
     _known(state, STATES, "state")
     lifecycle.force_state(world, service, state)
+
+
+def set_fate(
+    world: World, service: Service, start_fails: bool | None = None, backup_fails: bool | None = None
+) -> None:
+    """Let the starts or the backups of a service fail from now on, or succeed again."""
+    if start_fails is not None:
+        service.start_fails = bool(start_fails)
+    if backup_fails is not None:
+        service.backup_fails = bool(backup_fails)
+    world.store.put(service)
+
+
+def set_connection(world: World, service: Service, parts: dict[str, Any]) -> None:
+    """Let a database be a real one that runs elsewhere: its host, port, user, password and name."""
+    if not service.secrets.get("database"):
+        raise ValueError(f"service {service.name} is no database")
+    if unknown := set(parts) - {*ENDPOINT, *LOGIN}:
+        raise ValueError(f"a connection has no {', '.join(sorted(unknown))}")
+    service.endpoint |= {name: parts[name] for name in ENDPOINT if name in parts}
+    service.secrets |= {name: str(parts[name]) for name in LOGIN if name in parts}
+    world.store.put(service)
 
 
 def set_node(world: World, node: Node, reachable: bool | None = None, ports_left: int | None = -1) -> None:

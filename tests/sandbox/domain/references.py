@@ -42,9 +42,8 @@ def connection(world: World, service: Service) -> ConnectionDetails:
     secret = service.secrets
     return connection_details(
         engine=world.store.need(Product, service.product).engine,
-        alias=service.alias,
-        internal_domain=INTERNAL_DOMAIN,
-        port=internal_port(world, service),
+        host=service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}",
+        port=int(service.endpoint.get("port") or internal_port(world, service)),
         user=secret["user"],
         password=secret["password"],
         database=secret["database"],

@@ -22,10 +22,9 @@ class ConnectionDetails(TypedDict):
 
 
 def connection_details(
-    *, engine: str, alias: str, internal_domain: str, port: int, user: str, password: str, database: str
+    *, engine: str, host: str, port: int, user: str, password: str, database: str
 ) -> ConnectionDetails:
     """Build the details; `url` is the same again with every part escaped, ready for a client library."""
-    host = f"{alias}.{internal_domain}"
     login = f"{quote(user, safe='')}:{quote(password, safe='')}"
     return ConnectionDetails(
         engine=engine,

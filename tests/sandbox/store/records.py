@@ -101,7 +101,10 @@ class Project(Record):
 
 @dataclass
 class Service(Record):
-    """A hosted workload. `rates` is its price over time, `life` that of its container."""
+    """A hosted workload. `rates` is its price over time, `life` that of its container.
+
+    `endpoint` is the `host` and `port` of a database that runs outside the sandbox.
+    """
 
     OWNER: ClassVar[str] = "account_id"
     account_id: str = ""
@@ -132,6 +135,8 @@ class Service(Record):
     sftp: dict[str, Any] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
     start_fails: bool = False
+    backup_fails: bool = False
+    endpoint: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

@@ -69,6 +69,21 @@ def test_the_operator_adds_backups_of_any_kind(sandbox: Sandbox, order: Order) -
     assert sandbox.api("POST", f"/api/resources/{key}/backups/{failed}/restore").status_code == 409
 
 
+@pytest.mark.rule("backup-states")
+def test_the_operator_lets_backups_fail(sandbox: Sandbox, order: Order) -> None:
+    key, other = order(), order(name="other")
+    sandbox.operator(f"services/{key}", backup_fails=True)
+    sandbox.clock(freeze=True)
+    for service in (key, other):
+        _create(sandbox, service)
+    sandbox.clock(advance=1)
+    assert [b["status"] for k in (key, other) for b in _backups(sandbox, k)] == ["FAILED", "COMPLETED"]
+    sandbox.operator(f"services/{key}", backup_fails=False)
+    _create(sandbox, key)
+    sandbox.clock(advance=1)
+    assert [b["status"] for b in _backups(sandbox, key)] == ["FAILED", "COMPLETED"]
+
+
 @pytest.mark.rule("delete")
 def test_backups_go_with_their_service(sandbox: Sandbox, order: Order) -> None:
     key, other = order(), order(name="other")

@@ -111,6 +111,17 @@ def test_the_clock(sandbox: Sandbox) -> None:
     assert sandbox.clock(freeze=False)["rate"] == 1.0
 
 
+def test_a_reset_may_begin_in_the_past(sandbox: Sandbox) -> None:
+    sandbox.reset(clock="2026-01-02T03:04:05Z", delays={"backup": 3600})
+    key = sandbox.seed(SEED)["services"]["mc"]
+    sandbox.api("POST", f"/api/resources/{key}/backups", {"name": "b"})
+    sandbox.clock(set="2026-01-02T06:00:00Z")
+    made = next(b for b in sandbox.api("GET", f"/api/resources/{key}/backups").json() if b["name"] == "b")
+    assert made["createdAt"].startswith("2026-01-02T03:04:")
+    assert made["status"] == "COMPLETED"
+    assert made["completedAt"].startswith("2026-01-02T04:04:")
+
+
 def test_a_call_that_waits_moves_a_frozen_clock(sandbox: Sandbox, push: Push) -> None:
     sandbox.clock(freeze=True)
     sandbox.delays(scan=20, start=5)
@@ -147,6 +158,7 @@ def test_a_control_call_that_makes_no_sense(sandbox: Sandbox) -> None:
         ("PUT", "/profile", {"fill": {"nothing": "x"}}),
         ("PUT", "/delays", {"start": "soon"}),
         ("POST", "/clock", {"set": "yesterday"}),
+        ("POST", "/reset", {"clock": "yesterday"}),
     ):
         with pytest.raises(RuntimeError, match="400"):
             sandbox.control(method, path, body)

@@ -99,6 +99,19 @@ def test_an_engine_that_cannot_be_opened(sandbox: Sandbox, order: Order) -> None
     assert answer.status_code == 501
 
 
+def test_a_connection_may_lead_to_a_real_database(sandbox: Sandbox, order: Order) -> None:
+    key = order("mariadb", "db")
+    real = {"host": "127.0.0.1", "port": 13306, "user": "u", "password": "p@s", "database": "shop"}
+    sandbox.operator(f"services/{key}", connection=real)
+    found = sandbox.api("GET", f"/api/resources/{key}/database/connection").json()
+    assert found == {"engine": "mariadb", **real, "url": "mariadb://u:p%40s@127.0.0.1:13306/shop"}
+    sandbox.operator(f"services/{key}", connection={"port": 13307})
+    assert sandbox.api("GET", f"/api/resources/{key}/database/connection").json()["port"] == 13307
+    for service, parts in ((key, {"colour": "red"}), (order(), real)):
+        with pytest.raises(RuntimeError):
+            sandbox.operator(f"services/{service}", connection=parts)
+
+
 def test_a_connection_is_for_neighbours(database: Database) -> None:
     found = database.sandbox.api("GET", f"{database.base}/connection").json()
     assert found["host"].startswith("db.")

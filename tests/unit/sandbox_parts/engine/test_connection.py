@@ -11,8 +11,7 @@ from sandbox.engine import connection_details
 def test_details() -> None:
     details = connection_details(
         engine="postgresql",
-        alias="db",
-        internal_domain="internal.test",
+        host="db.internal.test",
         port=5432,
         user="owner",
         password="p@ss/word: 1",
