@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 
@@ -185,6 +186,6 @@ def paced(show: Callable[[str], None]) -> Callable[[str], None]:
     def progress(line: str) -> None:
         if time.monotonic() - last[0] >= SECONDS_BETWEEN_PROGRESS:
             last[0] = time.monotonic()
-            show(f"  {line}")
+            show(f"  {printable(line)}")
 
     return progress

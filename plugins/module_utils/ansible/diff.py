@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api.libraries import yaml
+from ..api.text import printable
 from ..resources.plan import Plan
 
 
@@ -18,10 +19,10 @@ def as_diff(plan: Plan) -> dict[str, str]:
 
 
 def as_yaml(state: Mapping[str, Any] | str) -> str:
-    """Return ``state`` as YAML in the order it was given; nothing at all for nothing, text as it is."""
+    """Return ``state`` as YAML in the order it was given; nothing at all for nothing, text as text."""
     if not state:
         return ""
     if isinstance(state, str):
-        return state
+        return printable(state)
     text: str = yaml.safe_dump(dict(state), sort_keys=False, default_flow_style=False, allow_unicode=True)
-    return text
+    return printable(text)

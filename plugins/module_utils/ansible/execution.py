@@ -9,8 +9,10 @@ it returns. So their results are the same.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,14 +20,16 @@ from ..api.client import Client
 from ..api.connection import Connection
 from ..api.errors import HostedError
 from ..api.libraries import require
-from ..api.text import HIDDEN
+from ..api.text import HIDDEN, Redactor
 from ..api.transport import Transport
 from ..resources.plan import Plan, Resource, Task
 from .diff import as_diff
-from .options import CONNECTION, connection
+from .options import argument_spec, connection
 
 USER_IN_URL = re.compile(r"//.*@")
 """A user name and a password in a URL, which are refused but must not be shown either."""
+SHORTEST_SECRET = 4
+"""Shorter ones come up by chance, and hiding them everywhere would tell what they are."""
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Surroundings:
 
 
 def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings) -> dict[str, Any]:
-    """Run a task and return its result, as Ansible wants it. Errors become a failed result."""
+    """Run a task and return its result, as Ansible wants it. Errors become a failed result, defects too."""
     result: dict[str, Any] = {"changed": False}
     task = None
     try:
@@ -57,11 +61,13 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
             if not around.check_mode:
                 carry_out(resource, plan, result)
     except HostedError as error:
-        result.update({"failed": True, "msg": error.message, **error.details})
+        result.update(without_secrets(resource, options, failure(error)))
+    except Exception as error:  # one that nobody foresaw
+        result.update(defect(error))
     if task is not None:
         result.update(task.facts)
         if task.warnings:
-            result["warnings"] = task.warnings
+            result["warnings"] = without_secrets(resource, options, task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     return result
 
@@ -88,7 +94,7 @@ def carry_out(resource: Resource, plan: Plan, result: dict[str, Any]) -> None:
             result[resource.noun] = plan.reread()
         if done and plan.had_effect is not None:
             result["changed"] = plan.had_effect()
-    except HostedError:
+    except Exception:
         result.pop("diff", None)
         result.update({"changed": bool(done), "actions": done, resource.noun: as_left(plan, done)})
         raise
@@ -100,17 +106,73 @@ def as_left(plan: Plan, done: Sequence[str]) -> Any:
         return None
     try:
         return plan.reread()
-    except HostedError:
+    except Exception:  # the first error is the one to tell
         return None
 
 
+def failure(error: HostedError) -> dict[str, Any]:
+    """Return what an error says."""
+    return {"failed": True, "msg": error.message, **error.details}
+
+
+def defect(error: Exception) -> dict[str, Any]:
+    """Return what is said of an error that is a mistake of the collection: its kind and place, in one line.
+
+    Its text is left out, because it may hold whatever was at hand, such as the headers of a request.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
+    return {
+        "failed": True,
+        "msg": f"this is a defect of the collection: {type(error).__name__} at {places[-1]}. Its text is not "
+        "shown, as it may hold secrets. Please report it with the places that are in this result",
+        "places": places,
+    }
+
+
+def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
+    """Return what is said to the user without the secrets of the options: the platform may echo them."""
+    names = hidden_options(resource, argument_spec(resource))
+    secrets = {value for name in names for value in texts(options.get(name))}
+    long_enough = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+    return replaced(said, Redactor(long_enough)) if long_enough else said
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text and number inside ``value``."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from texts(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def replaced(value: Any, redact: Callable[[str], str]) -> Any:
+    """Return ``value`` with every text inside it as ``redact`` returns it."""
+    if isinstance(value, dict):
+        return {key: replaced(item, redact) for key, item in value.items()}
+    if isinstance(value, list):
+        return [replaced(item, redact) for item in value]
+    return redact(value) if isinstance(value, str) else value
+
+
+def hidden_options(resource: Resource, spec: Mapping[str, Any]) -> set[str]:
+    """Return the names of the options whose values are never shown."""
+    return {name for name, option in spec.items() if option.get("no_log")} | resource.secret_options
+
+
 def shown_options(resource: Resource, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options without the secrets among them."""
-    spec = {**CONNECTION, **resource.options}
-    hidden = {name for name, option in spec.items() if option.get("no_log")} | resource.secret_options
+    """Return the options without the secrets among them.
+
+    The value of a name that is no option is hidden too: it may be that of a secret with a slip in it.
+    """
+    spec = argument_spec(resource)
+    aliases = {alias for option in spec.values() for alias in option.get("aliases", ())}
+    plain = {*spec, *aliases} - hidden_options(resource, spec)
     shown = {
-        name: HIDDEN if name in hidden and value not in (None, {}, []) else value
-        for name, value in options.items()
+        name: value if name in plain or value in (None, {}, []) else HIDDEN for name, value in options.items()
     }
     if isinstance(shown.get("base_url"), str):
         shown["base_url"] = USER_IN_URL.sub("//", shown["base_url"])

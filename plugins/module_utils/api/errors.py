@@ -16,16 +16,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from .text import printable
+
 
 class HostedError(Exception):
     """Base of all errors of the collection.
 
-    ``message`` is a sentence for people; ``details`` are data that the result of the task carries.
+    ``message`` is a sentence for people, and can be printed whatever names of the platform are in it;
+    ``details`` are data that the result of the task carries.
     """
 
     def __init__(self, message: str, **details: Any) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = printable(message)
+        super().__init__(self.message)
         self.details = details
 
 

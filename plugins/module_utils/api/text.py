@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable
-from urllib.parse import quote
+import unicodedata
+from collections.abc import Callable, Iterable
+from urllib.parse import quote, quote_plus
 
 HIDDEN = "********"
 MAX_LENGTH = 1000
+STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+HARMLESS = frozenset("\n\t\u00ad\u200c\u200d")
+"""What is in those categories and steers nothing: line ends, and marks inside words and emoji."""
+SHORTEST_PART = 8
+"""How many characters of base64 are enough to be no accident."""
 
 
 def clean(text: str) -> str:
@@ -24,6 +30,18 @@ def clean(text: str) -> str:
 def megabytes(count: int) -> str:
     """Write a number of bytes for people."""
     return f"{count / 1_000_000:.1f} MB"
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with what would steer a terminal written as escapes, such as ``\\x1b``."""
+    if text.isprintable():
+        return text
+    return "".join(char if harmless(char) else char.encode("unicode_escape").decode() for char in text)
+
+
+def harmless(char: str) -> bool:
+    """Tell whether a character may reach a terminal as it is."""
+    return char.isprintable() or char in HARMLESS or unicodedata.category(char) not in STEERING
 
 
 class Redactor:
@@ -40,8 +58,23 @@ class Redactor:
 
 
 def encodings(secret: str) -> set[str]:
-    """Return ``secret`` raw, URL-encoded, JSON-escaped and in base64, padded or not."""
-    raw = secret.encode()
-    padded = {base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()}
-    bare = {encoded.rstrip("=") for encoded in padded}
-    return {secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1]} | padded | bare
+    """Return ``secret`` raw, as URLs, JSON and Python write it, and in base64, alone or inside."""
+    escaped = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret)}
+    return {secret, repr(secret)[1:-1]} | escaped | quoted | in_base64(secret.encode(errors="surrogatepass"))
+
+
+def in_base64(raw: bytes) -> set[str]:
+    """Return ``raw`` in base64: padded, bare, and what does not change when other bytes stand around it."""
+    found: set[str] = set()
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        padded = encode(raw).decode()
+        parts = {inside(encode, raw, offset) for offset in range(3)}
+        found |= {padded, padded.rstrip("=")} | {part for part in parts if len(part) >= SHORTEST_PART}
+    return found
+
+
+def inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int) -> str:
+    """Return the characters of base64 that come from ``raw`` alone, with ``offset`` bytes before it."""
+    first, last = -(-offset * 8 // 6), (offset + len(raw)) * 8 // 6
+    return encode(bytes(offset) + raw).decode()[first:last]

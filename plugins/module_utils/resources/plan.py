@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..api.client import Client
+from ..api.text import printable
 from .money import Cost
 
 
@@ -34,8 +35,9 @@ class Task:
 
     def warn(self, message: str) -> None:
         """Tell the user something that is not an error. Said once, however often it comes up."""
-        if message not in self.warnings:
-            self.warnings.append(message)
+        shown = printable(message)
+        if shown not in self.warnings:
+            self.warnings.append(shown)
 
 
 @dataclass(frozen=True)

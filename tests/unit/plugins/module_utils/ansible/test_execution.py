@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api import librari
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError, Refused
 from ansible_collections.hosted.services.plugins.module_utils.api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils.resources.money import Cost
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import (
     Plan,
@@ -166,12 +167,72 @@ def test_a_failure_to_read_again_does_not_hide_that_something_changed() -> None:
     assert result["thing"] is None
 
 
-def test_an_error_that_is_not_ours_is_not_dressed_up() -> None:
-    def make(task: Task) -> Plan:
-        raise ZeroDivisionError
+def crash() -> None:
+    raise ZeroDivisionError("with hunter2 in its text")
 
-    with pytest.raises(ZeroDivisionError):
-        run(make)
+
+def test_a_defect_is_told_by_kind_and_place_without_its_text() -> None:
+    def make(task: Task) -> Plan:
+        crash()
+        raise AssertionError
+
+    result = run(make)
+    assert (result["failed"], result["changed"]) == (True, False)
+    assert "a defect of the collection: ZeroDivisionError at test_execution.py:" in result["msg"]
+    assert result["places"][-1].endswith("in crash")
+    assert "hunter2" not in str(result)
+    assert "\n" not in result["msg"]
+
+
+def test_a_defect_half_way_tells_how_far_it_came() -> None:
+    plan = Plan(result={"id": None}, steps=steps(lambda: None, crash), reread=crash, after={"name": "x"})
+    result = run(lambda task: plan, diff=True)
+    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
+    assert "diff" not in result
+
+
+@pytest.mark.parametrize(
+    "echo",
+    ["hunter2", "eyJwYXNzd29yZCI6Imh1bnRlcjIifQ==", "pin%201234%26x", '{\\"deep\\": \\"in-a-list\\"}'],
+)
+def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
+    def make(task: Task) -> Plan:
+        task.warn(f"careful with {echo}")
+        raise Refused(f"PUT /x: no {echo}", 400, said=[{"word": echo}])
+
+    options = {"variables": {"PASSWORD": "hunter2", "more": ["in-a-list", True]}, "pin": "pin 1234&x"}
+    result = run(make, options)
+    assert HIDDEN in result["msg"]
+    assert HIDDEN in result["warnings"][0]
+    assert HIDDEN in result["said"][0]["word"]
+    for secret in ("hunter2", "pin%201234", "in-a-list"):
+        assert secret not in str(result)
+
+
+def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
+    def make(task: Task) -> Plan:
+        raise Refused("PUT /x: the platform refused (400): not 1 but 12", 400)
+
+    message = run(make, {"variables": {"COUNT": 1, "FLAG": True, "NAME": "not"}})["msg"]
+    assert message.endswith("not 1 but 12")
+
+
+def test_what_would_steer_a_terminal_is_written_out() -> None:
+    def make(task: Task) -> Plan:
+        task.warn("called \x1b[31mred")
+        return Plan(
+            result={"name": "\x1b[31mred"}, before="a\r\n\x1b]0;title\x07", after={"n": "\u202ex\x9b"}
+        )
+
+    result = run(make, diff=True)
+    assert result["warnings"] == [r"called \x1b[31mred"]
+    assert result["diff"] == {"before": "a\\r\n\\x1b]0;title\\x07", "after": 'n: "\\u202ex\\x9B"\n'}
+    assert result["thing"] == {"name": "\x1b[31mred"}, "data are data"
+
+    def refuse(task: Task) -> Plan:
+        raise Refused("no \x9b31m", 400)
+
+    assert run(refuse)["msg"] == r"no \x9b31m"
 
 
 @pytest.mark.parametrize(
@@ -201,6 +262,12 @@ def test_no_secret_is_in_the_invocation() -> None:
     assert (shown["token"], shown["variables"], shown["pin"]) == (HIDDEN, HIDDEN, HIDDEN)
     assert shown["name"] == "x"
     assert "hunter2" not in str(shown)
+
+
+def test_a_slip_in_the_name_of_a_secret_does_not_show_it() -> None:
+    resource = Thing(lambda task: Plan(result=None))
+    assert shown_options(resource, {"tokne": "hunter2", "name": "x"}) == {"tokne": HIDDEN, "name": "x"}
+    assert shown_options(BACKUP, {"service": ["mc"], "wait": True}) == {"service": ["mc"], "wait": True}
 
 
 @pytest.mark.parametrize("empty", [None, {}, []])

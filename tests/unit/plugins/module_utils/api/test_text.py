@@ -7,20 +7,45 @@ from __future__ import annotations
 
 import base64
 import json
-from urllib.parse import quote
+import unicodedata
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils.api.text import (
+    HARMLESS,
     HIDDEN,
     MAX_LENGTH,
     Redactor,
     clean,
+    printable,
 )
 
 SECRET = 'p/a+s"s\\w%r?>?>x'  # of a length that base64 pads
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_secret_is_hidden_wherever_it_stands_inside_base64(
+    before: str, encode: Callable[[bytes], bytes]
+) -> None:
+    encoded = encode(f"{before}{SECRET} and more".encode()).decode()
+    assert HIDDEN in Redactor([SECRET])(encoded)
+
+
+@given(st.text())
+def test_what_is_printable_steers_no_terminal_and_loses_nothing(text: str) -> None:
+    shown = printable(text)
+    assert all(
+        char in HARMLESS or unicodedata.category(char)[0] != "C" or not char.isascii() for char in shown
+    )
+    assert not set(shown) & set("\r\x1b\x7f\x85\x9b\u2028\u202e\ud800")
+    assert all(char in text or char.isascii() for char in shown)
+    if text.isprintable():
+        assert shown == text
 
 
 @pytest.mark.parametrize(
@@ -59,6 +84,8 @@ ENCODED = {
     "URL": quote(SECRET, safe=""),
     "URL path": quote(SECRET),
     "JSON": json.dumps(SECRET)[1:-1],
+    "form": quote_plus(SECRET),
+    "Python": repr(SECRET)[1:-1],
 }
 
 
