@@ -27,6 +27,13 @@ options:
       - Which page of O(table) to read, counted from 0. A page has 50 rows.
     type: int
     default: 0
+  inventory:
+    description:
+      - Whether to read what is in the database, which must run for that.
+      - With V(false) only its engine is returned, also of a database that is stopped or that the tunnel cannot open; and
+        the connection with O(return_secrets).
+    type: bool
+    default: true
   return_secrets:
     description:
       - Whether to read how neighbours in the project connect to the database, password included. Use C(no_log) with it.

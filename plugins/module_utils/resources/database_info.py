@@ -26,6 +26,7 @@ class DatabaseInfoResource(Resource):
         "table": {"type": "str"},
         "schema": {"type": "str"},
         "page": {"type": "int", "default": 0},
+        "inventory": {"type": "bool", "default": True},
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
 
@@ -36,18 +37,29 @@ class DatabaseInfoResource(Resource):
             raise Invalid(f"page is {options['page']}; pages are counted from 0")
         if options["schema"] and not options["table"]:
             raise Invalid("schema names where a table is; set table as well")
-        id = service_id(task)
+        if options["table"] and not options["inventory"]:
+            raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
+        return Plan(result=read(task, service_id(task)))
+
+
+DATABASE_INFO = DatabaseInfoResource()
+
+
+def read(task: Task, id: str) -> dict[str, Any]:
+    """Return what was asked for. Without the inventory the connection tells the engine, and no more."""
+    options, found = task.options, {}
+    if options["inventory"]:
         inventory = task.client.database(id)
         found = inventory.as_dict()
         if options["table"]:
             check_supported(inventory, options["service"])
             found["page"] = page_of(task, id, find_table(inventory, options["table"], options["schema"]))
+    if options["return_secrets"] or not options["inventory"]:
+        connection = connection_of(task, id)
+        found.setdefault("engine", connection.engine)
         if options["return_secrets"]:
-            found["connection"] = connection_of(task, id).as_dict()
-        return Plan(result=found)
-
-
-DATABASE_INFO = DatabaseInfoResource()
+            found["connection"] = connection.as_dict()
+    return found
 
 
 def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> DatabaseTable:

@@ -49,7 +49,9 @@ class Account(FakeClient):
 
     def database_connection(self, id: str) -> m.DatabaseConnection:
         self.calls.append(("connection", id))
-        return m.DatabaseConnection.model_validate({"password": "hidden", "url": self.url})
+        return m.DatabaseConnection.model_validate(
+            {"engine": "mariadb", "password": "hidden", "url": self.url}
+        )
 
 
 @pytest.fixture
@@ -71,6 +73,16 @@ def test_the_inventory_alone(client: Account) -> None:
     assert database["tables"][0] == {"schema": "public", "name": "orders", "rows": 120, "bytes": None}
     assert database["size"] == 5
     assert client.calls == [("database", "svc_db")]
+
+
+def test_the_engine_alone(client: Account) -> None:
+    """Nothing of the connection is told that nobody asked for."""
+    assert read(client, inventory=False) == {"engine": "mariadb"}
+    assert client.calls == [("connection", "svc_db")]
+    database = read(client, inventory=False, return_secrets=True)
+    assert (database["engine"], database["connection"]["password"]) == ("mariadb", "hidden")
+    with pytest.raises(Invalid, match="leave inventory at true"):
+        read(client, inventory=False, table="orders")
 
 
 def test_a_page(client: Account) -> None:
