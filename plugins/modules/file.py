@@ -12,7 +12,7 @@ version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Writes text files, makes directories and removes either on a service, through the platform's file manager.
+  - Writes text files, makes directories, and renames or removes either on a service, through the platform's file manager.
   - It takes text of at most 2 MB. Larger and binary files, and whole directories, go over with
     M(hosted.services.sftp_sync).
   - The root of the service, paths that begin with a slash, and paths that contain C(..) in any form are refused before
@@ -27,14 +27,20 @@ options:
       - Several of them, to remove with O(state=absent). They are removed in calls of up to 100.
     type: list
     elements: str
+  new_name:
+    description:
+      - With O(state=renamed), the name that what is at O(path) is to have. It stays in its directory.
+    type: str
   state:
     description:
       - V(present) makes sure that the file is there and holds O(content), or what is in O(src).
       - V(directory) makes sure that the directory is there.
+      - V(renamed) gives the file or directory the name O(new_name). Where only the new name is there, it was done
+        before. Where both are, it is an error, since the platform does not say what would become of the other one.
       - V(absent) makes sure that neither is. A directory goes with all that it holds, for good. Of a symbolic link the
         link alone is removed.
     type: str
-    choices: [present, directory, absent]
+    choices: [present, directory, renamed, absent]
     default: present
   content:
     description:
@@ -86,6 +92,13 @@ EXAMPLES = r"""
     path: backups/before-update
     state: directory
 
+- name: The world of last season, out of the way
+  hosted.services.file:
+    service: survival
+    path: world
+    new_name: world-2026
+    state: renamed
+
 - name: Files that are not wanted any more
   hosted.services.file:
     service: "{{ hosted_id }}"
@@ -126,7 +139,7 @@ file:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as the platform sees it. Null in check mode when it would be written.
+      description: Media type, as the platform sees it. Null in check mode when it would be written or renamed.
       type: str
     mode_bits:
       description: Mode as octal digits. Null in check mode when it would be written.

@@ -28,7 +28,12 @@ class FileResource(Resource):
         **ON_SERVICE,
         "path": {"type": "str"},
         "paths": {"type": "list", "elements": "str"},
-        "state": {"type": "str", "choices": ["present", "directory", "absent"], "default": "present"},
+        "new_name": {"type": "str"},
+        "state": {
+            "type": "str",
+            "choices": ["present", "directory", "renamed", "absent"],
+            "default": "present",
+        },
         "content": {"type": "raw"},
         "src": {"type": "path"},
         "create_parents": {"type": "bool", "default": True},
@@ -36,13 +41,17 @@ class FileResource(Resource):
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("path", "paths")],
         "mutually_exclusive": [("path", "paths"), ("content", "src")],
-        "required_if": [("state", "present", ("content", "src"), True)],
+        "required_if": [
+            ("state", "present", ("content", "src"), True),
+            ("state", "renamed", ("path", "new_name")),
+        ],
     }
     secret_options = frozenset({"content"})
 
     def plan(self, task: Task) -> Plan:
-        """Write, make or remove, on difference only."""
+        """Write, make, rename or remove, on difference only."""
         paths = wished_paths(task)
+        name = wished_name(task)
         text = wished_text(task) if task.options["state"] == "present" else ""
         service = the_service(task)
         check_offers(service, "files", "file manager")
@@ -51,6 +60,8 @@ class FileResource(Resource):
             return removal(files, paths)
         if task.options["state"] == "directory":
             return directory(task, files, paths[0])
+        if task.options["state"] == "renamed":
+            return renaming(files, paths[0], name)
         return presence(task, files, paths[0], text)
 
 
@@ -71,6 +82,22 @@ def wished_paths(task: Task) -> list[str]:
     if options["path"] and options["path"].endswith("/") and options["state"] == "present":
         raise Invalid(f"path is {options['path']!r}; a file cannot end with a slash")
     return list(dict.fromkeys(paths))
+
+
+def wished_name(task: Task) -> str:
+    """Return the name that an entry is to get in its directory; empty where none is to be renamed.
+
+    The platform does not say whether a rename moves things to another directory, so none is asked to.
+    """
+    given = task.options["new_name"]
+    if task.options["state"] != "renamed":
+        if given is not None:
+            raise Invalid(f"new_name is {given!r}; it is for state: renamed")
+        return ""
+    name = relative_path("new_name", given)
+    if not name or name != given or "/" in name:
+        raise Invalid(f"new_name is {given!r}; it must be a name, without a slash: a file stays where it is")
+    return name
 
 
 def wished_text(task: Task) -> str:
@@ -163,6 +190,35 @@ def directory(task: Task, files: FileManager, path: str) -> Plan:
         result=expected(path, size=None, directory=True),
         steps=making(files, [*parents, path]),
         reread=lambda: reread(files, path),
+        after=state,
+    )
+
+
+def renaming(files: FileManager, path: str, name: str) -> Plan:
+    """Plan that what is at a path has this name. Done before means that only the new name is there.
+
+    :raises Invalid: when both are there: what the platform would do with the other one is not shown.
+    :raises Missing: when neither is.
+    """
+    target = posixpath.join(posixpath.dirname(path), name)
+    entry, other = files.entry(path), files.entry(target)
+    state = {"path": target}
+    if path == target and entry is not None:
+        return Plan(result=as_result(path, entry), before=state, after=state)
+    if entry is None and other is not None:
+        return Plan(result=as_result(target, other), before=state, after=state)
+    if entry is None:
+        raise Missing(f"there is neither {path!r} nor {target!r} on {files.label}")
+    if other is not None:
+        raise Invalid(
+            f"{path!r} cannot be renamed: {target!r} is there as well on {files.label}; "
+            "remove one of them first with state: absent"
+        )
+    return Plan(
+        result=as_result(target, entry.model_copy(update={"name": name, "mime": None})),
+        steps=[Step(f"rename {path} to {name} on {files.label}", lambda: files.rename(path, name))],
+        reread=lambda: reread(files, target),
+        before={"path": path},
         after=state,
     )
 

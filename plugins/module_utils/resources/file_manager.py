@@ -121,6 +121,21 @@ class FileManager:
             if not there():
                 raise
 
+    def rename(self, path: str, name: str) -> None:
+        """Give an entry another name in its directory."""
+        root, old = posixpath.split(path)
+
+        def done() -> bool:
+            self.forget()
+            return self.entry(path) is None and self.entry(posixpath.join(root, name)) is not None
+
+        what = f"the renaming of {path} to {name}"
+        try:
+            act(lambda: self.client.rename_file(self.id, root or ROOT, old, name), done, what)
+        except Refused:
+            if not done():
+                raise
+
     def remove(self, root: str, names: Sequence[str]) -> None:
         """Remove entries of a directory for good; directories with all that they hold."""
         for begin in range(0, len(names), FILES_PER_DELETE):

@@ -142,6 +142,34 @@ def test_a_path_below_another_goes_with_it(file: Run, root: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
+def test_a_rename_whose_answer_is_lost(file: Run, root: Path, sandbox: Sandbox, when: str) -> None:
+    (root / "a").mkdir()
+    (root / "a" / "old").write_text("kept")
+    sandbox.fault("files.rename", "reset", when=when)
+    result = file(path="a/old", new_name="new", state="renamed")
+    assert "failed" not in result and result["changed"], result
+    assert result["file"]["path"] == "a/new"
+    assert (root / "a" / "new").read_text() == "kept" and not (root / "a" / "old").exists()
+    assert not file(path="a/old", new_name="new", state="renamed")["changed"]
+
+
+def test_a_rename_replaces_nothing(file: Run, root: Path, sandbox: Sandbox) -> None:
+    (root / "old").write_text("old")
+    (root / "new").write_text("new")
+    message = file(path="old", new_name="new", state="renamed")["msg"]
+    assert "'old' cannot be renamed: 'new' is there as well" in message
+    assert not sandbox.journal("files.rename")
+
+
+@pytest.mark.parametrize("name", ["", ".", "a/b", "b/", "../b", "/b"])
+def test_a_new_name_is_a_name(file: Run, root: Path, sandbox: Sandbox, name: str) -> None:
+    (root / "old").touch()
+    message = file(path="old", new_name=name, state="renamed")["msg"]
+    assert message.startswith(f"new_name is {name!r}")
+    assert not sandbox.journal()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
     ("route", "options"),
     [
