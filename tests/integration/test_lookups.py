@@ -142,7 +142,7 @@ REFUSED = {
     "'db'": "2 services are named 'db'",
     "'db', projct='web'": "unknown option 'projct'; did you mean 'project'?",
     "'db', project='wbe'": "unknown project 'wbe'; did you mean 'web'?",
-    "'db', token='wrong'": "the token was not accepted (401)",
+    "'db', token='wrong'": "the token was not accepted (40",
     "'db', token='sandbox-registry-token'": "This route needs scope FULL",
     "'db', token='a b'": "token holds a space",
     "'db', base_url=''": "base_url is not set",
