@@ -70,8 +70,12 @@ CONNECTION_CASES = {
     "empty token": Case("project", {"token": ""}, ("token is empty",)),
     "token of several lines": Case("project", {"token": "{{ two_lines }}"}, ("2 lines",)),
     "token with a space": Case("project", {"token": "{{ spaced }}"}, ("space",)),
-    "token that is not known": Case("project", {"token": "{{ wrong_token }}"}, ("the token was not accepted (40",)),
-    "token of a small scope": Case("service", {"token": "sandbox-registry-token"}, ("not accepted (40", "FULL")),
+    "token that is not known": Case(
+        "project", {"token": "{{ wrong_token }}"}, ("the token was not accepted (40",)
+    ),
+    "token of a small scope": Case(
+        "service", {"token": "sandbox-registry-token"}, ("not accepted (40", "FULL")
+    ),
     "token file that is missing": Case(
         "project", {"token_file": "/nowhere/token"}, ("token_file '/nowhere/token'", "No such file")
     ),
