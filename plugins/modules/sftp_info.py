@@ -20,6 +20,7 @@ extends_documentation_fragment:
   - hosted.services.common.info_attributes
   - hosted.services.on_service
 seealso:
+  - module: hosted.services.sftp_host_key
   - module: hosted.services.sftp_password
   - module: hosted.services.sftp_sync
   - module: hosted.services.ssh_key

@@ -154,6 +154,7 @@ notes:
   - When something cannot be copied the task fails and RV(finished) lists what was done until then. Running it
     again goes on from there.
 seealso:
+  - module: hosted.services.sftp_host_key
   - module: hosted.services.file
   - module: hosted.services.ssh_key
   - module: hosted.services.sftp_password

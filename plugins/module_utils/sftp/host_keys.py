@@ -35,7 +35,11 @@ class HostKeys:
     @property
     def name(self) -> str:
         """The server's name as known_hosts files write it."""
-        return self.host if self.port == STANDARD_PORT else f"[{self.host}]:{self.port}"
+        return self.written(self.host)
+
+    def written(self, host: str) -> str:
+        """Return a name or an address of the server as known_hosts files write it."""
+        return host if self.port == STANDARD_PORT else f"[{host}]:{self.port}"
 
     def known(self) -> Any:
         """Return what the library checks the server's key against: ``None`` is anything.
@@ -53,6 +57,21 @@ class HostKeys:
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"known_hosts {self.path!r} cannot be read: {error}") from None
 
+    def matching(self, address: str = "") -> tuple[list[Any], list[Any]]:
+        """Return the keys that the file knows for the server's name or address, and those that it revokes.
+
+        The library is given whole names. Left to add the port itself, it takes the keys of the host's server
+        on another port where it finds none, and forgets what was revoked.
+        """
+        entries = self.read()
+        known: list[Any] = []
+        revoked: list[Any] = []
+        for host in dict.fromkeys((self.host, address or self.host)):
+            found = asyncssh.match_known_hosts(entries, self.written(host), "", None)
+            known += found[0]
+            revoked += found[2]
+        return known, revoked
+
     def accepts(self, address: str, key: Any) -> bool:
         """Judge a key that the file did not vouch for when the connection began.
 
@@ -63,9 +82,7 @@ class HostKeys:
         if key == self.offered:
             return True
         fingerprint = f"{key.get_algorithm()} {key.get_fingerprint()}"
-        known, _authorities, revoked, *_x509 = asyncssh.match_known_hosts(
-            self.read(), self.host, address, self.port
-        )
+        known, revoked = self.matching(address)
         if key in revoked:
             raise HostKeyRefused(f"the key of {self.name}, {fingerprint}, is revoked in {self.path}")
         if key in known:  # written down meanwhile by another process

@@ -59,8 +59,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def openssh(folder: Path, rekey_limit: str = "1M") -> Iterator[Server]:
-    """Run OpenSSH's server with a configuration of its own; keys are renewed after every ``rekey_limit``."""
+def openssh(folder: Path, rekey_limit: str = "1M", *more_keys: Path) -> Iterator[Server]:
+    """Run OpenSSH's server with a configuration of its own; keys are renewed after every ``rekey_limit``.
+
+    It shows the key in ``host_key``, of kind ed25519, unless asked for the kind of one of ``more_keys``.
+    """
     root, port = folder / "root", free_port()
     root.mkdir()
     key, host_key = make_key(folder / "key"), make_key(folder / "host_key")
@@ -68,7 +71,8 @@ def openssh(folder: Path, rekey_limit: str = "1M") -> Iterator[Server]:
     (program, *__) = filter(os.path.exists, SFTP_SERVERS)
     configuration = folder / "sshd_config"
     configuration.write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {host_key}\nPidFile {folder / 'pid'}\n"
+        "".join(f"HostKey {path}\n" for path in (host_key, *more_keys))
+        + f"Port {port}\nListenAddress 127.0.0.1\nPidFile {folder / 'pid'}\n"
         f"AuthorizedKeysFile {folder / 'authorized_keys'}\nStrictModes no\nUsePAM no\n"
         f"PasswordAuthentication no\nPermitRootLogin yes\nRekeyLimit {rekey_limit}\n"
         f"Subsystem sftp {program} -d {root}\n"

@@ -1,0 +1,16 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action of hosted.services.sftp_host_key: it runs inside the controller."""
+
+from __future__ import annotations
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_host_key import SFTP_HOST_KEY
+from ansible_collections.hosted.services.plugins.plugin_utils.in_process import InProcessAction
+
+
+class ActionModule(InProcessAction):
+    """Runs the noun ``sftp_host_key``."""
+
+    resource = SFTP_HOST_KEY

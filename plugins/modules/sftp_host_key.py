@@ -1,0 +1,135 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: sftp_host_key
+short_description: Pin the key of the SFTP server of a service
+version_added: 0.1.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Asks the SFTP server of a service for its key, without logging in, and compares it with a C(known_hosts) file.
+  - A server that is not in the file is written down with the key that it shows. From then on any other key is an error,
+    and the file stays as it is.
+  - M(hosted.services.sftp_sync) does the same when it connects. This is for programs that only read the file, such as
+    C(sftp) and C(ssh).
+  - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server, the
+    host itself is meant when neither O(service) nor O(host) is given. Its variables C(ansible_host) and C(ansible_port)
+    say where it is. The API is not asked then, so no token is needed.
+options:
+  service:
+    description:
+      - Id of the service, or its name. An id wins over a name.
+      - Where its files are reached is read from the API.
+    type: str
+  project:
+    description:
+      - Name or id of the project of the service, when several services have its name.
+    type: str
+  family:
+    description:
+      - Family of the service, when several services have its name.
+    type: str
+    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
+  host:
+    description:
+      - Name or address of a server, to reach it without asking the API.
+    type: str
+  port:
+    description:
+      - Port of the server. If not set, it is that of the service, else 22.
+    type: int
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH. It is on the machine that the task runs on, which is the
+        controller as a rule. It is made when it is not there, with its folder.
+    type: path
+    default: ~/.ssh/known_hosts
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+requirements:
+  - asyncssh >= 2.14.2
+notes:
+  - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of asking
+    the server.
+  - The key of the first time is taken on trust. Compare RV(host_key.fingerprint) with what the platform publishes, where it
+    does.
+  - When a server was set up anew, C(ssh-keygen -R) takes its old key out of the file. The error has the whole command.
+seealso:
+  - module: hosted.services.sftp_info
+  - module: hosted.services.sftp_sync
+  - plugin: hosted.services.sftp_access
+    plugin_type: role
+"""
+
+EXAMPLES = r"""
+- name: Pin the server of a service
+  hosted.services.sftp_host_key:
+    service: survival
+  register: pinned
+
+- name: Show what to compare
+  ansible.builtin.debug:
+    msg: "{{ pinned.host_key.fingerprint }}"
+
+# In a play with hosts: family_game
+- name: Pin the servers of all game servers in a file of their own
+  hosted.services.sftp_host_key:
+    known_hosts: ~/.ssh/hosted_services_known_hosts
+"""
+
+RETURN = r"""
+host_key:
+  description: The server and the key that it shows.
+  returned: success
+  type: dict
+  sample:
+    host: node-1.example.com
+    port: 2022
+    algorithm: ssh-ed25519
+    fingerprint: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
+    known_hosts: /home/me/.ssh/known_hosts
+  contains:
+    host:
+      description: The server.
+      type: str
+    port:
+      description: Its port.
+      type: int
+    algorithm:
+      description: What kind of key it is.
+      type: str
+    fingerprint:
+      description: The fingerprint of the key, as OpenSSH writes it.
+      type: str
+    known_hosts:
+      description: The file in which it is pinned.
+      type: str
+fingerprint:
+  description: The fingerprint of a key that was refused.
+  returned: when the key is not the one that is pinned
+  type: str
+  sample: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
+actions:
+  description: What was done, or would be done in check mode, in one sentence.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_host_key import SFTP_HOST_KEY
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SFTP_HOST_KEY)
+
+
+if __name__ == "__main__":
+    main()
