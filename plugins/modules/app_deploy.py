@@ -35,6 +35,13 @@ options:
       - Digest that the tag has to name. When it names another one by now, the task fails and nothing is deployed.
       - Needed in check mode for a release that an earlier task would have declared.
     type: str
+  declared:
+    description:
+      - Whether the release was declared before the play. If so, check mode too fails when the tag is not declared or
+        names another image than O(digest).
+      - Otherwise check mode takes it that an earlier task of the play declares it, and warns.
+    type: bool
+    default: false
   rollback:
     description:
       - When the version does not come up, bring the one back that was in service before. The task fails all the
@@ -130,6 +137,15 @@ reason:
   description: Why the version did not come up, in the platform's words.
   returned: when it did not
   type: str
+cost:
+  description: The monthly price of the application, in currency units as strings. A deploy does not change it.
+  returned: in check mode, when the release would be deployed and the token may read the price (scope C(FULL))
+  type: dict
+  sample:
+    monthly_before: "3.885"
+    monthly_after: "3.885"
+    monthly_change: "0.00"
+    lines: []
 rolled_back:
   description: Whether the version from before is in service again.
   returned: with O(rollback=true), when the version did not come up

@@ -16,6 +16,8 @@ description:
     has analysed it, and returns the report.
   - The digest identifies the image; the tag is only a name that can move. When the tag names that digest already,
     nothing is declared. When it names another one it is declared again, and the diff shows both digests.
+  - The registry is asked for the digest before anything is declared, where it can be reached and the library C(oras)
+    is there. Otherwise the platform checks it.
 options:
   slug:
     description:
@@ -32,6 +34,12 @@ options:
       - Digest of the image, as printed at the end of its push.
     type: str
     required: true
+  pushed:
+    description:
+      - Whether the image was pushed before the play. If so, check mode too fails when the registry does not hold it.
+      - Otherwise check mode takes it that an earlier task of the play pushes the image, and warns.
+    type: bool
+    default: false
   fail_on:
     description:
       - Verdicts and severities that make the task fail, with the whole report in the result.

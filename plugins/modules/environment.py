@@ -96,6 +96,7 @@ environment:
     variables: {LOG_LEVEL: info}
     secret_variables: [SESSION_KEY]
     known_before: true
+    unchecked_references: []
     added: []
     changed: [LOG_LEVEL]
     removed: [OLD_SETTING]
@@ -113,6 +114,10 @@ environment:
     known_before:
       description: Whether it was known what had been written last. If not, all variables count as added.
       type: bool
+    unchecked_references:
+      description: The references that the platform alone can check, because the token does not open projects.
+      type: list
+      elements: str
     added:
       description: Names that were not there.
       type: list

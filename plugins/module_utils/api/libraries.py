@@ -76,6 +76,7 @@ __all__ = [
     "load_ssh_public_key",
     "requests",
     "require",
+    "require_for",
     "rsa",
     "tenacity",
     "to_camel",
@@ -95,4 +96,16 @@ def require() -> None:
         raise ConfigurationError(
             f"hosted.services needs Python libraries that {sys.executable} does not have; "
             f"install them with: {sys.executable} -m pip install {wanted}"
+        )
+
+
+def require_for(purpose: str, library: object, name: str) -> None:
+    """Check that a library is there which only some tasks need, and so only they import.
+
+    :raises ConfigurationError: naming the command that installs it.
+    """
+    if library is None:
+        raise ConfigurationError(
+            f"{purpose} needs the Python library {name}, which {sys.executable} does not have; "
+            f"install it with: {sys.executable} -m pip install {name}"
         )

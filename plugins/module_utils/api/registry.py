@@ -4,12 +4,12 @@
 """The account's space in the platform's image registry, over the standard push protocol.
 
 The client is oras. Its own repetitions are left out: they take minutes, and do not know what may be repeated.
-Import this module only where an image is pushed: it takes a third of a second, which no other task need pay.
+Import this module only where the registry is asked: it takes a third of a second, which no other task need
+pay.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -26,7 +26,7 @@ from .errors import (
     ServerFailure,
     UnexpectedAnswer,
 )
-from .libraries import requests, tenacity
+from .libraries import requests, require_for, tenacity
 from .models import RegistryCredentials
 from .text import Redactor, clean
 from .transport import is_connection_failure, root_reason
@@ -45,18 +45,6 @@ CONNECT_SECONDS = 10.0
 T = TypeVar("T")
 
 
-def require() -> None:
-    """Check that the library is there.
-
-    :raises ConfigurationError: naming the command that installs it.
-    """
-    if oras is None:
-        raise ConfigurationError(
-            f"pushing images needs the Python library oras, which {sys.executable} does not have; "
-            f"install it with: {sys.executable} -m pip install oras"
-        )
-
-
 class Repository:
     """The repository of one application. Its secret stays in memory and goes to the registry alone.
 
@@ -72,7 +60,7 @@ class Repository:
         verify: bool | str = True,
         sent: Callable[[int], None] = lambda count: None,
     ) -> None:
-        require()
+        require_for("the image registry", oras, "oras")
         self.name = f"{credentials.host}/{credentials.project}/{slug}"
         self._host = credentials.host
         self._sent = sent

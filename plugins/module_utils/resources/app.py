@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from ..api.errors import Conflict, Refused
 from ..api.models import App, AppQuote, Dimensions
-from .apps import app_view, check_slug, choose, find_app, need_app
+from .apps import ON_APP, app_view, check_slug, choose, find_app, foreseen_app, need_app
 from .money import Cost, from_millicents, shown
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, WaitEnded
 from .service_settings import check_budget, describe_size
-from .service_view import ACTIVE, AWAITING_ADMIN, FAILED, PROVISIONING
+from .service_view import AWAITING_ADMIN, FAILED, PROVISIONING
 from .waiting import create, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
@@ -25,7 +25,7 @@ class AppResource(Resource):
 
     noun = "app"
     options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str", "required": True},
+        **ON_APP,
         "host": {"type": "str"},
         "project": {"type": "str"},
         "dimensions": {"type": "dict", "options": {name: {"type": "int"} for name in SIZE}},
@@ -76,7 +76,7 @@ def creation(task: Task, slug: str) -> Plan:
     if task.options["wait"]:
         steps.append(Step(f"wait until application {slug!r} is created", lambda: created(task)))
     return Plan(
-        result=expected(slug),
+        result=app_view(foreseen_app(slug)),
         steps=steps,
         reread=lambda: app_view(need_app(task)),
         after=summary(task, quote, cost),
@@ -150,11 +150,6 @@ def created(task: Task) -> App:
         lambda app: f"its status is {app.status}",
         f"application {task.options['slug']!r}",
     )
-
-
-def expected(slug: str) -> dict[str, Any]:
-    """Return the application as it will be, as far as that is known, with the keys of one that exists."""
-    return app_view(App.model_construct(id=None, name=slug, slug=slug, status=ACTIVE))
 
 
 def summary(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:

@@ -10,14 +10,16 @@ service and what is wished for are compared by digest.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, ClassVar
 
-from ..api.errors import UnexpectedAnswer
-from ..api.models import App, ScanReport
+from ..api.errors import HostedError, UnexpectedAnswer
+from ..api.models import App, ProjectDetail, ScanReport
 from .app_rollout import DeployFailed, bring_back, last_lines, put_in_service
-from .apps import app_view, check_digest, check_tag, digest_in_service, need_app
-from .lookup import near_miss
+from .apps import ON_APP, app_view, around, digest_in_service, need_app, the_app
+from .lookup import foresee, near_miss
+from .money import Cost, from_millicents, shown
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .releases import (
@@ -32,15 +34,18 @@ from .releases import (
 )
 from .service_view import ACTIVE
 
+PRICE_NOT_OPEN = "the same; this token does not open the price"
+
 
 class AppDeployResource(Resource):
     """The version of an application that is in service."""
 
     noun = "deployment"
     options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str", "required": True},
+        **ON_APP,
         "tag": {"type": "str", "required": True},
         "digest": {"type": "str"},
+        "declared": {"type": "bool", "default": False},
         "rollback": {"type": "bool", "default": False},
         "force": {"type": "bool", "default": False},
         "log_lines": {"type": "int", "default": 20},
@@ -50,10 +55,7 @@ class AppDeployResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Deploy when another image is in service than the one that the tag names."""
         tag = task.options["tag"]
-        check_tag(tag)
-        if task.options["digest"] is not None:
-            check_digest(task.options["digest"])
-        app = need_app(task)
+        app = the_app(task)
         check_active(app)
         report = wished(task, app)
         unchanged = digest_in_service(app) == report.digest and not task.options["force"]
@@ -86,30 +88,40 @@ def check_active(app: App) -> None:
 def wished(task: Task, app: App) -> ScanReport:
     """Return the scan of the release to deploy.
 
-    In check mode a release that an earlier task would have declared is taken for declared, as far as its
-    digest is given.
+    In check mode a release whose digest is given is taken for declared by an earlier task of the play, unless
+    the user says otherwise.
 
     :raises Missing: when the tag is not declared.
     :raises Invalid: when it names another image than the one expected.
     """
     tag, digest = task.options["tag"], task.options["digest"]
-    report = look_up(task, tag)
+    report = look_up(task, tag) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and digest in (None, report.digest):
         return report
-    if task.check_mode and digest is not None:
-        task.warn(f"release {tag!r} does not name {digest} yet, so there is no verdict on it")
-        return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
-    if report is None:
-        tags = declared_tags(task.client, app.slug)
-        hint = "" if tags is None else near_miss(tag, tags)
-        raise Missing(
-            f"release {tag!r} of application {app.slug!r} is not declared "
-            f"(hosted.services.app_release declares one){hint}"
-        )
-    raise Invalid(
-        f"release {tag!r} of {app.slug!r} names {report.digest}, not {digest}: the tag has moved. "
+    error = undeclared(task, app) if report is None else moved(task, report)
+    if digest is None or task.options["declared"]:
+        raise error
+    foresee(task, error, "declares")
+    return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+
+
+def undeclared(task: Task, app: App) -> Missing:
+    """Say that a tag is not declared, with the near miss."""
+    tag = task.options["tag"]
+    tags = declared_tags(task.client, app.slug) if app.id else None
+    return Missing(
+        f"release {tag!r} of application {app.slug!r} is not declared "
+        f"(hosted.services.app_release declares one){near_miss(tag, tags or ())}"
+    )
+
+
+def moved(task: Task, report: ScanReport) -> Invalid:
+    """Say that a tag names another image than the one expected."""
+    slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+    return Invalid(
+        f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
         "Declare it again, or deploy another one",
         digest=report.digest,
     )
@@ -130,8 +142,13 @@ def settled(task: Task, report: ScanReport) -> ScanReport:
 
 
 def deployment(task: Task, app: App, report: ScanReport) -> Plan:
-    """Plan to bring a release into service."""
+    """Plan to bring a release into service.
+
+    The price belongs to the preview alone: a real run keeps to the routes of applications.
+    """
     digest, before = str(report.digest), digest_in_service(app)
+    price = monthly_price(task, app) if task.check_mode and app.id else None
+    monthly = {"monthly": shown(price) or PRICE_NOT_OPEN} if task.check_mode and app.id else {}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = view(task, app, expected, report)
     result["app"]["digest"] = digest
@@ -145,9 +162,30 @@ def deployment(task: Task, app: App, report: ScanReport) -> Plan:
             )
         ],
         reread=lambda: view(task, app, need_app(task), look_up(task, task.options["tag"]) or report),
-        before={"digest": before} if before else {},
-        after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status},
+        before={"digest": before, **monthly} if before else {},
+        after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status, **monthly},
+        cost=None if price is None else Cost(price, price),
     )
+
+
+def monthly_price(task: Task, app: App) -> Decimal | None:
+    """Return what the application costs in a month, before a deploy as after it.
+
+    ``None`` where the token does not open projects, or the price cannot be read for another reason: that is
+    none to keep a version from being deployed.
+    """
+
+    def ids(project: ProjectDetail) -> Iterator[str]:
+        return (service.id for service in project.resources)
+
+    try:
+        project = around(task.client, app, task.client.project, ids)
+    except HostedError:
+        return None
+    for service in project.resources if project else ():
+        if service.id == app.id and service.monthly_millicents is not None:
+            return from_millicents(service.monthly_millicents)
+    return None
 
 
 def deploy(task: Task, app: App, digest: str) -> None:

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from ..api.models import App
 from ..api.text import megabytes
-from .apps import check_tag, need_app
+from .app_repository import open_repository
+from .apps import ON_APP, the_app
 from .oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, OutcomeUnknown
-
-if TYPE_CHECKING:
-    from ..api.registry import Repository
 
 
 class AppImageResource(Resource):
@@ -22,7 +21,7 @@ class AppImageResource(Resource):
 
     noun = "image"
     options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str", "required": True},
+        **ON_APP,
         "path": {"type": "path", "required": True},
         "image_name": {"type": "str"},
         "platform": {"type": "str"},
@@ -32,9 +31,7 @@ class AppImageResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Push the image when the registry does not hold its digest, or not under the tag."""
         options = task.options
-        if options["tag"] is not None:
-            check_tag(options["tag"])
-        app = need_app(task)
+        app = the_app(task)
         platform = wanted_platform(options["platform"], app.platform, app.slug)
         layout = open_layout(options["path"])
         if isinstance(layout, Archive):
@@ -45,8 +42,7 @@ class AppImageResource(Resource):
                 f"application {app.slug!r} has not run yet, so its platform is not known; the image is for "
                 f"{image.platform}"
             )
-        push = Push(task, layout, image)
-        return push.plan()
+        return Push(task, app, layout, image).plan()
 
 
 APP_IMAGE = AppImageResource()
@@ -65,28 +61,16 @@ def wanted_platform(given: str | None, running: str | None, slug: str) -> str | 
 
 
 class Push:
-    """An image on its way to the registry."""
+    """An image on its way to the registry. The repository comes into being with the application."""
 
-    def __init__(self, task: Task, layout: Layout, image: Image) -> None:
+    def __init__(self, task: Task, app: App, layout: Layout, image: Image) -> None:
         self.task = task
+        self.foreseen = not app.id
         self.layout = layout
         self.image = image
         self.tag: str | None = task.options["tag"]
         self.sent_bytes = 0
-        self.repository = self._open()
-
-    def _open(self) -> Repository:
-        """Open the repository. The library behind it is imported here, by the tasks that push alone."""
-        options = self.task.options
-        from ..api.registry import Repository  # noqa: PLC0415 - it takes a third of a second
-
-        return Repository(
-            self.task.client.registry_credentials(),
-            options["slug"],
-            options["timeout"],
-            options["validate_certs"] and (options["ca_path"] or True),
-            self._progress,
-        )
+        self.repository = open_repository(task, self._progress)
 
     def _progress(self, count: int) -> None:
         """Count what arrived, and say so."""
@@ -99,8 +83,8 @@ class Push:
     def plan(self) -> Plan:
         """Plan what is missing in the registry, after looking whether the image on disk is whole."""
         digest = self.image.digest
-        present = self.repository.digest_of(digest) == digest
-        tagged = self.repository.digest_of(self.tag) if self.tag else digest
+        present = self.digest_of(digest) == digest
+        tagged = self.digest_of(self.tag) if self.tag else digest
         before = {"digest": digest} if present else {}
         if self.tag and tagged:
             before |= {"tag": self.tag, "digest": tagged}
@@ -118,10 +102,14 @@ class Push:
             after=after,
         )
 
+    def digest_of(self, reference: str) -> str | None:
+        """Return what the registry holds under a tag or a digest."""
+        return None if self.foreseen else self.repository.digest_of(reference)
+
     def missing(self) -> list[Part]:
         """Return the parts that the registry lacks, each once, the configuration last."""
         parts = {part.digest: part for part in reversed(self.image.parts)}
-        return [part for part in parts.values() if not self.repository.has_blob(part.digest)]
+        return [part for part in parts.values() if self.foreseen or not self.repository.has_blob(part.digest)]
 
     def summary(self, missing: list[Part], present: bool) -> str:
         """Say in a sentence what is going to be sent."""

@@ -9,8 +9,10 @@ import time
 from typing import Any, ClassVar
 
 from ..api.errors import Interrupted, Refused
-from ..api.models import ScanReport
-from .apps import check_digest, check_tag, need_app
+from ..api.models import App, ScanReport
+from .app_repository import check_pushed
+from .apps import ON_APP, the_app
+from .lookup import foresee
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .releases import (
@@ -33,9 +35,10 @@ class AppReleaseResource(Resource):
 
     noun = "release"
     options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str", "required": True},
+        **ON_APP,
         "tag": {"type": "str", "required": True},
         "digest": {"type": "str", "required": True},
+        "pushed": {"type": "bool", "default": False},
         "fail_on": {
             "type": "list",
             "elements": "str",
@@ -48,11 +51,10 @@ class AppReleaseResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
         options = task.options
-        check_tag(options["tag"])
-        check_digest(options["digest"])
-        need_app(task)
-        current = look_up(task, options["tag"])
+        app = the_app(task)
+        current = look_up(task, options["tag"]) if app.id else None
         if current is None or current.digest != options["digest"]:
+            check_image(task, app)
             return declaration(task, current)
         if current.scan_status == PENDING and options["wait"] and not task.check_mode:
             current = await_verdict(task, current, options["tag"], deadline(task))
@@ -81,16 +83,36 @@ def pending(task: Task) -> ScanReport:
     )
 
 
+def naming(task: Task) -> str:
+    """Name the release in a sentence."""
+    return f"release {task.options['tag']!r} of application {task.options['slug']!r}"
+
+
+def check_image(task: Task, app: App) -> None:
+    """Refuse what was not pushed, before anything is written.
+
+    Check mode takes it that an earlier task of the play pushes the image, unless the user says otherwise.
+    """
+    if not app.id:
+        return
+    try:
+        check_pushed(task, task.options["digest"], f"{naming(task)} was not declared")
+    except Missing as error:
+        if task.options["pushed"]:
+            raise
+        foresee(task, error, "pushes")
+
+
 def declaration(task: Task, current: ScanReport | None) -> Plan:
     """Plan to declare the tag, for the first time or for another image than before."""
     slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+    what = naming(task)
 
     def new_ones() -> list[ScanReport]:
         report = look_up(task, tag)
         return [report] if report is not None and report.digest == digest else []
 
     def declare() -> None:
-        what = f"release {tag!r} of application {slug!r}"
         try:
             create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)
         except Refused as error:
@@ -102,7 +124,7 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
                 status=error.status,
             ) from None
 
-    summary = f"declare release {tag!r} of application {slug!r} as {digest}"
+    summary = f"declare {what} as {digest}"
     if current is not None:
         summary += f" in place of {current.digest}"
     steps = [Step(summary, declare)]
@@ -149,15 +171,14 @@ def check_wishes(task: Task, report: ScanReport) -> None:
     found = objections(report, task.options["fail_on"])
     if not found:
         return
-    slug, tag = task.options["slug"], task.options["tag"]
     if "blocked" in task.options["fail_on"]:
         try:
-            check_verdict(slug, tag, report)
+            check_verdict(task.options["slug"], task.options["tag"], report)
         except Blocked as error:
             error.details["release"] = view(task, report)
             raise
     raise Blocked(
-        f"release {tag!r} of application {slug!r} is not wanted by fail_on: {', '.join(found)}",
+        f"{naming(task)} is not wanted by fail_on: {', '.join(found)}",
         release=view(task, report),
         scan=scan_view(report),
     )

@@ -6,14 +6,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..api.client import Client
+from ..api.errors import Refused
 from ..api.models import App
-from .lookup import DELETING, near_miss
+from .lookup import DELETING, foresee, near_miss
 from .plan import Task
 from .problems import Invalid, Missing
+from .service_view import ACTIVE
+
+T = TypeVar("T")
+
+ON_APP: dict[str, Any] = {"slug": {"type": "str", "required": True}}
+"""The option that names an application."""
 
 SLUG = re.compile(r"[a-z0-9-]{3,40}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
@@ -53,6 +60,31 @@ def check_digest(digest: str) -> None:
         )
 
 
+RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_tag, "digest": check_digest}
+
+
+def the_app(task: Task) -> App:
+    """Return the application that the task works on, once the rules are held for all that the task names.
+
+    One that is missing is foreseen in check mode, see :func:`foreseen_app`.
+
+    :raises Missing: when the account has none of this slug.
+    """
+    for name, check in RULES.items():
+        if task.options.get(name) is not None:
+            check(task.options[name])
+    try:
+        return need_app(task)
+    except Missing as error:
+        foresee(task, error, "creates")
+        return foreseen_app(task.options["slug"])
+
+
+def foreseen_app(slug: str) -> App:
+    """Return an application that is still to be created, as far as it is known: without an id."""
+    return App.model_construct(id=None, name=slug, slug=slug, status=ACTIVE)
+
+
 def find_app(client: Client, slug: str) -> App | None:
     """Return the account's application of this slug, one that is being deleted excepted."""
     return next((app for app in client.apps() if app.slug == slug and app.status not in DELETING), None)
@@ -64,7 +96,6 @@ def need_app(task: Task) -> App:
     :raises Missing: when the account has none of this slug.
     """
     slug = task.options["slug"]
-    check_slug(slug)
     apps = [app for app in task.client.apps() if app.status not in DELETING]
     for app in apps:
         if app.slug == slug:
@@ -73,6 +104,24 @@ def need_app(task: Task) -> App:
         f"this account has no application {slug!r} (hosted.services.app creates one)"
         f"{near_miss(slug, (app.slug for app in apps))}"
     )
+
+
+def around(
+    client: Client, app: App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
+) -> T | None:
+    """Return what ``read`` gives of the application's project, told by the ids of the services in it.
+
+    ``None`` where the token does not open projects. The routes of applications do not say in which one an
+    application is, so each is asked.
+    """
+    try:
+        for project in client.projects():
+            found = read(project.id) if project.resource_count != 0 else None
+            if found is not None and app.id in ids(found):
+                return found
+    except Refused:
+        return None
+    return None
 
 
 def digest_in_service(app: App) -> str | None:

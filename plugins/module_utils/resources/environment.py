@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..api.errors import Refused
 from ..api.models import App
 from ..api.text import HIDDEN
-from .apps import need_app
+from .apps import ON_APP, the_app
 from .environment_rules import check_references, explained, merged
 from .fingerprints import Fingerprints, locked, state_folder
 from .plan import Plan, Resource, Step, Task
@@ -25,7 +25,7 @@ class EnvironmentResource(Resource):
 
     noun = "environment"
     options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str", "required": True},
+        **ON_APP,
         "variables": {"type": "dict", "default": {}},
         "secret_variables": {"type": "dict", "default": {}, "no_log": False},
         "state_dir": {"type": "path"},
@@ -37,26 +37,29 @@ class EnvironmentResource(Resource):
         """Write the environment when it is not known to be the one that was written last."""
         options = task.options
         environment = merged(options["variables"], options["secret_variables"])
-        app = need_app(task)
-        check_references(task.client, app, environment)
+        app = the_app(task)
+        unchecked = check_references(task.client, app, environment)
         folder = state_folder(options["state_dir"])
         if not task.check_mode:
             task.closing.enter_context(locked(folder, app.slug, options["timeout"]))
         last = Fingerprints.read(folder, options["base_url"], app.slug, app.id)
-        return replacement(task, app, environment, last)
+        return replacement(task, app, environment, last, unchecked)
 
 
 ENVIRONMENT = EnvironmentResource()
 
 
-def replacement(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> Plan:
-    """Plan to write the environment, or nothing."""
+def replacement(
+    task: Task, app: App, environment: Mapping[str, str], last: Fingerprints, unchecked: Sequence[str]
+) -> Plan:
+    """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
     names = last.differences(environment)
     result = {
         "slug": app.slug,
         "variables": dict(task.options["variables"]),
         "secret_variables": sorted(task.options["secret_variables"]),
         "known_before": last.known,
+        "unchecked_references": unchecked,
         **names,
     }
     before, after = diff(environment, task.options["secret_variables"], last)
@@ -64,7 +67,9 @@ def replacement(task: Task, app: App, environment: Mapping[str, str], last: Fing
         return Plan(result=result, before=before, after=after)
     return Plan(
         result=result,
-        steps=[Step(summary(app, names, last), lambda: write(task, app, environment, last))],
+        steps=[
+            Step(summary(app, names, last) + to_check(unchecked), lambda: write(task, app, environment, last))
+        ],
         before=before,
         after=after,
     )
@@ -78,6 +83,11 @@ def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str
     return (
         f"replace the environment of application {app.slug!r}: {what or 'nothing differs, but force is set'}"
     )
+
+
+def to_check(unchecked: Sequence[str]) -> str:
+    """Say which references are left to the platform, where there are any."""
+    return f"; the platform checks {', '.join(unchecked)}" if unchecked else ""
 
 
 def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:

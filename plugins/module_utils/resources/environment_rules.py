@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..api.client import Client
-from ..api.errors import HostedError, Refused
+from ..api.errors import HostedError
 from ..api.models import App, ProjectGraph
+from .apps import around
 from .lookup import near_miss
 from .problems import Invalid
 
@@ -69,20 +70,23 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
             yield name, alias, field
 
 
-def check_references(client: Client, app: App, environment: Mapping[str, str]) -> None:
-    """Check that references designate neighbours, where the token may read who they are.
+def check_references(client: Client, app: App, environment: Mapping[str, str]) -> list[str]:
+    """Check that references designate neighbours. Return those that the platform alone can check.
+
+    That is all of them where the token may not read who the neighbours are.
 
     :raises Invalid: naming the variable, the reference and the near miss.
     """
     used = list(references(environment))
     graph = graph_around(client, app) if used else None
     if graph is None:
-        return
+        return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used})
     neighbours = {node.alias for node in graph.nodes or [] if node.alias and node.id != app.id}
     for name, alias, field in used:
         if alias not in neighbours:
             complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
             raise Invalid(refused(app, complaint + near_miss(alias, neighbours)))
+    return []
 
 
 def refused(app: App, complaint: str) -> str:
@@ -91,18 +95,12 @@ def refused(app: App, complaint: str) -> str:
 
 
 def graph_around(client: Client, app: App) -> ProjectGraph | None:
-    """Return the graph of the application's project; ``None`` where the token does not open it.
+    """Return the graph of the application's project; ``None`` where the token does not open it."""
 
-    A REGISTRY token does not say where an application is, so the projects are asked, and refuse it.
-    """
-    try:
-        for project in client.projects():
-            graph = client.project_graph(project.id) if project.resource_count != 0 else None
-            if graph is not None and any(node.id == app.id for node in graph.nodes or []):
-                return graph
-    except Refused:
-        return None
-    return None
+    def ids(graph: ProjectGraph) -> Iterator[str | None]:
+        return (node.id for node in graph.nodes or [])
+
+    return around(client, app, client.project_graph, ids)
 
 
 def explained(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..api.client import Client
+from ..api.errors import HostedError
 from ..api.models import Project, ServiceSummary
 from .plan import Task
 from .problems import Ambiguous, Invalid, Missing
@@ -65,16 +66,24 @@ def find_project(client: Client, wanted: str) -> Project:
     raise Missing(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
 
 
-def foreseen_project(task: Task, name: str, error: Missing) -> Project:
-    """Return a project, still without an id, that an earlier task of the play may be about to create.
+def foresee(task: Task, error: HostedError, does: str) -> None:
+    """Let check mode go on without what an earlier task of the play may be about to bring: it ``does`` so.
 
     Only in check mode, where a play that starts from nothing has to be checked to its end.
 
-    :raises Missing: outside check mode, where that task would have created it.
+    :raises HostedError: the error, outside check mode, where that task would have done it.
     """
     if not task.check_mode:
         raise error
-    task.warn(f"{error.message}. That is right only if the play creates it before this task")
+    task.warn(f"{error.message}. That is right only if the play {does} it before this task")
+
+
+def foreseen_project(task: Task, name: str, error: Missing) -> Project:
+    """Return a project, still without an id, that an earlier task of the play may be about to create.
+
+    :raises Missing: outside check mode.
+    """
+    foresee(task, error, "creates")
     return Project.model_construct(id=None, name=name)
 
 

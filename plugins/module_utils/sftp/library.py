@@ -8,9 +8,7 @@ It takes a quarter of a second to import, so only what transfers files comes her
 
 from __future__ import annotations
 
-import sys
-
-from ..api.errors import ConfigurationError
+from ..api.libraries import require_for
 
 try:
     import asyncssh
@@ -25,8 +23,4 @@ def require() -> None:
 
     :raises ConfigurationError: naming the command that installs it.
     """
-    if asyncssh is None:
-        raise ConfigurationError(
-            f"SFTP needs the Python library asyncssh, which {sys.executable} does not have; "
-            f"install it with: {sys.executable} -m pip install asyncssh"
-        )
+    require_for("SFTP", asyncssh, "asyncssh")

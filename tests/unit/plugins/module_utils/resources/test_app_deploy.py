@@ -20,16 +20,19 @@ from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
 DEPLOY = "apps.deploy"
+NOT_PUSHED = f"sha256:{'0' * 64}"
 
 
 def test_a_release_is_deployed_once(platform: Platform) -> None:
     """Check mode writes nothing; the second run finds the digest in service."""
     planned = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
     assert planned["changed"] and platform.writes() == []
+    platform.sandbox.clear_journal()
     deployed = platform.run(APP_DEPLOY, tag="v2")
     again = platform.run(APP_DEPLOY, tag="v2")
     assert [deployed["changed"], again["changed"]] == [True, False]
-    assert deployed["diff"] == planned["diff"] and deployed["actions"] == planned["actions"]
+    assert deployed["actions"] == planned["actions"]
+    assert all(deployed["diff"][side] in planned["diff"][side] for side in ("before", "after"))
     assert deployed["deployment"]["previous_digest"] == platform.digests["v1"]
     assert platform.in_service == platform.digests["v2"]
     assert len(platform.writes()) == 1
@@ -212,20 +215,58 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
 
 
 def test_a_tag_that_moved_is_refused(platform: Platform) -> None:
-    """When the digest is given."""
-    result = platform.run(APP_DEPLOY, tag="v2", digest=platform.digests["v1"])
+    """When the digest is given; check mode fails too when no task of the play may move it back."""
+    wish: dict[str, Any] = {"tag": "v2", "digest": platform.digests["v1"]}
+    result = platform.run(APP_DEPLOY, **wish)
     assert result["failed"] and "the tag has moved" in result["msg"]
+    assert platform.run(APP_DEPLOY, check_mode=True, declared=True, **wish)["msg"] == result["msg"]
+    foreseen = platform.run(APP_DEPLOY, check_mode=True, **wish)
+    assert foreseen["warnings"][0].startswith(result["msg"])
     assert platform.writes() == []
 
 
 def test_check_mode_takes_a_release_for_declared(platform: Platform) -> None:
     """An earlier task would have declared it."""
-    digest = f"sha256:{'1' * 64}"
-    result = platform.run(APP_DEPLOY, check_mode=True, tag="next", digest=digest)
-    assert result["changed"] and result["deployment"]["digest"] == digest
-    assert digest in result["diff"]["after"]
+    wish: dict[str, Any] = {"tag": "next", "digest": NOT_PUSHED}
+    result = platform.run(APP_DEPLOY, check_mode=True, **wish)
+    assert result["changed"] and result["deployment"]["digest"] == NOT_PUSHED
+    assert NOT_PUSHED in result["diff"]["after"]
     assert platform.run(APP_DEPLOY, check_mode=True, tag="next")["failed"]
+    assert platform.run(APP_DEPLOY, check_mode=True, declared=True, **wish)["failed"]
     assert platform.writes() == []
+
+
+def test_check_mode_takes_an_application_for_created(plain: Platform) -> None:
+    """An earlier task would have created it, and another one declared the release."""
+    wish: dict[str, Any] = {"slug": "blog", "tag": "next", "digest": NOT_PUSHED}
+    assert plain.run(APP_DEPLOY, **wish)["failed"]
+    planned = plain.run(APP_DEPLOY, check_mode=True, **wish)
+    assert planned["changed"] and len(planned["warnings"]) == 2
+    assert planned["diff"]["before"] == "" and "cost" not in planned
+    assert plain.run(APP_DEPLOY, check_mode=True, slug="blog", tag="next")["failed"]
+
+
+def test_check_mode_tells_the_price(platform: Platform) -> None:
+    """Which a deploy does not change; where the token does not open it, that much is said."""
+    fillings = platform.sandbox.control("GET", "/profile")["fill"]
+    full = platform.run(APP_DEPLOY, check_mode=True, tag="v2", token=platform.sandbox.token)
+    assert full["cost"]["monthly_before"] == full["cost"]["monthly_after"] == "3.885"
+    assert full["cost"]["monthly_change"] == "0.00"
+    small = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
+    if fillings["auth.other_scope"] == "any":
+        assert small["cost"] == full["cost"] and small["diff"] == full["diff"]
+    else:
+        assert "cost" not in small
+    for result in (full, small):
+        assert all("monthly: " in side for side in result["diff"].values())
+    assert "monthly: '3.885'" in full["diff"]["before"]
+
+
+def test_a_price_that_cannot_be_read_keeps_nobody_from_looking(plain: Platform) -> None:
+    """Whatever the reason is."""
+    plain.sandbox.fault("projects.list", "status", status=500, count=None)
+    planned = plain.run(APP_DEPLOY, check_mode=True, tag="v2", token=plain.sandbox.token, retries=0)
+    assert planned["changed"] and "cost" not in planned
 
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "PROVISIONING", "FAILED", "AWAITING_ADMIN"])

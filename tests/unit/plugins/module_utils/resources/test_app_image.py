@@ -193,7 +193,19 @@ def test_what_is_not_there_is_told(plain: Platform, tmp_path: Path) -> None:
     build(tmp_path / "one.tar", tag="latest")
     unnamed = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), image_name="latst")
     assert "did you mean 'latest'?" in unnamed["msg"]
-    assert "did you mean 'shop'?" in plain.run(APP_IMAGE, slug="shpo", path=str(tmp_path / "one.tar"))["msg"]
+    unknown = plain.run(APP_IMAGE, slug="shpo", path=str(tmp_path / "one.tar"))
+    assert "did you mean 'shop'?" in unknown["msg"]
+
+
+def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:
+    """Check mode looks at the image on disk all the same, and not into a repository that is not there."""
+    digest = build(tmp_path / "one.tar")
+    planned = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
+    assert planned["changed"] and planned["image"]["digest"] == digest
+    assert "3 of 3 parts" in planned["actions"][0]
+    (tmp_path / "one.tar").write_bytes((tmp_path / "one.tar").read_bytes()[:2000])
+    cut = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
+    assert cut["failed"] and "cut short" in cut["msg"]
 
 
 def test_an_upload_that_is_cut_off_is_begun_anew(

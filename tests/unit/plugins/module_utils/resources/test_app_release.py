@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils.resources import waiting
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
+from ansible_collections.hosted.services.plugins.module_utils.resources import app_repository, waiting
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
 DECLARE = "releases.declare"
+NOT_PUSHED = f"sha256:{'0' * 64}"
 
 
 def test_the_digest_decides(platform: Platform) -> None:
@@ -77,7 +79,7 @@ def test_the_user_has_limits_of_his_own(plain: Platform, tag: str, fail_on: list
         ({"tag": "a b"}, "'a b'"),
         ({"tag": ""}, "''"),
         ({"tag": "x" * 129}, "128"),
-        ({"slug": "sshop"}, "did you mean 'shop'?"),
+        ({"slug": "Shop"}, "lowercase"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(
@@ -90,11 +92,46 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
     assert plain.writes() == []
 
 
+def test_an_application_that_is_missing_may_still_come(plain: Platform) -> None:
+    """For check mode, by an earlier task of the play; for real it is an error, with the near miss."""
+    wish: dict[str, Any] = {"slug": "sshop", "tag": "new", "digest": NOT_PUSHED}
+    result = plain.run(APP_RELEASE, **wish)
+    assert result["failed"] and "did you mean 'shop'?" in result["msg"]
+    planned = plain.run(APP_RELEASE, check_mode=True, **wish)
+    assert planned["changed"] and planned["release"]["digest"] == NOT_PUSHED
+    assert planned["warnings"] == [
+        f"{result['msg']}. That is right only if the play creates it before this task"
+    ]
+    assert plain.writes() == []
+
+
 def test_an_image_that_was_not_pushed_is_told(platform: Platform) -> None:
-    """With what to do."""
-    result = platform.run(APP_RELEASE, tag="new", digest=f"sha256:{'0' * 64}")
+    """With what to do, before anything is sent; check mode says the same, as far as it can know."""
+    wish: dict[str, Any] = {"tag": "new", "digest": NOT_PUSHED}
+    result = platform.run(APP_RELEASE, **wish)
     assert result["failed"] and not result["changed"]
     assert "was not declared" in result["msg"] and "app_image" in result["msg"]
+    planned = platform.run(APP_RELEASE, check_mode=True, **wish)
+    assert planned["changed"] and planned["warnings"][0].startswith(result["msg"])
+    assert platform.run(APP_RELEASE, check_mode=True, pushed=True, **wish)["msg"] == result["msg"]
+    assert platform.writes() == []
+    assert platform.uses_only_application_routes()
+
+
+def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The platform checks the digest then, and its refusal says as much."""
+
+    def unreachable(task: Any) -> Any:
+        raise ConnectionFailed("the registry cannot be reached")
+
+    monkeypatch.setattr(app_repository, "open_repository", unreachable)
+    assert plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])["changed"]
+    result = plain.run(APP_RELEASE, tag="other", digest=NOT_PUSHED)
+    assert result["failed"] and not result["changed"]
+    assert "was not declared" in result["msg"] and "app_image" in result["msg"]
+    assert len(plain.writes(DECLARE)) == 2
 
 
 def scan(platform: Platform, tag: str, status: str) -> None:

@@ -91,7 +91,7 @@ def test_force_writes_always(plain: Platform, folder: Path) -> None:
         ({"variables": {"A": None}}, "A is empty"),
         ({"variables": {"A": ["x"]}}, "A is a list"),
         ({"variables": {"A": "x"}, "secret_variables": {"A": "y"}}, "once"),
-        ({"variables": {"A": "x"}, "slug": "shpo"}, "did you mean 'shop'?"),
+        ({"variables": {"A": "x"}, "slug": "Shop"}, "lowercase"),
     ],
 )
 def test_rules_are_held_before_anything_is_written(
@@ -102,6 +102,29 @@ def test_rules_are_held_before_anything_is_written(
     assert result["failed"] and said in result["msg"] and "12345678" not in result["msg"]
     assert plain.run(ENVIRONMENT, check_mode=True, state_dir=str(folder), **wish)["msg"] == result["msg"]
     assert plain.writes() == []
+
+
+def test_an_application_that_is_missing_may_still_come(plain: Platform, folder: Path) -> None:
+    """For check mode, by an earlier task of the play; for real it is an error, with the near miss."""
+    wish: dict[str, Any] = {"slug": "shpo", "variables": {"A": "${db.URL}"}, "state_dir": str(folder)}
+    result = plain.run(ENVIRONMENT, **wish)
+    assert result["failed"] and "did you mean 'shop'?" in result["msg"]
+    planned = plain.run(ENVIRONMENT, check_mode=True, **wish)
+    assert planned["changed"] and result["msg"] in planned["warnings"][0]
+    assert planned["environment"]["added"] == ["A"]
+
+
+def test_it_is_told_what_the_platform_alone_can_check(platform: Platform, folder: Path) -> None:
+    """References, where the token does not open projects."""
+    platform.sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    wish: dict[str, Any] = {"variables": {"A": "${db.URL} ${db.HOST}"}, "state_dir": str(folder)}
+    full = platform.run(ENVIRONMENT, check_mode=True, token=platform.sandbox.token, **wish)
+    assert full["environment"]["unchecked_references"] == []
+    opened = platform.sandbox.control("GET", "/profile")["fill"]["auth.other_scope"] == "any"
+    small = platform.run(ENVIRONMENT, check_mode=True, **wish)
+    unchecked = [] if opened else ["${db.HOST}", "${db.URL}"]
+    assert small["environment"]["unchecked_references"] == unchecked
+    assert ("the platform checks ${db.HOST}, ${db.URL}" in small["actions"][0]) is not opened
 
 
 def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:

@@ -1,0 +1,53 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The repository of an application in the platform's registry, as tasks open it (Registry credentials)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..api.errors import HostedError
+from .plan import Task
+from .problems import Missing
+
+if TYPE_CHECKING:
+    from ..api.registry import Repository
+
+
+def open_repository(task: Task, sent: Callable[[int], None] = lambda count: None) -> Repository:
+    """Open the repository of the task's application with the account's registry credentials.
+
+    The library behind it is imported here, by the tasks that need it alone.
+    """
+    from ..api.registry import Repository  # noqa: PLC0415 - it takes a third of a second
+
+    options = task.options
+    return Repository(
+        task.client.registry_credentials(),
+        options["slug"],
+        options["timeout"],
+        options["validate_certs"] and (options["ca_path"] or True),
+        sent,
+    )
+
+
+def check_pushed(task: Task, digest: str, doing: str) -> None:
+    """Refuse an image that is not in the repository, by a look that changes nothing.
+
+    Where the registry cannot be asked from here, the platform's own check is left to tell.
+
+    :raises Missing: naming what was not done for it, and what pushes an image.
+    """
+    try:
+        repository = open_repository(task)
+        if repository.digest_of(digest) is not None:
+            return
+    except HostedError as error:
+        task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
+        return
+    raise Missing(
+        f"{doing}: {repository.name} holds no image {digest}. hosted.services.app_image pushes one and "
+        "returns its digest"
+    )
