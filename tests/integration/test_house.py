@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def test_a_noun_has_one_name_everywhere(noun: str) -> None:
         TARGETS / noun / "tasks" / "main.yml",
     ]
     assert [str(path.relative_to(REPOSITORY)) for path in wanted if not path.is_file()] == []
+    assert importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource.name == noun
 
 
 def test_nothing_is_named_after_a_noun_that_is_not_there() -> None:

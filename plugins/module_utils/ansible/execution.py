@@ -53,7 +53,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
         require()
         client: Any = None
         if resource.needs_api(options):
-            client = around.connect(connection(options), around.log)
+            client = around.connect(connection(options, resource.name), around.log)
         task = Task(client, options, around.check_mode, around.progress)
         with task.closing:
             plan = resource.plan(task)

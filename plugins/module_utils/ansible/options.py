@@ -61,8 +61,8 @@ def argument_spec(resource: Resource) -> dict[str, Any]:
     return {**resource.options, **CONNECTION, **(WAITING if resource.waits else {})}
 
 
-def connection(options: Mapping[str, Any]) -> Connection:
-    """Read the connection options.
+def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
+    """Read the connection options, on behalf of a module or plugin of this name.
 
     :raises ConfigurationError: when one is missing or wrong.
     """
@@ -78,6 +78,7 @@ def connection(options: Mapping[str, Any]) -> Connection:
         timeout=options["timeout"],
         retries=options["retries"],
         allow_http_hosts=tuple(options["allow_http_hosts"]),
+        caller=caller,
     )
 
 

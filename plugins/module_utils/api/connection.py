@@ -22,6 +22,8 @@ HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 class Connection:
     """The settings of a connection. ``timeout`` is the deadline of a call with its retries, in seconds.
 
+    ``caller`` is the module or plugin that calls, for those who read the platform's log.
+
     :raises ConfigurationError: when a setting cannot work, or would send the token in the clear.
     """
 
@@ -34,6 +36,7 @@ class Connection:
     timeout: float = 60
     retries: int = 5
     allow_http_hosts: tuple[str, ...] = ()
+    caller: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", check_base_url(self.base_url, self.allow_http_hosts))
@@ -52,6 +55,11 @@ class Connection:
     def authorization(self) -> str:
         """The value of the header that carries the token."""
         return f"{self.auth_scheme} {self.token}".strip()
+
+    @property
+    def user_agent(self) -> str:
+        """What calls, in the words of a ``User-Agent`` header."""
+        return f"hosted.services (Ansible collection{'; ' if self.caller else ''}{self.caller})"
 
     @property
     def verify(self) -> bool | str:

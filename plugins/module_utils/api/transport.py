@@ -171,7 +171,7 @@ class Transport:
     def _open(self) -> Any:
         session = requests.Session()
         session.headers["Accept"] = "application/json"
-        session.headers["User-Agent"] = "hosted.services (Ansible collection)"
+        session.headers["User-Agent"] = self.connection.user_agent
         session.auth = self._sign
         return session
 

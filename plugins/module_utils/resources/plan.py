@@ -90,6 +90,11 @@ class Resource(ABC):
     host_options: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Where the task works on the very host of the play: options and the host variables that fill them."""
 
+    @property
+    def name(self) -> str:
+        """The name that the noun has everywhere, which is that of its file."""
+        return type(self).__module__.rpartition(".")[2]
+
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Tell whether the task calls the platform's API, and so needs its address and a token."""
         return True

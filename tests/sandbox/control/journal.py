@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import deque
 from typing import Any
 
-from starlette.datastructures import QueryParams
+from starlette.datastructures import Headers, QueryParams
 from starlette.types import Scope
 
 from sandbox.api.routes import Route, RouteTable
@@ -57,11 +58,13 @@ class Journal:
         self._lines.append({
             "n": self._count,
             "at": self._world.clock.now(),
+            "real_at": time.time(),
             "route": route.name if route else None,
             "method": scope["method"],
             "template": route.template if route else None,
             "path": scope["path"],
             "query": scope["query_string"],
+            "agent": Headers(scope=scope).get("user-agent", ""),
             "token": token.scope if token else None,
             "body": body[:KEPT_BYTES],
             "status": held[0],

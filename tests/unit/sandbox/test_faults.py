@@ -144,13 +144,16 @@ def test_a_route_goes_by_three_names(sandbox: Sandbox, route: str) -> None:
 
 
 def test_the_journal_tells_what_was_asked(sandbox: Sandbox) -> None:
+    begun = time.time()
     sandbox.api("POST", PATH, {"name": "web"}, params={"a": "1"})
-    sandbox.api("GET", "/api/nothing", headers={"Authorization": "Bearer wrong"})
+    sandbox.api("GET", "/api/nothing", headers={"Authorization": "Bearer wrong", "User-Agent": "probe/1"})
     first, second = sandbox.journal()
     assert (first["route"], first["method"], first["template"]) == ("projects.create", "POST", PATH)
     assert (first["query"], first["body"], first["status"]) == ({"a": "1"}, {"name": "web"}, 201)
     assert (first["token"], first["answer"]["name"]) == ("FULL", "web")
     assert (second["route"], second["token"], second["status"]) == (None, None, 404)
+    assert second["agent"] == "probe/1"
+    assert begun <= first["real_at"] <= second["real_at"] <= time.time()
     assert sandbox.journal(method="POST") == [first]
     sandbox.clear_journal()
     assert sandbox.journal() == []

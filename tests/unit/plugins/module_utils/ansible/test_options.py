@@ -82,6 +82,18 @@ def test_defaults_make_a_connection() -> None:
     assert (made.authorization, made.verify, made.timeout, made.retries) == ("Bearer tok", True, 60.0, 5)
 
 
+@pytest.mark.parametrize(
+    ("caller", "sent"),
+    [
+        ("", "hosted.services (Ansible collection)"),
+        ("ssh_key", "hosted.services (Ansible collection; ssh_key)"),
+    ],
+)
+def test_the_platform_is_told_who_calls(caller: str, sent: str) -> None:
+    made = connection(validated(base_url="https://api.example.com", token="tok"), caller)
+    assert made.user_agent == sent
+
+
 def test_the_environment_fills_what_is_not_given(environment: pytest.MonkeyPatch) -> None:
     values = {
         "base_url": "http://nas.lan",
