@@ -51,7 +51,8 @@ SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
 
 .PHONY: lint
 lint: dev ## every linter; one that fails does not hide the next
-	@$(MAKE) --keep-going lint-style lint-types lint-test-types lint-yaml lint-ansible lint-docs lint-changelog
+	@$(MAKE) --keep-going lint-style lint-types lint-test-types lint-yaml lint-ansible lint-docs lint-changelog \
+	    lint-licences
 
 .PHONY: lint-style
 lint-style: dev
@@ -76,11 +77,16 @@ lint-ansible: dev
 
 .PHONY: lint-docs
 lint-docs: dev
-	antsibull-docs lint-collection-docs --plugin-docs . | $(SHORT_PATHS)
+	antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs all \
+	    --disallow-unknown-collection-refs --check-extra-docs-refs . | $(SHORT_PATHS)
 
 .PHONY: lint-changelog
 lint-changelog: dev
 	antsibull-changelog lint
+
+.PHONY: lint-licences
+lint-licences: dev
+	reuse lint --quiet || reuse lint --lines
 
 .PHONY: unit
 unit: dev ## the unit tests

@@ -16,6 +16,7 @@ import yaml
 from integration.ansible_run import REPOSITORY, TARGETS
 
 PLUGINS = REPOSITORY / "plugins"
+ROLES = sorted(path for path in (REPOSITORY / "roles").iterdir() if path.is_dir())
 PACKAGE = "ansible_collections.hosted.services.plugins"
 NOUNS = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
 LAYERS = {
@@ -54,6 +55,24 @@ def test_nothing_is_named_after_a_noun_that_is_not_there() -> None:
     assert sorted(runtime["action_groups"]["all"]) == NOUNS
     assert sorted(path.stem for path in (PLUGINS / "action").glob("*.py")) == NOUNS
     assert sorted(path.name for path in TARGETS.iterdir()) == NOUNS
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
+def test_a_role_says_what_it_takes(role: Path) -> None:
+    """Every variable with a default is in the role's argument_specs, described and with the same default."""
+    specs = yaml.safe_load((role / "meta" / "argument_specs.yml").read_text())["argument_specs"]
+    defaults = yaml.safe_load((role / "defaults" / "main.yml").read_text())
+    options = {name: option for spec in specs.values() for name, option in spec.get("options", {}).items()}
+    assert sorted(defaults.keys() - options.keys()) == []
+    assert [name for name, option in options.items() if not option.get("description")] == []
+    # What is worked out from a template differs from machine to machine; the description says how.
+    fixed = {name: value for name, value in defaults.items() if "{{" not in str(value)}
+    told = {name: options[name].get("default") for name in fixed}
+    assert told == fixed
+    assert {name for name, option in options.items() if "default" in option} <= defaults.keys()
+    for entry_point, spec in specs.items():
+        assert (role / "tasks" / f"{entry_point}.yml").is_file()
+        assert spec["short_description"]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
