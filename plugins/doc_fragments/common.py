@@ -87,6 +87,9 @@ notes:
     With C(async), or when C(delegate_to) names a host with a connection that is not local, it runs as an
     ordinary module on that host, which then needs the libraries.
   - Set the variable C(hosted_in_process) to V(false) to have every task run as an ordinary module.
+  - Long work such as a wait or a transfer says every ten seconds how far it is, when it runs inside the
+    controller and the output is a terminal. The variable C(hosted_progress_interval) sets another number of
+    seconds, and V(0) turns it off.
 """
 
     # The options of the connection for the inventory, which reads the environment by Ansible's own means.

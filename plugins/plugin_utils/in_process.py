@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ansible.constants import LOCALHOST
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
@@ -34,7 +36,9 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.plan imp
 
 display = Display()
 
-SECONDS_BETWEEN_PROGRESS = 10
+WATCHED = sys.stdout.isatty()
+"""Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
+SECONDS_BETWEEN_PROGRESS = 10.0
 KEPT_CLIENT = "_hosted_services_client"
 """Where a worker keeps its client: on the one object that the items of a loop share and no fork shares."""
 
@@ -55,7 +59,7 @@ class InProcessAction(ActionBase):
             if self._task.async_val or self._belongs_elsewhere(variables):
                 result.update(self._run_as_module(arguments, variables))
             else:
-                result.update(self._run_here(arguments))
+                result.update(self._run_here(arguments, self._progress(variables)))
         return result
 
     def _run_as_module(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,7 +75,15 @@ class InProcessAction(ActionBase):
             return True
         return bool(self._task.delegate_to) and self._connection.transport != "local"
 
-    def _run_here(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _progress(self, variables: Mapping[str, Any]) -> Callable[[str], None]:
+        """Return what shows the progress of the task, under the name of its host."""
+        if not WATCHED or self._task.no_log:
+            return lambda line: None
+        host = variables.get("inventory_hostname")
+        seconds = pause(variables.get("hosted_progress_interval", SECONDS_BETWEEN_PROGRESS))
+        return paced(lambda line: display.display(f"  [{host}] {printable(line)}"), seconds)
+
+    def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
         spec = argument_spec(self.resource)
         validation = ModuleArgumentSpecValidator(spec, **self.resource.rules).validate(dict(arguments))
         if validation.error_messages:
@@ -82,7 +94,7 @@ class InProcessAction(ActionBase):
         around = Surroundings(
             check_mode=self._task.check_mode,
             diff=self._task.diff,
-            progress=paced(display.display),
+            progress=progress,
             log=self._log,
             connect=self._connect,
         )
@@ -177,15 +189,29 @@ def first_values(
     return found
 
 
-def paced(show: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that shows progress at a human pace, and nothing when nobody watches."""
-    if not sys.stdout.isatty():
-        return lambda line: None
+def pause(value: Any) -> float:
+    """Return how many seconds lie between two lines of progress; zero means that none is wanted.
+
+    :raises AnsibleError: for what is not a number of seconds.
+    """
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = -1
+    if not 0 <= seconds < math.inf:
+        raise AnsibleError(
+            f"the variable hosted_progress_interval is {value!r}; give a number of seconds, 0 for no progress"
+        )
+    return seconds
+
+
+def paced(show: Callable[[str], None], seconds: float) -> Callable[[str], None]:
+    """Return a function that shows a line when the last one is ``seconds`` old; with zero it shows none."""
     last = [time.monotonic()]
 
     def progress(line: str) -> None:
-        if time.monotonic() - last[0] >= SECONDS_BETWEEN_PROGRESS:
+        if seconds and time.monotonic() - last[0] >= seconds:
             last[0] = time.monotonic()
-            show(f"  {printable(line)}")
+            show(line)
 
     return progress

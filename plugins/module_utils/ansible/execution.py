@@ -59,7 +59,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
             plan = resource.plan(task)
             describe(resource, plan, around, result)
             if not around.check_mode:
-                carry_out(resource, plan, result)
+                carry_out(resource, plan, result, around.progress)
     except HostedError as error:
         result.update(without_secrets(resource, options, failure(error)))
     except Exception as error:  # one that nobody foresaw
@@ -83,11 +83,18 @@ def describe(resource: Resource, plan: Plan, around: Surroundings, result: dict[
         result["diff"] = as_diff(plan)
 
 
-def carry_out(resource: Resource, plan: Plan, result: dict[str, Any]) -> None:
+def carry_out(
+    resource: Resource,
+    plan: Plan,
+    result: dict[str, Any],
+    progress: Callable[[str], None] = lambda line: None,
+) -> None:
     """Make the plan's calls. When one raises, ``result`` tells how far it came, not what was wished."""
     done: list[str] = []
     try:
-        for step in plan.steps:
+        for number, step in enumerate(plan.steps, 1):
+            if number > 1:
+                progress(f"step {number} of {len(plan.steps)}: {step.summary}")
             step.run()
             done.append(step.summary)
         if done and plan.reread is not None:

@@ -93,6 +93,7 @@ class Push:
             return Plan(result=self.view(), before=after, after=after)
         missing = [] if present else self.missing()
         for part in missing:
+            self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
             self.layout.verify(part)
         return Plan(
             result=self.view(),

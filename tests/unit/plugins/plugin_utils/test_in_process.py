@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from typing import Any
 
 import pytest
 import yaml
+from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.plugin_utils.in_process import (
-    SECONDS_BETWEEN_PROGRESS,
     paced,
+    pause,
     untagged,
     with_host_variables,
 )
@@ -84,30 +84,22 @@ def test_the_address_of_the_inventory_is_templated(monkeypatch: pytest.MonkeyPat
     assert filled == {"base_url": "templated {{ u }}"}
 
 
-class Screen:
-    def __init__(self, watched: bool) -> None:
-        self.watched = watched
-
-    def isatty(self) -> bool:
-        return self.watched
-
-
-def test_progress_comes_at_a_human_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])
+def test_progress_comes_at_a_human_pace(
+    seconds: float, said: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = [0.0]
-    said: list[str] = []
-    monkeypatch.setattr(sys, "stdout", Screen(True))
+    lines: list[str] = []
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = paced(said.append)
-    for second in range(0, 2 * SECONDS_BETWEEN_PROGRESS + 2):
+    progress = paced(lines.append, seconds)
+    for second in range(22):
         now[0] = float(second)
         progress(f"at {second}")
-    assert said == [f"  at {SECONDS_BETWEEN_PROGRESS}", f"  at {2 * SECONDS_BETWEEN_PROGRESS}"]
+    assert lines == [f"at {second}" for second in said]
 
 
-def test_nobody_watching_means_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(sys, "stdout", Screen(False))
-    progress = paced(said.append)
-    monkeypatch.setattr(time, "monotonic", lambda: 1e9)
-    progress("anything")
-    assert said == []
+def test_the_pace_is_a_number_of_seconds() -> None:
+    assert [pause(value) for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
+    for wrong in ("often", -1, None, "nan", "inf"):
+        with pytest.raises(AnsibleError, match="hosted_progress_interval"):
+            pause(wrong)

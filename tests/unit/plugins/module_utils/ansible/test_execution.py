@@ -301,6 +301,13 @@ def test_progress_reaches_the_surroundings() -> None:
     assert said == ["half way"]
 
 
+def test_each_further_step_is_told() -> None:
+    said: list[str] = []
+    steps = [Step(f"remove {name}", lambda: None) for name in "abc"]
+    run(lambda task: Plan(result=None, steps=steps), progress=said.append)
+    assert said == ["step 2 of 3: remove b", "step 3 of 3: remove c"]
+
+
 def test_details_of_errors_are_data() -> None:
     error = HostedError("sentence", ids=["a"])
     assert (str(error), error.message, error.details) == ("sentence", "sentence", {"ids": ["a"]})
