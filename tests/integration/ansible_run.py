@@ -15,6 +15,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from integration import route_log
 from sandbox.testing import Sandbox
 
 HERE = Path(__file__).resolve().parent
@@ -44,7 +45,10 @@ localhost ansible_connection=local ansible_python_interpreter={sys.executable}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task, or of one item of its loop: `ok`, `failed`, `skipped` or `unreachable`."""
+    """What became of a task, or of one item of its loop: `ok`, `failed`, `skipped` or `unreachable`.
+
+    `begun` and `ended` are by the machine's clock, as are the times in the sandbox's journal.
+    """
 
     name: str
     action: str
@@ -52,6 +56,8 @@ class Outcome:
     outcome: str
     is_item: bool
     result: dict[str, Any]
+    begun: float
+    ended: float
 
     @property
     def message(self) -> str:
@@ -151,4 +157,5 @@ class Ansible:
             check=False,
         )
         outcomes = [Outcome(**json.loads(line)) for line in results.read_text().splitlines()]
+        route_log.note_tasks(outcomes)
         return Run(done.returncode, done.stdout, done.stderr, outcomes)

@@ -11,14 +11,25 @@ from pathlib import Path
 import pytest
 
 from integration.ansible_run import PROFILE, Ansible, begin_anew
+from integration.route_log import NotedSandbox
 from sandbox.testing import Sandbox
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Sandbox]:
+def server() -> Iterator[NotedSandbox]:
     """The process behind all sandboxes of a run; SANDBOX_PROFILE fills the gaps of the specification."""
-    with Sandbox("--profile", PROFILE) as sandbox:
+    sandbox = NotedSandbox("--profile", PROFILE)
+    with sandbox:
         yield sandbox
+
+
+@pytest.fixture(autouse=True)
+def noted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Note at the end of each test what its sandbox's journal has seen."""
+    server = request.getfixturevalue("server") if "server" in request.fixturenames else None
+    yield
+    if server is not None:
+        server.note()
 
 
 @pytest.fixture

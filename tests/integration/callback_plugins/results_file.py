@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
@@ -28,6 +29,14 @@ class CallbackModule(CallbackBase):
     CALLBACK_NAME = "results_file"
     CALLBACK_NEEDS_ENABLED = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun: dict[tuple[str, str], float] = {}
+
+    def v2_runner_on_start(self, host: Any, task: Any) -> None:
+        """Note when a task begins on a host."""
+        self._begun[host.get_name(), task._uuid] = time.time()
+
     def _note(self, outcome: str, result: Any, is_item: bool = False) -> None:
         line = {
             "name": result._task.get_name(),
@@ -36,6 +45,8 @@ class CallbackModule(CallbackBase):
             "outcome": outcome,
             "is_item": is_item,
             "result": result._result,
+            "begun": self._begun[result._host.get_name(), result._task._uuid],
+            "ended": time.time(),
         }
         with open(os.environ["RESULTS_FILE"], "a", encoding="utf-8") as file:
             file.write(json.dumps(line, default=str) + "\n")
