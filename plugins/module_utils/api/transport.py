@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -27,6 +28,7 @@ MAX_BODY = 64 * 1024 * 1024
 MAX_CONNECT = 10.0
 MAX_RETRY_AFTER = 300.0
 CHUNK = 64 * 1024
+OPENSSL_CODE = re.compile(r"^\[\w+(: \w+)?\] ")
 
 T = TypeVar("T")
 
@@ -156,7 +158,7 @@ class Transport:
                     headers.get("Content-Type", ""),
                 )
         except (requests.RequestException, OSError, UnicodeError) as error:
-            raise translate(error, self.connection.base_url) from None
+            raise translate(error, self.connection) from None
 
     def _judge(self, route: Route[Any], reply: Reply) -> Any:
         if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
@@ -251,14 +253,11 @@ def retry_after_seconds(value: str | None) -> float | None:
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
-def translate(error: Exception, server: str) -> errors.HostedError:
+def translate(error: Exception, connection: Connection) -> errors.HostedError:
     """Turn an error of requests into one of ours, by whether the request can have reached the server."""
-    reason = root_reason(error)
-    if isinstance(error, requests.exceptions.SSLError) and "certificate" in str(error).lower():
-        return errors.CertificateError(
-            f"the server's certificate was not accepted: {reason}. "
-            "If it is signed by an authority of your own, name its file in ca_path"
-        )
+    reason, server = root_reason(error), connection.base_url
+    if isinstance(error, requests.exceptions.SSLError) and (refused := tls_refusal(error, connection)):
+        return refused
     never_made = (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError)
     if isinstance(error, never_made) or is_connection_failure(error):
         return errors.ConnectionFailed(
@@ -276,6 +275,32 @@ def translate(error: Exception, server: str) -> errors.HostedError:
     return errors.Interrupted(f"the connection broke before the answer was whole: {reason}")
 
 
+def tls_refusal(error: Exception, connection: Connection) -> errors.ConfigurationError | None:
+    """Return the error for a TLS connection that cannot come about, trying again or not; ``None`` for others.
+
+    It is over before the request is sent.
+    """
+    said, reason = str(error), root_reason(error)
+    if any(name in said for name in NO_AUTHORITIES):
+        return errors.ConfigurationError(
+            f"no certificate can be read from {str(connection.verify)!r}: {reason}. Does ca_path name a file "
+            "of certificates in PEM form?"
+        )
+    if "certificate" in said.lower():
+        return errors.CertificateError(
+            f"the server's certificate was not accepted: {reason}. "
+            "If it is signed by an authority of your own, name its file in ca_path"
+        )
+    if any(name in said for name in NO_COMMON_TLS):
+        return errors.ConfigurationError(
+            f"no TLS with {connection.base_url}: {reason}. Does the server speak https at this address?"
+        )
+    return None
+
+
+NO_AUTHORITIES = ("NO_CERTIFICATE_OR_CRL_FOUND", "PEM", "unknown error (_ssl.c")
+NO_COMMON_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNSUPPORTED_PROTOCOL", "HANDSHAKE_FAILURE")
+"""What OpenSSL calls a greeting that is not TLS, or not one that both sides know."""
 NETWORK_ERRORS = (ConnectionError, TimeoutError, *((requests.RequestException,) if requests else ()))
 
 
@@ -296,7 +321,8 @@ def root_reason(error: BaseException) -> str:
         if not isinstance(inner, BaseException):
             break
         reason = inner
-    return clean(str(reason).rpartition(": ")[2] or type(reason).__name__)
+    said = OPENSSL_CODE.sub("", str(reason))
+    return clean(said.rpartition(": ")[2] or type(reason).__name__)
 
 
 def decode(route: Route[Any], reply: Reply) -> Any:

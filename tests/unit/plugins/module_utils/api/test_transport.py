@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -575,8 +576,19 @@ def test_a_server_that_speaks_no_tls_is_not_blamed_for_its_certificate(server: S
     error = outcome(
         connect(base_url=server.url.replace("http:", "https:"), retries=0, timeout=1), r.Repeat.READ
     )
-    assert isinstance(error, errors.Interrupted)
+    assert isinstance(error, errors.ConfigurationError), "it will not get better by trying again"
+    assert "no TLS with https://" in error.message
     assert "ca_path" not in error.message
+
+
+def test_a_file_of_authorities_without_any_is_named(server: Server, connect: Open, tmp_path: Path) -> None:
+    for content in ("no certificate\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ""):
+        (tmp_path / "ca.pem").write_text(content)
+        sender = connect(base_url=server.url.replace("http:", "https:"), ca_path=str(tmp_path / "ca.pem"))
+        error = outcome(sender, r.Repeat.READ)
+        assert isinstance(error, errors.ConfigurationError)
+        assert "ca.pem" in error.message
+        assert "server's certificate" not in error.message
 
 
 LEAKS: dict[str, Answer] = {

@@ -1,0 +1,203 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real certificates, good and bad, and a proxy: whom the token is sent to, and what is said to the user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from integration.ansible_run import Ansible
+from integration.inventory.conftest import Inventory
+from integration.results import compare
+from integration.tls import DAY, HOST, Authority, Proxy, TlsFront, port_of, running
+from sandbox.testing import Sandbox
+
+AS_MODULE_TOO = ("authority in the environment", "unknown authority", "expired, not looked at")
+PROXIED_AS_MODULE = ("through it", "another name", "around it")
+PROXY_LOGIN = "proxy-user:proxy-Secret99"
+
+
+class Tls(NamedTuple):
+    """Servers before one sandbox, by the certificate that they show; authorities; proxies."""
+
+    good: TlsFront
+    own: TlsFront
+    expired: TlsFront
+    early: TlsFront
+    other_host: TlsFront
+    authority: Path
+    stranger: Path
+    own_certificate: Path
+    proxy: Proxy
+    closed_proxy: Proxy
+
+
+@pytest.fixture
+def tls(sandbox: Sandbox, tmp_path: Path) -> Iterator[Tls]:
+    """The servers, running."""
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    authority, stranger = Authority(folder, "authority"), Authority(folder, "stranger")
+    certificates = {
+        "good": authority.issue("good"),
+        "own": authority.issue("own", own=True),
+        "expired": authority.issue("expired", since=-3 * DAY),
+        "early": authority.issue("early", since=DAY),
+        "other_host": authority.issue("other_host", ["elsewhere.example.test"]),
+    }
+    fronts = {name: TlsFront(path, port_of(sandbox)) for name, path in certificates.items()}
+    proxy = Proxy(fronts["good"].port)
+    closed_proxy = Proxy(fronts["good"].port, PROXY_LOGIN)
+    with ExitStack() as stack:
+        stack.enter_context(running(*fronts.values(), proxy, closed_proxy))
+        yield Tls(
+            **fronts,
+            authority=authority.path,
+            stranger=stranger.path,
+            own_certificate=certificates["own"],
+            proxy=proxy,
+            closed_proxy=closed_proxy,
+        )
+
+
+class Case(NamedTuple):
+    """Which server, with which options and environment, and what the error says; none: it works."""
+
+    server: str
+    options: dict[str, Any]
+    says: tuple[str, ...] = ()
+    environment: dict[str, str] = {}  # noqa: RUF012 - of a named tuple, never changed
+
+
+def cases(tls: Tls, folder: Path) -> dict[str, Case]:
+    """Return the cases by name."""
+    trusted, stranger = {"ca_path": str(tls.authority)}, {"ca_path": str(tls.stranger)}
+    careless = {"validate_certs": False}
+    nonsense = folder / "nonsense.pem"
+    nonsense.write_text("this is no certificate\n")
+    bundle = {"REQUESTS_CA_BUNDLE": str(tls.authority)}
+    refused = "certificate was not accepted"
+    return {
+        "authority of its own": Case("good", trusted),
+        "authority in the environment": Case("good", {}, environment=bundle),
+        "ca_path wins over the environment": Case("good", stranger, (refused,), bundle),
+        "unknown authority": Case("good", {}, (refused, "ca_path")),
+        "another authority": Case("good", stranger, (refused,)),
+        "signed by itself": Case("own", {}, (refused, "self-signed", "ca_path")),
+        "signed by itself, and trusted": Case("own", {"ca_path": str(tls.own_certificate)}),
+        "expired": Case("expired", trusted, (refused, "expired")),
+        "expired, not looked at": Case("expired", careless),
+        "not valid yet": Case("early", trusted, (refused, "not yet valid")),
+        "of another host": Case("other_host", trusted, (refused, "not valid for '127.0.0.1'")),
+        "of another host, not looked at": Case("other_host", {**trusted, **careless}),
+        "not looked at, whatever the environment says": Case("good", careless, environment=bundle),
+        "file that holds no certificate": Case(
+            "good", {"ca_path": str(nonsense)}, ("ca_path", str(nonsense))
+        ),
+    }
+
+
+def playbook(tls: Tls, chosen: dict[str, Case], **common: Any) -> str:
+    """Return a play with a task a case."""
+    tasks = [
+        {
+            "name": name,
+            "hosted.services.account_info": {
+                "base_url": f"https://127.0.0.1:{getattr(tls, case.server).port}", **case.options, **common
+            },
+            "environment": case.environment,
+            "ignore_errors": True,
+        }
+        for name, case in chosen.items()
+    ]  # fmt: skip
+    return json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}])
+
+
+def test_certificates(tls: Tls, ansible: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
+    """A token goes to whom the certificate proves to be the one meant; others get one handshake, no retry."""
+    chosen = cases(tls, tmp_path)
+    run = ansible.playbook(playbook(tls, chosen)).succeed()
+    for name, case in chosen.items():
+        assert (run[name].outcome == "failed") is bool(case.says), run[name]
+        for words in case.says:
+            assert words in run[name].message
+        assert "\n" not in run[name].message
+    works = [case for case in chosen.values() if not case.says]
+    assert len(sandbox.journal("apps.whoami")) == len(works), "nothing else was sent"
+    connected = sum(
+        getattr(tls, name).connections for name in ("good", "own", "expired", "early", "other_host")
+    )
+    assert connected <= len(chosen), "a certificate does not get better by trying again"
+    few = {name: chosen[name] for name in AS_MODULE_TOO}
+    here = ansible.playbook(playbook(tls, few)).succeed()
+    compare(here, ansible.playbook(playbook(tls, few), in_process=False).succeed())
+
+
+def test_a_server_without_tls(tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:
+    """An https address whose server speaks plain HTTP is told at once, not tried again and again."""
+    url = f"https://127.0.0.1:{port_of(sandbox)}"
+    play = playbook(tls, {"no TLS": Case("good", {})}).replace(f"https://127.0.0.1:{tls.good.port}", url)
+    message = ansible.playbook(play).succeed()["no TLS"].message
+    assert f"no TLS with {url}" in message
+    assert "certificate" not in message
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_proxy(in_process: bool, tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:
+    """HTTPS_PROXY is asked for a tunnel, and the certificate is that of whom it leads to; NO_PROXY holds."""
+    options = {"ca_path": str(tls.authority), "base_url": f"https://{HOST}", "retries": 0}
+    proxy = {"HTTPS_PROXY": f"http://127.0.0.1:{tls.proxy.port}"}
+    login = {"HTTPS_PROXY": f"http://{PROXY_LOGIN}@127.0.0.1:{tls.closed_proxy.port}"}
+    wrong = {"HTTPS_PROXY": f"http://x:wrong-Secret77@127.0.0.1:{tls.closed_proxy.port}"}
+    refused = ("certificate was not accepted",)
+    chosen = {
+        "through it": Case("good", options, environment=proxy),
+        "with a login": Case("good", options, environment=login),
+        "with a wrong login": Case("good", options, ("cannot connect", "407"), wrong),
+        "another authority": Case("good", {**options, "ca_path": str(tls.stranger)}, refused, proxy),
+        "another name": Case("good", {**options, "base_url": "https://b.example.test"}, refused, proxy),
+        "around it": Case("good", options, ("cannot connect", HOST), {**proxy, "NO_PROXY": HOST}),
+        "proxy that is down": Case(
+            "good", options, ("cannot connect",), {"HTTPS_PROXY": "http://127.0.0.1:1"}
+        ),
+        "on this machine": Case("good", {"ca_path": str(tls.authority)}, environment=proxy),
+    }
+    if not in_process:
+        chosen = {name: chosen[name] for name in PROXIED_AS_MODULE}
+    run = ansible.playbook(playbook(tls, chosen), in_process=in_process).succeed()
+    for name, case in chosen.items():
+        assert (run[name].outcome == "failed") is bool(case.says), run[name]
+        for words in case.says:
+            assert words in run[name].message
+    assert set(tls.proxy.asked) == {f"{HOST}:443", "b.example.test:443"}
+    assert len(tls.proxy.asked) == (3 if in_process else 2)
+    assert len(sandbox.journal("apps.whoami")) == sum(not case.says for case in chosen.values())
+    shown = run.output + json.dumps([outcome.result for outcome in run.outcomes])
+    assert "Secret99" not in shown
+    assert "Secret77" not in shown
+
+
+def test_inventory(tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The inventory is as careful."""
+    inventory = Inventory(ansible, sandbox)
+    sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})
+    url = f"https://127.0.0.1:{tls.good.port}"
+    trusted: Any = {"ca_path": str(tls.authority)}
+    assert list(inventory.list(base_url=url, **trusted).hosts) == ["mc"]
+    sandbox.clear_journal()
+    assert "not accepted" in " ".join(inventory.refused(base_url=url).split())
+    old = f"https://127.0.0.1:{tls.expired.port}"
+    assert "expired" in inventory.refused(base_url=old, **trusted)
+    assert sandbox.journal() == []
+    assert list(inventory.listed(base_url=old, validate_certs=False).hosts) == ["mc"]
+    proxy = {"HTTPS_PROXY": f"http://127.0.0.1:{tls.proxy.port}"}
+    found = inventory.listed(base_url=f"https://{HOST}", env=proxy, **trusted)
+    assert list(found.hosts) == ["mc"]
+    assert set(tls.proxy.asked) == {f"{HOST}:443"}
