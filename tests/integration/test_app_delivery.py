@@ -8,14 +8,18 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 
-from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY, Ansible, Run
 from sandbox.registry.images import build_image
 from sandbox.testing import Sandbox
 
 SECONDS = 600
+SECRET = "not-for-anybody"
+NOT_PUSHED = f"sha256:{'0' * 64}"
 
 
 def test_app_delivery(tmp_path: Path) -> None:
@@ -27,6 +31,7 @@ def test_app_delivery(tmp_path: Path) -> None:
         "ANSIBLE_HOME": str(tmp_path / ".ansible"),
         "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
         "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
+        "SANDBOX_PROFILE": PROFILE,
     }
     done = subprocess.run(
         ["molecule", "test", "-s", "app_delivery"],
@@ -50,19 +55,21 @@ def small(ansible: Ansible, sandbox: Sandbox) -> Ansible:
     return ansible
 
 
-def deliver(small: Ansible, version: str, *arguments: str) -> Run:
-    """Run the playbook `deploy` for a version."""
+def deliver(small: Ansible, version: str, *arguments: str, **variables: Any) -> Run:
+    """Run the playbook `deploy` for a version. What is None among the variables is left out."""
+    given = {
+        "app_delivery_slug": "acme-shop",
+        "app_delivery_tag": version,
+        "app_delivery_path": str(small.folder / f"{version}.tar"),
+        "app_delivery_variables": {"VERSION": version},
+        "app_delivery_secret_variables": {"KEY": SECRET},
+        "app_delivery_max_monthly": "5",
+        **variables,
+    }
     return small.playbook(
         "- ansible.builtin.import_playbook: hosted.services.deploy",
         *arguments,
-        variables={
-            "app_delivery_slug": "acme-shop",
-            "app_delivery_tag": version,
-            "app_delivery_path": str(small.folder / f"{version}.tar"),
-            "app_delivery_variables": {"VERSION": version},
-            "app_delivery_secret_variables": {"KEY": "not-for-anybody"},
-            "app_delivery_max_monthly": "5",
-        },
+        variables={name: value for name, value in given.items() if value is not None},
     )
 
 
@@ -86,21 +93,105 @@ def writes(sandbox: Sandbox) -> list[str]:
     return [route for route in calls if route != "apps.quote"]
 
 
+def held(sandbox: Sandbox, digest: str) -> bool:
+    """Tell whether the registry holds an image of the application."""
+    login = sandbox.api("GET", "/api/registry/credentials").json()
+    url = f"http://{login['host']}/v2/{login['project']}/acme-shop/manifests/{digest}"
+    accept = {"Accept": "application/vnd.oci.image.manifest.v1+json"}
+    found = requests.get(url, auth=(login["username"], login["secret"]), headers=accept, timeout=10)
+    assert found.status_code in (200, 404)
+    return found.status_code == 200
+
+
+def shows(run: Run, digest: str, version: str) -> None:
+    """Check that the diff shows the digest, the names in the environment, the verdict and a price."""
+    assert f"+digest: {digest}" in run.output
+    assert f"+  VERSION: '{version}'" in run.output and "KEY: " in run.output
+    assert "verdict: PENDING" in run.output
+    assert "monthly: " in run.output
+    assert SECRET not in run.output
+
+
 def test_check_mode_shows_a_delivery_and_writes_nothing(small: Ansible, sandbox: Sandbox) -> None:
-    """Of a first one the price; of a new version digest and names as well; the secret never."""
-    first = deliver(small, "1", "--check", "--diff").succeed()
-    assert "3.885 a month" in first.output
-    assert writes(sandbox) == []
+    """A first one to its end, although the application is not there yet."""
+    run = deliver(small, "1", "--check", "--diff").succeed()
+    digest = run["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
+    shows(run, digest, "1")
+    assert "+monthly: '3.885'" in run.output
+    assert writes(sandbox) == [] and not held(sandbox, digest)
+    assert sandbox.api("GET", "/api/apps").json()["items"] == []
+
+
+@pytest.mark.parametrize("scope", ["registry", "full"])
+def test_check_mode_shows_a_new_version_and_writes_nothing(
+    small: Ansible, sandbox: Sandbox, scope: str
+) -> None:
+    """What it costs only a token that opens projects tells, and the small one stays with its routes."""
     deliver(small, "1").succeed()
+    before = in_service(sandbox)
     sandbox.clear_journal()
-    second = deliver(small, "2", "--check", "--diff").succeed()
-    digest = second["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
-    assert f"+digest: {digest}" in second.output
-    assert "-  VERSION: (another value)" in second.output and "+  VERSION: '2'" in second.output
-    assert "verdict: PENDING" in second.output
-    assert "not-for-anybody" not in first.output + second.output
+    if scope == "full":
+        small.environment["HOSTED_SERVICES_TOKEN"] = sandbox.token
+    run = deliver(small, "2", "--check", "--diff").succeed()
+    digest = run["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
+    shows(run, digest, "2")
+    assert f"-digest: {before}" in run.output and "-  VERSION: (another value)" in run.output
+    opened = scope == "full" or sandbox.control("GET", "/profile")["fill"]["auth.other_scope"] == "any"
+    deployment = run[
+        "hosted.services.app_delivery : Deploy the release, also when only the environment has changed"
+    ]
+    assert (deployment.result.get("cost") is not None) is opened
+    assert ("monthly: '3.885'" in run.output) is opened
+    assert writes(sandbox) == [] and not held(sandbox, digest)
+    assert before == in_service(sandbox)
+    calls = [line["template"] for line in sandbox.journal() if line["token"] == "REGISTRY"]
+    assert not any(path.startswith("/api/resources") for path in calls)
+
+
+WRONGS: dict[str, tuple[dict[str, Any], str]] = {
+    "PORT": ({"app_delivery_variables": {"PORT": "80"}}, "PORT is reserved"),
+    "a boolean": ({"app_delivery_variables": {"DEBUG": True}}, "DEBUG is a boolean"),
+    "cut short": ({"app_delivery_path": "cut.tar"}, "cut short"),
+    "another architecture": ({"app_delivery_platform": "linux/arm64"}, "is for linux/amd64"),
+    "too dear": ({"app_delivery_max_monthly": "1"}, "over max_monthly 1.00"),
+    "a slug with capitals": ({"app_delivery_slug": "Shop"}, "lowercase"),
+}
+
+
+@pytest.mark.parametrize("name", WRONGS)
+def test_what_cannot_be_delivered_is_refused_before_anything_is_written(
+    small: Ansible, sandbox: Sandbox, name: str
+) -> None:
+    """Not even the application is created, which would be paid for."""
+    content = (small.folder / "1.tar").read_bytes()
+    (small.folder / "cut.tar").write_bytes(content[: len(content) // 4])
+    small.environment["PWD"] = str(small.folder)
+    wrong, said = WRONGS[name]
+    run = deliver(small, "1", **wrong)
+    assert run.rc != 0 and said in run.output
     assert writes(sandbox) == []
-    assert digest != in_service(sandbox)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--check",)])
+def test_a_digest_has_to_be_in_the_registry(
+    small: Ansible, sandbox: Sandbox, arguments: tuple[str, ...]
+) -> None:
+    """Check mode tells as well, since no task of the role would push it."""
+    assert sandbox.api("POST", "/api/apps", {"slug": "acme-shop"}).ok
+    sandbox.clear_journal()
+    run = deliver(small, "1", *arguments, app_delivery_path=None, app_delivery_digest=NOT_PUSHED)
+    assert run.rc != 0 and "was not declared" in run.output and NOT_PUSHED in run.output
+    assert writes(sandbox) == []
+
+
+def test_the_secret_of_the_registry_stays_in_memory(small: Ansible, sandbox: Sandbox) -> None:
+    """Neither a file nor the output has it after a delivery, at -vvv either."""
+    secret = sandbox.api("GET", "/api/registry/credentials").json()["secret"]
+    run = deliver(small, "1", "-vvv").succeed()
+    assert held(sandbox, in_service(sandbox))
+    assert secret not in run.output
+    files = [path for path in small.folder.rglob("*") if path.is_file()]
+    assert files and [path for path in files if secret.encode() in path.read_bytes()] == []
 
 
 def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -> None:
@@ -118,6 +209,14 @@ def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -
     assert in_service(sandbox) == second
     small_ones = [line["template"] for line in sandbox.journal() if line["token"] == "REGISTRY"]
     assert small_ones and not any(path.startswith("/api/resources") for path in small_ones)
+
+
+def test_relative_paths_begin_where_the_command_is_run(small: Ansible, sandbox: Sandbox) -> None:
+    """The playbook lies in the collection, where nobody has an image or wants a file written."""
+    small.environment["PWD"] = str(small.folder)
+    deliver(small, "1", app_delivery_path="1.tar", app_delivery_state_dir="states").succeed()
+    assert held(sandbox, in_service(sandbox))
+    assert len(list((small.folder / "states").glob("*.json"))) == 1
 
 
 def test_there_may_be_nothing_to_go_back_to(small: Ansible, sandbox: Sandbox) -> None:

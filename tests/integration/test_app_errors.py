@@ -184,7 +184,7 @@ def test_the_error_says_what_is_wrong(name: str, wrongs: Wrongs) -> None:
 
 
 def test_nothing_was_written(wrongs: Wrongs) -> None:
-    """A small token cannot read who the neighbours are, so the platform refused that. Nothing else was sent."""
+    """A small token cannot read who the neighbours are, so the platform refused that; nothing else."""
     sent = [(line["route"], line["status"]) for line in wrongs.journal if line["route"] in WRITES]
     assert all(status >= 400 for _route, status in sent)
     assert {route for route, _status in sent} <= {"apps.environment"}
