@@ -1,0 +1,145 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dumps by a program of the test's own: whole or not at all, the password in a file that only it can read.
+
+What real engines make of it is in tests/integration/test_backups_dumps.py.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).parents[4] / "roles" / "backups" / "files" / "dump_database.py"
+PASSWORD = "p:a\\ss'w\"o#rd"
+PROGRAMS = {"postgresql": "pg_dump", "mariadb": "mariadb-dump", "mysql": "mysqldump"}
+
+
+def load() -> ModuleType:
+    """Import the script by its path, as a role's files are in no package."""
+    specification = importlib.util.spec_from_file_location("dump_database", SCRIPT)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+script = load()
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that something listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder in which programs are looked for, but for those of the system that a script needs."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in ("cat", "stat"):
+        (folder / name).symlink_to(f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def program(tools: Path, name: str, body: str) -> None:
+    """Let there be a dump program."""
+    (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+    (tools / name).chmod(0o700)
+
+
+def connection(port: int, engine: str = "postgresql") -> dict[str, Any]:
+    """What the platform tells of a database."""
+    facts = {"engine": engine, "user": "owner", "password": PASSWORD, "database": "shop"}
+    return {**facts, "host": "127.0.0.1", "port": port}
+
+
+def folder_of(tmp_path: Path) -> Path:
+    """Make the folder that takes a dump."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    return folder
+
+
+def test_postgresql(tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are in the environment, the password in a file of mode 0600, and nothing of it elsewhere."""
+    monkeypatch.setenv("PGPASSWORD", "of somebody else")
+    monkeypatch.setenv("PGSSLMODE", "require")
+    program(
+        tools,
+        "pg_dump",
+        'echo "$*|$PGHOST:$PGPORT|$PGUSER|$PGDATABASE|$PGPASSWORD|$PGSSLMODE"; stat -Lc %a "$PGPASSFILE"\n'
+        'cat "$PGPASSFILE"',
+    )
+    done = script.dump(folder_of(tmp_path), connection(port))
+    lines = (tmp_path / "copy" / "database.dump").read_text().splitlines()
+    assert lines == [
+        f"--no-password --format=custom|127.0.0.1:{port}|owner|shop||require",
+        "600",
+        "*:*:*:*:p\\:a\\\\ss'w\"o#rd",
+    ]
+    assert done["file"] == "database.dump"
+    assert os.stat(tmp_path / "copy" / "database.dump").st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("engine", ["mariadb", "mysql"])
+def test_mariadb_and_mysql(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
+    """All that the program needs is in an option file, and what it writes is compressed."""
+    program(tools, PROGRAMS[engine], 'echo "$*"; cat "${1#*=}"')
+    script.dump(folder_of(tmp_path), connection(port, engine))
+    arguments, *options = (
+        gzip.decompress((tmp_path / "copy" / "database.sql.gz").read_bytes()).decode().splitlines()
+    )
+    assert arguments.startswith("--defaults-extra-file=/proc/self/fd/") and arguments.endswith("-- shop")
+    assert "--single-transaction" in arguments and "rd" not in arguments.replace("--hex", "")
+    assert options == [
+        "[client]",
+        "protocol=tcp",
+        'host="127.0.0.1"',
+        f'port="{port}"',
+        'user="owner"',
+        'password="p:a\\\\ss\'w\\"o#rd"',
+    ]
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_a_program_that_fails(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
+    """Its last words are told, without the password, and what it wrote is not left behind."""
+    (tmp_path / "words").write_text(f"no:\n  {PASSWORD}  is wrong")
+    program(tools, PROGRAMS[engine], f"echo half; cat {tmp_path}/words >&2; exit 3")
+    with pytest.raises(script.NoDumpError, match=f"{PROGRAMS[engine]} ended with 3: no: \\*\\*\\* is wrong$"):
+        script.dump(folder_of(tmp_path), connection(port, engine))
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+def test_the_public_address_is_the_second_choice(port: int) -> None:
+    """What does not answer is passed over; when nothing does, every reason is told."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        silent = closed.getsockname()[1]
+    inside = {"host": "127.0.0.1", "port": silent}
+    assert script.reach({**inside, "public_host": "127.0.0.1", "public_port": port}) == ("127.0.0.1", port)
+    assert script.reach({"host": "127.0.0.1", "port": port, "public_host": "x", "public_port": 1})[1] == port
+    with pytest.raises(script.NoDumpError, match=rf"127\.0\.0\.1:{silent}: .*only inside the project's"):
+        script.reach({**inside, "public_host": None, "public_port": None})
+
+
+def test_what_cannot_be_dumped(tmp_path: Path, tools: Path, port: int) -> None:
+    """An engine without a program known here, and a program that is not installed."""
+    with pytest.raises(script.NoDumpError, match="a database of engine 'valkey' cannot be dumped"):
+        script.dump(tmp_path, connection(port, "valkey"))
+    with pytest.raises(script.NoDumpError, match="mariadb-dump or mysqldump is not installed"):
+        script.dump(tmp_path, connection(port, "mariadb"))
