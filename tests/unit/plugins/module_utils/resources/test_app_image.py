@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import requests
 
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.api import registry
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
     Interrupted,
@@ -26,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
     UnexpectedAnswer,
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.models import RegistryCredentials
+from ansible_collections.hosted.services.plugins.module_utils.api.text import megabytes
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.oci_layout import same_platform
@@ -233,8 +235,40 @@ def test_an_upload_that_never_succeeds_leaves_no_image(
     assert not registry_holds(plain, digest)
 
 
-def cut_pieces(monkeypatch: pytest.MonkeyPatch, cuts: list[int]) -> list[int]:
-    """Let the connection break at these pieces of all uploads, counted from 1."""
+def test_a_run_that_is_killed_leaves_no_image(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had sent whole is not sent again by the next one."""
+    path = tmp_path / "one.tar"
+    digest = build(path, content=os.urandom(200_000).hex())
+    with monkeypatch.context() as patch:
+        cut_pieces(patch, [2], SystemExit("killed"))  # each part is one piece
+        with pytest.raises(SystemExit):
+            plain.run(APP_IMAGE, path=str(path))
+    assert not registry_holds(plain, digest)
+    result = plain.run(APP_IMAGE, path=str(path))
+    assert result["changed"] and 0 < result["image"]["sent_bytes"] < result["image"]["size_bytes"]
+    assert registry_holds(plain, digest)
+
+
+def test_a_long_push_says_how_far_it_is(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every piece that arrived, up to the whole."""
+    monkeypatch.setattr(registry, "CHUNK", 100_000)
+    build(tmp_path / "one.tar", content=os.urandom(300_000).hex())
+    said: list[str] = []
+    options = plain.options(APP_IMAGE, {"path": str(tmp_path / "one.tar")})
+    size = execute(APP_IMAGE, options, Surroundings(progress=said.append))["image"]["size_bytes"]
+    told = [line for line in said if line.startswith("pushing ")]
+    assert len(told) >= size // 100_000
+    assert f" {megabytes(size)} of at most {megabytes(size)}" in told[-1]
+
+
+def cut_pieces(
+    monkeypatch: pytest.MonkeyPatch, cuts: list[int], error: BaseException | None = None
+) -> list[int]:
+    """Let the connection break, or raise another error, at these pieces of all uploads, counted from 1."""
     original = registry.Repository._do_request
     count = 0
 
@@ -244,7 +278,7 @@ def cut_pieces(monkeypatch: pytest.MonkeyPatch, cuts: list[int]) -> list[int]:
             count += 1
             if count in cuts:
                 cuts.remove(count)
-                raise requests.ConnectionError("the connection was cut")
+                raise error or requests.ConnectionError("the connection was cut")
         return original(self, client, url, method, **options)
 
     monkeypatch.setattr(registry.Repository, "_do_request", cutting)
