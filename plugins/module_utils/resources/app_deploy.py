@@ -111,9 +111,10 @@ def undeclared(task: Task, app: App) -> Missing:
     """Say that a tag is not declared, with the near miss."""
     tag = task.options["tag"]
     tags = declared_tags(task.client, app.slug) if app.id else None
+    hint = "" if tags is None else near_miss(tag, tags)
     return Missing(
         f"release {tag!r} of application {app.slug!r} is not declared "
-        f"(hosted.services.app_release declares one){near_miss(tag, tags or ())}"
+        f"(hosted.services.app_release declares one){hint}"
     )
 
 
