@@ -1,0 +1,228 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role `sftp_access`: keys of a team, pinned servers, and an ssh_config that OpenSSH logs in with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from sandbox.testing import Sandbox
+
+HEAD = "- hosts: localhost\n  gather_facts: false\n  vars_files: [variables.yml]\n"
+PLAY = HEAD + "  roles: [hosted.services.sftp_access]\n"
+SCENARIO_SECONDS = 600
+
+
+def make_key(path: Path) -> str:
+    """Make a key pair and return the public key."""
+    command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", path.name, "-f", str(path)]
+    subprocess.run(command, check=True)
+    return path.with_suffix(".pub").read_text().strip()
+
+
+class Team:
+    """The role on an account with two services, and two people."""
+
+    def __init__(self, ansible: Ansible, sandbox: Sandbox) -> None:
+        self.ansible, self.sandbox = ansible, sandbox
+        self.folder = ansible.folder
+        self.config, self.known_hosts = self.folder / "ssh" / "config", self.folder / "ssh" / "known"
+        self.inventory = self.folder / "account.hosted.yml"
+        self.inventory.write_text(f"plugin: hosted.services.inventory\nbase_url: {sandbox.base_url}\n")
+        alice, bob = make_key(self.folder / "alice"), make_key(self.folder / "bob")
+        self.alice: dict[str, Any] = {"name": "alice", "public_key": alice}
+        self.bob: dict[str, Any] = {"name": "bob", "public_key_file": str(self.folder / "bob.pub")}
+        self.bob_key = bob
+
+    def play(self, *arguments: str, play: str = PLAY, **variables: Any) -> Run:
+        """Run the role, with variables from a file: those of a command line are shown by Ansible itself."""
+        given = {
+            "sftp_access_keys": [self.alice, self.bob],
+            "sftp_access_config": str(self.config),
+            "sftp_access_known_hosts": str(self.known_hosts),
+            "sftp_access_identity_file": str(self.folder / "alice"),
+        }
+        (self.folder / "variables.yml").write_text(yaml.safe_dump({**given, **variables}))
+        return self.ansible.playbook(play, "-i", str(self.inventory), *arguments)
+
+    def keys(self) -> list[str]:
+        """Return the names of the keys of the account."""
+        return sorted(key["name"] for key in self.sandbox.api("GET", "/api/users/me/ssh-keys").json())
+
+    def sftp(self, service: str, *commands: str) -> subprocess.CompletedProcess[str]:
+        """Log in as people do, with nothing but the ssh_config."""
+        return subprocess.run(
+            ["sftp", "-F", str(self.config), "-b", "-", service],
+            input="\n".join(commands),
+            env={"PATH": os.environ["PATH"], "HOME": str(self.folder)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+
+@pytest.fixture
+def team(ansible: Ansible, sandbox: Sandbox) -> Team:
+    """Two services, one of which has a name that has to be changed for a command line."""
+    services = [
+        {"name": "survival", "product": "minecraft", "files": {"here.txt": "survival"}},
+        {"name": "My shop", "product": "application", "files": {"there.txt": "shop"}},
+        {"name": "late", "product": "minecraft", "status": "AWAITING_ADMIN"},
+    ]
+    sandbox.seed({"delays": {"provision": 0}, "services": services})
+    sandbox.clear_journal()
+    return Team(ansible, sandbox)
+
+
+def changed(run: Run) -> list[str]:
+    """Return the tasks that changed something."""
+    names = [outcome.name.rpartition(" : ")[2] for outcome in run.outcomes if outcome.result.get("changed")]
+    return list(dict.fromkeys(names))
+
+
+def test_the_team_logs_in(team: Team) -> None:
+    """First what would be done, then it is done, then nothing is left to do."""
+    would = team.play("--check", "--diff").succeed()
+    assert team.keys() == []
+    assert not team.config.parent.exists()
+    run = team.play().succeed()
+    assert changed(run) == ["Have each key on the account", "Pin the servers", "Write the ssh_config"]
+    assert changed(would)[:2] == changed(run)[:2]
+    assert team.keys() == ["alice", "bob"]
+    assert len(team.known_hosts.read_text().splitlines()) == 1  # both services are on one server
+    assert "late" not in team.config.read_text()
+    for service, file in (("survival", "here.txt"), ("My_shop", "there.txt")):
+        done = team.sftp(service, "ls -1")
+        assert done.returncode == 0, done.stderr
+        assert file in done.stdout
+    team.sandbox.clear_journal()
+    again = team.play().succeed()
+    assert changed(again) == []
+    assert {line["method"] for line in team.sandbox.journal()} == {"GET"}
+
+
+def test_a_changed_key_is_an_error(team: Team) -> None:
+    """Neither the role nor sftp takes it, and the pin stays."""
+    team.play().succeed()
+    pinned = team.known_hosts.read_text()
+    make_key(team.folder / "other")
+    other = pinned.split()[0] + " " + " ".join((team.folder / "other.pub").read_text().split()[:2]) + "\n"
+    team.known_hosts.write_text(other)
+    run = team.play()
+    assert run.rc != 0
+    assert "has changed" in run.output
+    assert team.known_hosts.read_text() == other
+    done = team.sftp("survival", "ls")
+    assert done.returncode != 0
+    assert "Host key verification failed" in done.stderr
+
+
+def test_exclusive(team: Team) -> None:
+    """Keys of others go when that is asked for, and last; a key of a known name takes its place."""
+    team.sandbox.api(
+        "POST", "/api/users/me/ssh-keys", {"name": "carol", "publicKey": make_key(team.folder / "c")}
+    )
+    team.sandbox.api(
+        "POST", "/api/users/me/ssh-keys", {"name": "bob", "publicKey": make_key(team.folder / "old")}
+    )
+    run = team.play()
+    assert "another key named 'bob' is registered" in run.output
+    team.play(sftp_access_keys=[team.alice]).succeed()
+    assert team.keys() == ["alice", "bob", "carol"]
+    would = team.play("--check", sftp_access_exclusive=True).succeed()
+    assert changed(would) == ["Have each key on the account", "Remove the others"]
+    assert team.keys() == ["alice", "bob", "carol"]
+    team.play(sftp_access_exclusive=True).succeed()
+    assert team.keys() == ["alice", "bob"]
+    keys = team.sandbox.api("GET", "/api/users/me/ssh-keys").json()
+    assert len({key["fingerprint"] for key in keys}) == 2
+    assert team.sftp("survival", "ls").returncode == 0
+    assert changed(team.play(sftp_access_exclusive=True).succeed()) == []
+
+
+def test_keys_alone_and_files_alone(team: Team) -> None:
+    """Without hosts no file is written, without keys none is registered."""
+    team.play(sftp_access_hosts=[]).succeed()
+    assert not team.config.parent.exists()
+    names = changed(team.play(sftp_access_keys=[], sftp_access_hosts=["survival"]).succeed())
+    assert names == ["Pin the servers", "Write the ssh_config"]
+    assert "My_shop" not in team.config.read_text()
+    team.config.unlink()
+    assert changed(team.play(sftp_access_config="").succeed()) == []
+    assert not team.config.exists()
+
+
+def test_wrong_input(team: Team) -> None:
+    """Each is one clear error, and a private key is not echoed."""
+    secret = (team.folder / "bob").read_text()
+    cases: dict[str, dict[str, Any]] = {
+        "would remove every key": {"sftp_access_exclusive": True, "sftp_access_keys": []},
+        "several keys of one name": {"sftp_access_keys": [team.alice, {**team.bob, "name": "alice"}]},
+        "The key alice needs either": {"sftp_access_keys": [{**team.alice, "public_key_file": "x"}]},
+        "The key carol needs either": {"sftp_access_keys": [{"name": "carol"}]},
+        "holds a private key": {"sftp_access_keys": [{"name": "bob", "public_key": secret}]},
+        "must begin with / or ~/": {"sftp_access_known_hosts": "known_hosts"},
+        "Host late has no SFTP access": {"sftp_access_hosts": ["late"]},
+        "Host nobody has no SFTP access": {"sftp_access_hosts": ["nobody"]},
+        "missing required arguments: name": {"sftp_access_keys": [{"public_key": team.bob_key}]},
+    }
+    role = {"ansible.builtin.include_role": {"name": "hosted.services.sftp_access"}}
+    say = {"ansible.builtin.debug": {"msg": "{{ ansible_failed_result | to_json }}"}}
+    blocks = [
+        {
+            "block": [
+                {**role, "vars": {name: f"{{{{ cases['{words}']['{name}'] }}}}" for name in variables}}
+            ],
+            "rescue": [{"name": words, **say}],
+        }
+        for words, variables in cases.items()
+    ]
+    play = HEAD + f"  tasks: {json.dumps(blocks)}\n"
+    run = team.play("-vvvv", play=play, cases=cases).succeed()
+    for words in cases:
+        assert words in " ".join(run[words].message.split()), words
+    assert "Traceback" not in run.output
+    assert not [line for line in secret.splitlines()[1:-1] if line in run.output]
+    assert team.keys() == []
+    assert not team.config.exists()
+
+
+def test_it_runs_on_localhost(team: Team) -> None:
+    """Elsewhere the files would not be where the keys are pinned."""
+    play = PLAY.replace("localhost", "survival")
+    run = team.play(play=play)
+    assert run.rc != 0
+    assert "run it on localhost" in run.output
+
+
+def test_scenario(tmp_path: Path) -> None:
+    """The life of a team in molecule."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+        "ANSIBLE_HOME": str(tmp_path / ".ansible"),
+        "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
+        "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
+    }
+    done = subprocess.run(
+        ["molecule", "test", "-s", "sftp_access"],
+        cwd=REPOSITORY,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SCENARIO_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
