@@ -325,6 +325,11 @@ def root_reason(error: BaseException) -> str:
     return clean(said.rpartition(": ")[2] or type(reason).__name__)
 
 
+def is_page(reply: Reply) -> bool:
+    """Tell whether an answer is HTML: the platform speaks JSON, so that whoever sent it may not be it."""
+    return reply.content_type.lower().startswith("text/html") or reply.body.lstrip()[:1] == b"<"
+
+
 def decode(route: Route[Any], reply: Reply) -> Any:
     """Return the JSON of an answer of success, or ``None`` where the body says nothing."""
     if not reply.body.strip():
@@ -332,6 +337,8 @@ def decode(route: Route[Any], reply: Reply) -> Any:
     try:
         return json.loads(reply.body)
     except (ValueError, RecursionError):
+        if is_page(reply):
+            raise errors.Garbled("the answer is not JSON but a page for people, such as a proxy sends") from None
         if isinstance(route.answer, NotShown) and route.method != "GET":
             return None  # an answer that is not shown may be anything, and nothing depends on it
         if isinstance(route.answer, NotShown) and reply.content_type.startswith("text/plain"):
