@@ -338,7 +338,7 @@ def decode(route: Route[Any], reply: Reply) -> Any:
         return json.loads(reply.body)
     except (ValueError, RecursionError):
         if is_page(reply):
-            raise errors.Garbled("the answer is not JSON but a page for people, such as a proxy sends") from None
+            raise errors.Garbled("the answer is not JSON but a page for people, as proxies send") from None
         if isinstance(route.answer, NotShown) and route.method != "GET":
             return None  # an answer that is not shown may be anything, and nothing depends on it
         if isinstance(route.answer, NotShown) and reply.content_type.startswith("text/plain"):
