@@ -212,6 +212,21 @@ def test_modes(sync: Sync, server: Server, src: Path) -> None:
     assert (server.root / "up" / "empty").stat().st_mode & 0o777 == 0o710
 
 
+def test_two_thousand_small_files(sync: Sync, server: Server, tmp_path: Path) -> None:
+    for number in range(2000):
+        path = tmp_path / "many" / f"folder-{number % 20}" / f"file-{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{number}\n" * (number % 500))
+    push = {"src": str(tmp_path / "many"), "dest": "up"}
+    assert len(good(sync(**push))["created"]) == 2021
+    assert content(server.root / "up") == content(tmp_path / "many")
+    assert not sync(**push)["changed"]
+    pull = {"direction": "pull", "src": "up", "dest": str(tmp_path / "down")}
+    assert len(good(sync(**pull))["created"]) == 2021
+    assert content(tmp_path / "down") == content(tmp_path / "many")
+    assert not sync(**pull)["changed"]
+
+
 def test_sparse_files_arrive_whole(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
     with (src / "sparse").open("wb") as file:
         file.write(b"x" * 5000)
