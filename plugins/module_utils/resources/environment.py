@@ -17,6 +17,7 @@ from .fingerprints import Fingerprints, locked, state_folder
 from .plan import Plan, Resource, Step, Task
 
 ANOTHER = "(another value)"
+TO_CHECK = "references that the platform checks"
 NOT_KNOWN = "not known here: the platform does not show it"
 
 
@@ -67,11 +68,9 @@ def replacement(
         return Plan(result=result, before=before, after=after)
     return Plan(
         result=result,
-        steps=[
-            Step(summary(app, names, last) + to_check(unchecked), lambda: write(task, app, environment, last))
-        ],
+        steps=[Step(summary(app, names, last), lambda: write(task, app, environment, last))],
         before=before,
-        after=after,
+        after={**after, **({TO_CHECK: unchecked} if unchecked else {})},
     )
 
 
@@ -83,11 +82,6 @@ def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str
     return (
         f"replace the environment of application {app.slug!r}: {what or 'nothing differs, but force is set'}"
     )
-
-
-def to_check(unchecked: Sequence[str]) -> str:
-    """Say which references are left to the platform, where there are any."""
-    return f"; the platform checks {', '.join(unchecked)}" if unchecked else ""
 
 
 def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:

@@ -124,7 +124,7 @@ def test_it_is_told_what_the_platform_alone_can_check(platform: Platform, folder
     small = platform.run(ENVIRONMENT, check_mode=True, **wish)
     unchecked = [] if opened else ["${db.HOST}", "${db.URL}"]
     assert small["environment"]["unchecked_references"] == unchecked
-    assert ("the platform checks ${db.HOST}, ${db.URL}" in small["actions"][0]) is not opened
+    assert ("references that the platform checks:\n- ${db.HOST}\n" in small["diff"]["after"]) is not opened
 
 
 def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:
