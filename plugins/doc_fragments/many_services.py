@@ -40,3 +40,18 @@ notes:
   - A service that fails does not stop the others. The task fails at the end, and RV(services) tells what
     became of each.
 """
+
+    # Copies of many services, and how old the newest is.
+    FRESHNESS = r"""
+options:
+  pattern:
+    description:
+      - Only those whose names match this shell pattern, such as V(nightly-*).
+    type: str
+    default: "*"
+  max_age:
+    description:
+      - The age up to which the newest good one counts as fresh, in years, months, days and hours as in
+        V(1d6h) or V(26h).
+    type: str
+"""

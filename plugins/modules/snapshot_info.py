@@ -14,28 +14,18 @@ author:
 description:
   - Returns the snapshots of each selected service, with the newest good one and its age.
   - With O(max_age) it also says whether that one is young enough.
-options:
-  pattern:
-    description:
-      - Only snapshots whose names match this shell pattern, such as V(nightly-*).
-    type: str
-    default: "*"
-  max_age:
-    description:
-      - The age up to which the newest good snapshot counts as fresh, in years, months, days and hours as in V(1d6h) or
-        V(26h).
-    type: str
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
   - hosted.services.many_services
+  - hosted.services.many_services.freshness
 seealso:
   - module: hosted.services.snapshot
   - module: hosted.services.backup_retention
 """
 
 EXAMPLES = r"""
-- name: Is every game server backed up?
+- name: Has every instance a snapshot of today?
   hosted.services.snapshot_info:
     family: COMPUTE
     pattern: nightly-*

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from ..api.models import Backup, Service
-from .many_services import SELECTION, SELECTION_RULES, Purpose, plan_many
+from .copies import BACKUPS
+from .copy_resources import CopyResource, copy_options, result_of
+from .many_services import PlanOne
 from .on_service import label
-from .plan import Plan, Resource, Step, Task
+from .plan import Plan, Step, Task
 from .problems import Ambiguous, Invalid, Missing, WaitEnded
 from .retention import COMPLETED, FAILED, PENDING, RESTORING
 from .waiting import act, create, wait_until
@@ -19,26 +22,15 @@ from .waiting import act, create, wait_until
 IN_MOTION = (PENDING, RESTORING)
 
 
-class BackupResource(Resource):
+class BackupResource(CopyResource):
     """A backup of each selected service, by its name."""
 
-    noun = "services"
-    options: ClassVar[dict[str, Any]] = {
-        **SELECTION,
-        "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["present", "restored", "absent"], "default": "present"},
-        "confirm": {"type": "bool", "default": False},
-    }
-    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
-    waits = True
+    kind = BACKUPS
+    options: ClassVar[dict[str, Any]] = copy_options("restored")
 
-    def plan(self, task: Task) -> Plan:
-        """Make, restore or delete, on difference only; a restore is always a difference."""
-        if not task.options["name"].strip():
-            raise Invalid("the name of a backup must not be empty")
-        planners = {"present": presence, "restored": restoration, "absent": removal}
-        planner = planners[task.options["state"]]
-        return plan_many(task, Purpose("backups", "backups", planner, {"backup": None, "overwrites": None}))
+    def planners(self) -> Mapping[str, PlanOne]:
+        """Return how to plan for each state."""
+        return {"present": presence, "restored": restoration, "absent": removal}
 
 
 BACKUP = BackupResource()
@@ -50,9 +42,8 @@ def meant(task: Task, backups: Sequence[Backup]) -> list[Backup]:
     return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
 
 
-def said(backup: Backup | None, overwrites: str | None = None) -> dict[str, Any]:
-    """Return what the result says about a service."""
-    return {"backup": backup.as_dict() if backup else None, "overwrites": overwrites}
+said = partial(result_of, "backup")
+"""What the result says about a service."""
 
 
 def newest(backups: Sequence[Backup]) -> Backup | None:

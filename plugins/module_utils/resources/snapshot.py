@@ -5,37 +5,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from ..api.errors import OpenOutcome
 from ..api.models import Service, Snapshot
-from .many_services import SELECTION, SELECTION_RULES, Purpose, plan_many
+from .copies import SNAPSHOTS
+from .copy_resources import CopyResource, copy_options, result_of
+from .many_services import PlanOne
 from .on_service import check_offers, label
-from .plan import Plan, Resource, Step, Task
+from .plan import Plan, Step, Task
 from .problems import Invalid, Missing, OutcomeUnknown
 from .waiting import create, wait_until
 
 
-class SnapshotResource(Resource):
+class SnapshotResource(CopyResource):
     """A snapshot of each selected service, by its name."""
 
-    noun = "services"
-    options: ClassVar[dict[str, Any]] = {
-        **SELECTION,
-        "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["present", "rolled_back", "absent"], "default": "present"},
-        "confirm": {"type": "bool", "default": False},
-    }
-    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
-    waits = True
+    kind = SNAPSHOTS
+    options: ClassVar[dict[str, Any]] = copy_options("rolled_back")
 
-    def plan(self, task: Task) -> Plan:
-        """Take, roll back or delete, on difference only; a rollback is always a difference."""
-        if not task.options["name"].strip():
-            raise Invalid("the name of a snapshot must not be empty")
-        planner = {"present": presence, "rolled_back": rollback, "absent": removal}[task.options["state"]]
-        blank = {"snapshot": None, "overwrites": None}
-        return plan_many(task, Purpose("snapshots", "snapshots", planner, blank))
+    def planners(self) -> Mapping[str, PlanOne]:
+        """Return how to plan for each state."""
+        return {"present": presence, "rolled_back": rollback, "absent": removal}
 
 
 SNAPSHOT = SnapshotResource()
@@ -47,9 +40,8 @@ def find(task: Task, service: Service) -> Snapshot | None:
     return next((s for s in task.client.snapshots(service.id) if s.name == name), None)
 
 
-def said(snapshot: Snapshot | None, overwrites: str | None = None) -> dict[str, Any]:
-    """Return what the result says about a service."""
-    return {"snapshot": snapshot.as_dict() if snapshot else None, "overwrites": overwrites}
+said = partial(result_of, "snapshot")
+"""What the result says about a service."""
 
 
 def summary(snapshot: Snapshot | None) -> dict[str, Any]:

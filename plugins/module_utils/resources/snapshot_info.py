@@ -5,32 +5,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from ..api.models import Service
-from .backup_info import INFO_OPTIONS, blank, fits, freshness
-from .copies import snapshot_copies
-from .many_services import SELECTION_RULES, Purpose, plan_many
-from .plan import Plan, Resource, Task
-from .retention import read_span
+from ..api.client import Client
+from ..api.models import Backup, Snapshot
+from .copies import SNAPSHOTS, snapshot_copies
+from .copy_resources import CopyInfoResource
+from .retention import Copy
 
 
-class SnapshotInfoResource(Resource):
+class SnapshotInfoResource(CopyInfoResource):
     """The snapshots of each selected service, and whether the newest one is young enough."""
 
-    noun = "services"
-    options: ClassVar[dict[str, Any]] = INFO_OPTIONS
-    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    kind = SNAPSHOTS
 
-    def plan(self, task: Task) -> Plan:
-        """Read; there is nothing to do."""
-        limit = read_span(task.options["max_age"])
-
-        def read(own: Task, service: Service) -> Plan:
-            snapshots = [s for s in own.client.snapshots(service.id) if fits(own, s)]
-            return Plan(result=freshness("snapshots", snapshots, snapshot_copies(snapshots), limit))
-
-        return plan_many(task, Purpose("snapshots", "snapshots", read, blank("snapshots")))
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+        """Return the snapshots of a service."""
+        found = client.snapshots(service_id)
+        return list(zip(found, snapshot_copies(found), strict=True))
 
 
 SNAPSHOT_INFO = SnapshotInfoResource()

@@ -1,0 +1,111 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the nouns of backups and of snapshots share: options, results, and how fresh copies are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+from ..api.client import Client
+from ..api.models import Backup, Service, Snapshot
+from .copies import newest
+from .many_services import SELECTION, SELECTION_RULES, PlanOne, Purpose, plan_many
+from .plan import Plan, Resource, Task
+from .problems import Invalid
+from .retention import Copy, Span, read_span
+
+FRESH, STALE, MISSING = "fresh", "stale", "missing"
+
+
+def copy_options(brought_back: str) -> dict[str, Any]:
+    """Return the options of a noun that makes copies, brings them back in its own word, and deletes them."""
+    return {
+        **SELECTION,
+        "name": {"type": "str", "required": True},
+        "state": {"type": "str", "choices": ["present", brought_back, "absent"], "default": "present"},
+        "confirm": {"type": "bool", "default": False},
+    }
+
+
+class CopyResource(Resource):
+    """A copy of each selected service, by its name. ``kind`` is backups or snapshots."""
+
+    noun = "services"
+    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    waits = True
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def planners(self) -> Mapping[str, PlanOne]:
+        """Return how to plan for each state."""
+
+    def plan(self, task: Task) -> Plan:
+        """Make, bring back or delete, on difference only; to bring back is always a difference."""
+        one = self.kind[:-1]
+        if not task.options["name"].strip():
+            raise Invalid(f"the name of a {one} must not be empty")
+        planner = self.planners()[task.options["state"]]
+        return plan_many(task, Purpose(self.kind, self.kind, planner, result_of(one, None)))
+
+
+def result_of(one: str, copy: Backup | Snapshot | None, overwrites: str | None = None) -> dict[str, Any]:
+    """Return what the result says about a service: its copy, and what bringing that back overwrites."""
+    return {one: copy.as_dict() if copy else None, "overwrites": overwrites}
+
+
+# --- Reading ----------------------------------------------------------------------------------------
+
+
+class CopyInfoResource(Resource):
+    """The copies of each selected service, and whether the newest good one is young enough."""
+
+    noun = "services"
+    options: ClassVar[dict[str, Any]] = {
+        **SELECTION,
+        "pattern": {"type": "str", "default": "*"},
+        "max_age": {"type": "str"},
+    }
+    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+        """Return what there is, as the platform tells it and as a copy."""
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        limit, pattern = read_span(task.options["max_age"]), task.options["pattern"]
+
+        def read(own: Task, service: Service) -> Plan:
+            found = self.read(own.client, service.id)
+            fitting = [pair for pair in found if fnmatchcase(pair[1].name, pattern)]
+            return Plan(
+                result={self.kind: [one.as_dict() for one, __ in fitting], **freshness(fitting, limit)}
+            )
+
+        blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
+        return plan_many(task, Purpose(self.kind, self.kind, read, blank))
+
+
+def freshness(found: Sequence[tuple[Backup | Snapshot, Copy]], limit: Span | None) -> dict[str, Any]:
+    """Return the newest good copy, its age in hours, and the verdict on it.
+
+    ``limit`` is the greatest age that is fresh; without one there is no verdict. A copy from the future, as a
+    clock that goes wrong makes it, has the age 0.
+    """
+    now = datetime.now(UTC)
+    best = newest(copy for __, copy in found)
+    made = best.created_at if best else None
+    verdict = None
+    if limit is not None:
+        verdict = MISSING if made is None else FRESH if made >= limit.before(now, UTC) else STALE
+    return {
+        "newest": next((one.as_dict() for one, copy in found if copy is best), None),
+        "age_hours": max(0, (now - made) // timedelta(hours=1)) if made else None,
+        "freshness": verdict,
+    }
