@@ -98,14 +98,41 @@ integration: dev ## real playbooks against a sandbox; the other gap profiles are
 
 # What the platform's documentation leaves open is filled another way by each (docs/sandbox/gaps.md).
 PROFILES ?= plain terse wrapped random:1 random:2 random:3
+EACH_PROFILE = failed=; for profile in $(PROFILES); do echo "==> profile $$profile"; export SANDBOX_PROFILE=$$profile
+LAST_WORD = done; if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 .PHONY: test-profiles
 test-profiles: dev ## the integration targets under every gap profile (PROFILES=...)
-	@failed=; for profile in $(PROFILES); do \
-	    echo "==> profile $$profile"; \
-	    SANDBOX_PROFILE=$$profile pytest -q -n 2 tests/integration/test_targets.py || failed+=" $$profile"; \
-	done; \
-	if [ -n "$$failed" ]; then echo "Failed under:$$failed"; exit 1; fi
+	@$(EACH_PROFILE); pytest -q -n 2 tests/integration/test_targets.py || failed+=" $$profile"; $(LAST_WORD)
+
+SCENARIOS ?= $(notdir $(wildcard extensions/molecule/*))
+# After how many of a run's requests it is killed (tests/integration/test_backups_killed.py).
+BACKUP_KILLS ?= 1-40
+
+.PHONY: test-long
+test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
+	@scripts/stages.sh long-retention long-kills long-scenarios long-demos
+
+.PHONY: long-retention
+long-retention: dev
+	RETENTION_HISTORIES=100000 RESTIC_HISTORIES=1000 pytest -q -n 2 \
+	    tests/unit/plugins/module_utils/resources/test_retention.py \
+	    tests/unit/plugins/module_utils/resources/test_retention_restic.py
+
+.PHONY: long-kills
+long-kills: dev
+	BACKUP_KILLS=$(BACKUP_KILLS) pytest -q -n 2 tests/integration/test_backups_killed.py
+
+.PHONY: long-scenarios
+long-scenarios: dev
+	@$(EACH_PROFILE); for scenario in $(SCENARIOS); do echo "==> scenario $$scenario"; \
+	    MOLECULE_EPHEMERAL_DIRECTORY="$(CURDIR)/$(BUILD)/molecule/$$scenario" molecule test -s $$scenario \
+	    > "$(BUILD)/molecule.log" 2>&1 || { cat "$(BUILD)/molecule.log"; failed+=" $$scenario/$$profile"; }; \
+	done; $(LAST_WORD)
+
+.PHONY: long-demos
+long-demos: install
+	@$(EACH_PROFILE); $(MAKE) demo || failed+=" demo/$$profile"; $(LAST_WORD)
 
 .PHONY: load
 load: dev ## 10,000 requests from 16 clients at once, and a look for losses

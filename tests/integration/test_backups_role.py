@@ -193,6 +193,85 @@ def test_two_runs_at_once(machine: BackupMachine) -> None:
     assert [len(machine.backups(id)) for id in ids.values()] == [1, 1]
 
 
+def test_two_plans_at_once(machine: BackupMachine) -> None:
+    """The plans of a machine may share a service: the second waits for the first, and says so."""
+    sandbox = machine.sandbox
+    ids = seed(sandbox)
+    machine.install(NIGHTLY, {**NIGHTLY, "name": "weekly"}).succeed()
+    sandbox.delays(backup=3600)
+    first = machine.start("run", "nightly")
+    while not all(machine.backups(id) for id in ids.values()):
+        assert first.poll() is None
+    second = machine.start("run", "weekly")
+    assert second.stdout is not None
+    assert second.stdout.readline() == "plan weekly: waits until the run of plan nightly is over\n"
+    sandbox.delays(backup=0.1)
+    sandbox.clock(advance=3600)
+    end_well(first, second)
+    for id in ids.values():
+        assert [name.split("-")[0] for name in machine.names(id)] == ["nightly", "weekly"]
+        older, newer = machine.backups(id)
+        assert older["completedAt"] < newer["createdAt"]
+
+
+@pytest.fixture
+def two_machines(machine: BackupMachine, tmp_path: Path) -> list[BackupMachine]:
+    """Two machines with the same plan, and two services that have four backups of it each."""
+    (tmp_path / "other").mkdir()
+    machines = [machine, BackupMachine(tmp_path / "other", machine.sandbox)]
+    for each in machines:
+        each.install(NIGHTLY).succeed()
+    for id in seed(machine.sandbox).values():
+        for day in range(1, 5):
+            add(machine.sandbox, id, timedelta(days=day), f"nightly-2026010{5 - day}T020000Z")
+    return machines
+
+
+def end_well(*runs: subprocess.Popen[str]) -> None:
+    """Wait for runs and see that nothing went wrong in them."""
+    for run in runs:
+        output, _nothing = run.communicate(timeout=240)
+        assert run.returncode == 0, output
+
+
+def services(sandbox: Sandbox) -> list[str]:
+    """Return the ids of all services."""
+    return [service["id"] for service in sandbox.api("GET", "/api/resources").json()["items"]]
+
+
+def test_two_machines_with_one_name(two_machines: list[BackupMachine]) -> None:
+    """The platform has no lock; what the one has begun the other adopts, and nothing is made twice."""
+    here, there = two_machines
+    sandbox, ids = here.sandbox, services(here.sandbox)
+    sandbox.delays(backup=3600)
+    same = ("run", "nightly", "-e", "backups_run_name=nightly-20260105T020000Z")
+    first = here.start(*same)
+    while not all(len(here.backups(id)) == 5 for id in ids):
+        assert first.poll() is None
+    sandbox.clear_journal()
+    second = there.start(*same)
+    while len(sandbox.journal("resources.get")) < len(ids):  # the first has left that behind
+        assert second.poll() is None
+    sandbox.clock(advance=3600)
+    end_well(first, second)
+    assert sandbox.journal("backups.create") == []
+    for id in ids:
+        assert here.names(id) == ["nightly-20260104T020000Z", "nightly-20260105T020000Z"]
+
+
+def test_two_machines_with_two_names(two_machines: list[BackupMachine]) -> None:
+    """Each makes its own backup; both thin out by one policy, and what one deleted is done for the other."""
+    names = ["nightly-20260105T020000Z", "nightly-20260105T020001Z"]
+    end_well(
+        *(
+            machine.start("run", "nightly", "-e", f"backups_run_name={name}")
+            for machine, name in zip(two_machines, names, strict=True)
+        )
+    )
+    for id in services(two_machines[0].sandbox):
+        assert sorted(two_machines[0].names(id)) == names
+
+
 def command_lines(session: int) -> str:
     """Return the command lines and environments of all processes of a session."""
     found = []
