@@ -20,11 +20,6 @@ description:
     is looked at before anything else is done.
   - To roll back, deploy the tag of a version from before. Releases are kept.
 options:
-  slug:
-    description:
-      - Slug of the application.
-    type: str
-    required: true
   tag:
     description:
       - Tag of the release to deploy. It has to be declared, see M(hosted.services.app_release).
@@ -59,6 +54,7 @@ options:
     type: int
     default: 20
 extends_documentation_fragment:
+  - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.common.attributes
@@ -68,7 +64,6 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - A token of scope C(REGISTRY) is enough.
   - The API for applications does not tell whether the process runs, only which image is in service. So a version
     that did not come up, and was not rolled back, counts as in service in the next run. O(force=true) deploys it
     again.

@@ -19,11 +19,6 @@ description:
     with the last call, or not at all.
   - The credentials of the registry are read from the platform for each task. Their secret is kept in memory alone.
 options:
-  slug:
-    description:
-      - Slug of the application.
-    type: str
-    required: true
   path:
     description:
       - The OCI archive, a tar file, or the folder of an OCI layout. Layers may be compressed with gzip or zstd.
@@ -49,10 +44,10 @@ options:
 requirements:
   - oras
 extends_documentation_fragment:
+  - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.attributes
 notes:
-  - A token of scope C(REGISTRY) is enough.
   - O(timeout) is also how long the registry may be silent.
   - A registry is spoken to over plain HTTP only when it is on this very machine.
 seealso:

@@ -19,11 +19,6 @@ description:
   - The registry is asked for the digest before anything is declared, where it can be reached and the library C(oras)
     is there. Otherwise the platform checks it.
 options:
-  slug:
-    description:
-      - Slug of the application.
-    type: str
-    required: true
   tag:
     description:
       - Tag of the release, such as a version.
@@ -52,11 +47,11 @@ options:
     choices: [blocked, warned, failed, critical, high, medium, low]
     default: [blocked]
 extends_documentation_fragment:
+  - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.wait
   - hosted.services.common.attributes
 notes:
-  - A token of scope C(REGISTRY) is enough.
   - With O(wait=false) the report is that of the moment, which may be C(PENDING), and O(fail_on) cannot say much.
 seealso:
   - module: hosted.services.app

@@ -19,11 +19,6 @@ description:
     C(${db.URL}) are checked against the neighbours in the project where the token may read them, which takes one of
     scope C(FULL). Otherwise the platform checks them.
 options:
-  slug:
-    description:
-      - Slug of the application.
-    type: str
-    required: true
   variables:
     description:
       - Variables whose values may be shown, for example in a diff. Every value must be a string, so put numbers and
@@ -51,6 +46,7 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
+  - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.attributes
 attributes:
@@ -59,7 +55,6 @@ attributes:
     support: partial
     details: With O(force=true) every run writes.
 notes:
-  - A token of scope C(REGISTRY) is enough.
   - An application is sure to take its new environment when it is deployed the next time;
     M(hosted.services.app_deploy) with C(force=true) does that with the image in service.
   - Together O(variables) and O(secret_variables) hold at most 100 variables. C(PORT) is reserved.

@@ -1,0 +1,22 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of what the modules share that work on one application."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """The fragment of modules that work on one application."""
+
+    DOCUMENTATION = r"""
+options:
+  slug:
+    description:
+      - Slug of the application. In check mode one that is missing counts as created by an earlier task of the play,
+        with a warning.
+    type: str
+    required: true
+notes:
+  - A token of scope C(REGISTRY) is enough.
+"""
