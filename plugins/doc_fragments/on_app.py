@@ -13,8 +13,8 @@ class ModuleDocFragment:
 options:
   slug:
     description:
-      - Slug of the application. In check mode one that is missing counts as created by an earlier task of the play,
-        with a warning.
+      - Slug of the application. In check mode one that is missing counts as created by an earlier task of the
+        play, with a warning.
     type: str
     required: true
 notes:
