@@ -92,6 +92,9 @@ def test_cron(machine: BackupMachine) -> None:
     ("change", "says"),
     [
         ({"keep": {"failed": 1}}, "an empty policy would keep nothing"),
+        ({"keep": {"daily": 0, "within": ""}}, "an empty policy would keep nothing"),
+        ({"keep": {"last": 3, "daily": -1}}, "no number below 0"),
+        ({"keep": {"last": 3, "max_delete": -1}}, "no number below 0"),
         ({"project": None, "name": "No Such Name"}, "needs a name of lowercase letters"),
         ({"at": "25:00"}, "a time such as 02:00"),
         ({"keep": {"nightly": 1}}, "nightly"),
@@ -296,6 +299,8 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     offsite = {"dest": str(shelf), "private_key_file": str(key), "known_hosts": known_hosts}
     plan = {"name": "nightly", "services": ["one"], "keep": {"last": 2}, "offsite": offsite}
     machine.install(plan).succeed()
+    (shelf / one / ".nightly.partial").mkdir(parents=True)  # as a run that was killed leaves it
+    (shelf / one / ".nightly.partial" / "half").touch()
     for night in range(3):
         content = {"path": "log.txt", "content": f"night {night}"}
         sandbox.api("POST", f"/api/resources/{one}/files/write", content)
@@ -306,6 +311,7 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     assert [second.name, third.name] == machine.names(one)
     assert [(folder / "log.txt").read_text() for folder in (second, third)] == ["night 1", "night 2"]
     assert (second / "world.dat").stat().st_ino == (third / "world.dat").stat().st_ino
+    assert {path.name for path in third.iterdir()} == {"log.txt", "world.dat"}
     assert (second / "log.txt").stat().st_ino != (third / "log.txt").stat().st_ino
 
 
