@@ -59,12 +59,11 @@ notes:
     the server.
   - The key of the first time is taken on trust. Compare RV(host_key.fingerprint) with what the platform publishes, where it
     does.
+  - The role P(hosted.services.sftp_access#role) pins the servers of all services, and writes an ssh_config for them.
   - When a server was set up anew, C(ssh-keygen -R) takes its old key out of the file. The error has the whole command.
 seealso:
   - module: hosted.services.sftp_info
   - module: hosted.services.sftp_sync
-  - plugin: hosted.services.sftp_access
-    plugin_type: role
 """
 
 EXAMPLES = r"""
