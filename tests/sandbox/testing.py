@@ -21,7 +21,7 @@ from typing import Any
 import requests
 
 SANDBOX = Path(__file__).resolve().parent
-START_SECONDS = 30.0
+START_SECONDS = 120.0
 
 
 class Sandbox:
