@@ -155,11 +155,12 @@ from itertools import chain
 from typing import Any, cast
 
 from ansible import constants
-from ansible.errors import AnsibleParserError
+from ansible.errors import AnsibleError, AnsibleParserError
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import defect
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION, connection
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
@@ -208,10 +209,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         try:
             require()
             self._check(config)
-            settings = connection(self._connection_options(config))
+            settings = connection(self._connection_options(config), "inventory")
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
+        except AnsibleError:  # what Ansible itself says of an option or a template
+            raise
+        except Exception as error:  # one that nobody foresaw; its text may hold a secret
+            raise AnsibleParserError(defect(error)["msg"]) from None
         for warning in listing.warnings:
             self.display.warning(warning)
         self._fill(listing, settings.base_url)

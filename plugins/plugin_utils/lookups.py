@@ -9,11 +9,12 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ansible.errors import AnsibleLookupError
+from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.template import Templar
 from ansible.utils.display import Display
 
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import defect
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION, connection
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
@@ -54,7 +55,7 @@ class ReadingLookup(LookupBase):
             require()
             self._check(kwargs)
             self.set_options(var_options=self._own(variables or {}), direct=kwargs)
-            settings = connection(self._connection_options(variables or {}))
+            settings = connection(self._connection_options(variables or {}), self._name())
             transport = Transport(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
                 return self.read(Client(transport), untagged(list(terms)))
@@ -62,6 +63,14 @@ class ReadingLookup(LookupBase):
                 transport.close()
         except HostedError as error:
             raise AnsibleLookupError(error.message) from None
+        except AnsibleError:  # what Ansible itself says of an option or a variable
+            raise
+        except Exception as error:  # one that nobody foresaw; its text may hold a secret
+            raise AnsibleLookupError(defect(error)["msg"]) from None
+
+    def _name(self) -> str:
+        """Return the name of the lookup, which is that of its file."""
+        return type(self).__module__.rpartition(".")[2]
 
     def _check(self, keywords: Mapping[str, Any]) -> None:
         """Refuse what Ansible would ignore, such as a project whose option has a slip in its name."""

@@ -28,6 +28,7 @@ from .options import argument_spec, connection
 
 USER_IN_URL = re.compile(r"//.*@")
 """A user name and a password in a URL, which are refused but must not be shown either."""
+OURS = os.path.join("hosted", "services", "plugins")
 SHORTEST_SECRET = 4
 """Shorter ones come up by chance, and hiding them everywhere would tell what they are."""
 
@@ -129,9 +130,10 @@ def defect(error: Exception) -> dict[str, Any]:
     """
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
+    ours = [place for place, frame in zip(places, frames, strict=True) if OURS in frame.filename] or places
     return {
         "failed": True,
-        "msg": f"this is a defect of the collection: {type(error).__name__} at {places[-1]}. Its text is not "
+        "msg": f"this is a defect of the collection: {type(error).__name__} at {ours[-1]}. Its text is not "
         "shown, as it may hold secrets. Please report it with the places that are in this result",
         "places": places,
     }

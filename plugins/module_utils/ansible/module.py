@@ -22,9 +22,18 @@ class HostedModule(AnsibleModule):
         super().__init__(  # type: ignore[no-untyped-call]
             argument_spec=argument_spec(resource),
             supports_check_mode=True,
-            no_log=bool(resource.secret_options),  # keeps the arguments out of the system's log, no more
             **resource.rules,
         )
+
+    def _log_invocation(self) -> None:
+        """Note in the system's log what the module was called with, with our own account of the arguments.
+
+        Ansible's would hide what is a secret by itself, and show a dictionary that holds some.
+        """
+        shown = shown_options(self.resource, self.params)
+        said = {name: str(value) for name, value in shown.items()}
+        line = " ".join(f"{name}={value}" for name, value in said.items())
+        self.log(f"Invoked with {line}", log_args=said)  # type: ignore[no-untyped-call]
 
     def fail_json(self, msg: str, **kwargs: Any) -> NoReturn:
         """Fail as any module does, with our own account of the arguments."""

@@ -19,6 +19,7 @@ from .decoding import items_of, one
 from .errors import NotFound, UnexpectedAnswer
 from .transport import Transport
 
+MAX_PAGES = 1000
 METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
 M = TypeVar("M", bound=m.Model)
@@ -43,9 +44,9 @@ class Client:
         return one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
 
     def _pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages. A cursor that comes twice would never end, so it is an error."""
+        """Yield the items of all pages. What would never end is an error, as a cursor that comes twice is."""
         query, seen = dict(query or {}), set()
-        while True:
+        for _page in range(MAX_PAGES):
             items, cursor = items_of(route, self._send(route, query=query, **ids))
             yield from items
             if not cursor:
@@ -54,6 +55,7 @@ class Client:
                 raise UnexpectedAnswer(f"{route}: the platform repeats the cursor {cursor!r}; stopped")
             seen.add(cursor)
             query["cursor"] = cursor
+        raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
     def _delete(self, route: r.Route[Any], **ids: str) -> None:
         """Delete one item; one that is not there any more is as good."""

@@ -11,6 +11,7 @@ from . import models as m
 from .errors import UnexpectedAnswer
 from .libraries import ValidationError
 from .routes import Many, Route
+from .text import clean
 
 M = TypeVar("M", bound=m.Model)
 
@@ -43,7 +44,7 @@ def items_of(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
 def first_problem(error: Any) -> str:
     """Put the first finding of pydantic in words. Values are not shown: they may be secrets."""
     problem = error.errors(include_url=False, include_context=False)[0]
-    field = ".".join(str(part) for part in problem["loc"])
+    field = clean(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "missing":
         return f"the field {field!r} is missing from the answer"
     return f"the field {field!r} has an unexpected value: {describe(problem['input'])}; {problem['msg']}"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .text import printable
+from .text import printable, shortened
 
 
 class HostedError(Exception):
@@ -27,7 +27,7 @@ class HostedError(Exception):
     """
 
     def __init__(self, message: str, **details: Any) -> None:
-        self.message = printable(message)
+        self.message = shortened(printable(message))
         super().__init__(self.message)
         self.details = details
 

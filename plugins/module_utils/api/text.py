@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "********"
 MAX_LENGTH = 1000
+LONGEST = 20_000
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 HARMLESS = frozenset("\n\t\u00ad\u200c\u200d")
 """What is in those categories and steers nothing: line ends, and marks inside words and emoji."""
 SHORTEST_PART = 8
 """How many characters of base64 are enough to be no accident."""
+PIECE = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12,}")
+"""A part of a secret that looks made up, and that no way of escaping changes."""
 
 
 def clean(text: str) -> str:
@@ -39,6 +43,12 @@ def printable(text: str) -> str:
     return "".join(char if harmless(char) else char.encode("unicode_escape").decode() for char in text)
 
 
+def shortened(text: str) -> str:
+    """Return ``text`` without its middle where it is longer than anybody reads."""
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
+
+
 def harmless(char: str) -> bool:
     """Tell whether a character may reach a terminal as it is."""
     return char.isprintable() or char in HARMLESS or unicodedata.category(char) not in STEERING
@@ -58,10 +68,18 @@ class Redactor:
 
 
 def encodings(secret: str) -> set[str]:
-    """Return ``secret`` raw, as URLs, JSON and Python write it, and in base64, alone or inside."""
-    escaped = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret)}
-    return {secret, repr(secret)[1:-1]} | escaped | quoted | in_base64(secret.encode(errors="surrogatepass"))
+    """Return ``secret`` raw, as SQL, JSON and Python write it, and each of these in URLs and in base64.
+
+    Its telling pieces as well: they remain what they are, however often it was escaped.
+    """
+    in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    written = {secret, repr(secret)[1:-1], secret.replace("'", "''"), *in_json}
+    written |= {json.dumps(secret.replace("'", "''"))[1:-1], *PIECE.findall(secret)}
+    found = set(written)
+    for text in written:
+        raw = text.encode(errors="surrogatepass")
+        found |= {quote(raw, safe=""), quote(raw), quote_plus(raw)} | in_base64(raw)
+    return found
 
 
 def in_base64(raw: bytes) -> set[str]:

@@ -25,6 +25,12 @@ from .routes import NotShown, Route, Scope
 from .text import Redactor, clean
 
 MAX_BODY = 64 * 1024 * 1024
+MAX_DEPTH = 100
+MAX_VALUES = 2_000_000
+SMALL = 8 * 1024 * 1024
+"""A body up to this size cannot need much memory, whatever is in it."""
+MAX_SAID = 100_000
+"""How much of an error's sentence is looked at. Of that, far less is shown."""
 MAX_CONNECT = 10.0
 MAX_RETRY_AFTER = 300.0
 CHUNK = 64 * 1024
@@ -335,15 +341,62 @@ def decode(route: Route[Any], reply: Reply) -> Any:
     if not reply.body.strip():
         return None
     try:
-        return json.loads(reply.body)
-    except (ValueError, RecursionError):
+        return parse(reply.body)
+    except (ValueError, RecursionError) as error:
         if is_page(reply):
             raise errors.Garbled("the answer is not JSON but a page for people, as proxies send") from None
         if isinstance(route.answer, NotShown) and route.method != "GET":
             return None  # an answer that is not shown may be anything, and nothing depends on it
         if isinstance(route.answer, NotShown) and reply.content_type.startswith("text/plain"):
             return reply.body.decode(errors="replace")  # a log, for one, may well be plain text
+        if isinstance(error, Excessive):
+            raise errors.UnexpectedAnswer(str(error)) from None
         raise errors.Garbled("the answer is not JSON, or was cut off") from None
+
+
+class Excessive(ValueError):
+    """JSON that no honest platform sends."""
+
+
+def parse(body: bytes) -> Any:
+    """Read JSON, within bounds of memory and depth. Halves of characters become the sign for unknown ones.
+
+    :raises ValueError: when it is no JSON in UTF-8, or too much.
+    """
+    if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise Excessive(f"the answer holds more than {MAX_VALUES} values")
+    value = json.loads(body.decode("utf-8-sig"))
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
+        raise Excessive(f"the answer is nested more than {MAX_DEPTH} levels deep")
+    return with_whole_characters(value) if HALF_CHARACTER.search(body) else value
+
+
+HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""What is half a character unless the other half follows. A half cannot be written to a file or terminal."""
+
+
+def is_shallow(value: Any) -> bool:
+    """Tell whether nothing in ``value`` is more than :data:`MAX_DEPTH` levels deep."""
+    level = [value]
+    for _level in range(MAX_DEPTH):
+        holders = [item for item in level if isinstance(item, (dict, list))]
+        if not holders:
+            return True
+        level = [
+            item for holder in holders for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    return False
+
+
+def with_whole_characters(value: Any) -> Any:
+    """Return ``value`` with every text in it such that it can be written."""
+    if isinstance(value, dict):
+        return {with_whole_characters(key): with_whole_characters(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_whole_characters(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
@@ -374,7 +427,7 @@ def error_message(body: bytes, redact: Callable[[str], str]) -> str:
     Secrets go first: once a text is cut, a half of one would not be known any more.
     """
     try:
-        said = json.loads(body)["message"]
+        said = parse(body)["message"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return "no reason was given"
-    return clean(redact(said if isinstance(said, str) else json.dumps(said)))
+    return clean(redact((said if isinstance(said, str) else json.dumps(said))[:MAX_SAID]))

@@ -42,10 +42,15 @@ def delete_copy(client: Client, kind: str, service_id: str, copy: Copy) -> None:
 
 
 def parse_moment(text: str | None) -> datetime | None:
-    """Read a timestamp of the platform; ``None`` where there is none that can be read."""
+    """Read a timestamp of the platform; ``None`` where there is none that can be read.
+
+    One at the very ends of the calendar is none: in another time zone it would not exist.
+    """
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:
+        return None
+    if not datetime.min.year < moment.year < datetime.max.year:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

@@ -178,7 +178,7 @@ def test_a_defect_is_told_by_kind_and_place_without_its_text() -> None:
 
     result = run(make)
     assert (result["failed"], result["changed"]) == (True, False)
-    assert "a defect of the collection: ZeroDivisionError at test_execution.py:" in result["msg"]
+    assert "a defect of the collection: ZeroDivisionError at execution.py:" in result["msg"]
     assert result["places"][-1].endswith("in crash")
     assert "hunter2" not in str(result)
     assert "\n" not in result["msg"]

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.text import (
     printable,
 )
 
-SECRET = 'p/a+s"s\\w%r?>?>x'  # of a length that base64 pads
+SECRET = "p/a+s\"s'\\w%r?>?>"  # of a length that base64 pads
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])
@@ -86,6 +86,10 @@ ENCODED = {
     "JSON": json.dumps(SECRET)[1:-1],
     "form": quote_plus(SECRET),
     "Python": repr(SECRET)[1:-1],
+    "SQL": SECRET.replace("'", "''"),
+    "SQL in JSON": json.dumps(SECRET.replace("'", "''"))[1:-1],
+    "JSON in base64": base64.b64encode(json.dumps(SECRET)[1:-1].encode()).decode(),
+    "JSON in a URL": quote(json.dumps(SECRET)[1:-1], safe=""),
 }
 
 
@@ -96,6 +100,13 @@ def test_a_secret_is_hidden_however_it_is_encoded(encoded: str) -> None:
 
 def test_the_longer_of_two_secrets_goes_first() -> None:
     assert Redactor(["abc", "abcdef"])("abcdef abc") == f"{HIDDEN} {HIDDEN}"
+
+
+def test_a_telling_piece_is_hidden_however_often_the_secret_was_escaped() -> None:
+    secret = 'a"9f86d081884c7d\\'
+    assert Redactor([secret])(json.dumps(json.dumps(json.dumps(secret)))).count("9f86d081884c7d") == 0
+    words = 'postgresql://"extraordinarily/1234567890123'
+    assert Redactor([words])("no postgresql, extraordinarily") == "no postgresql, extraordinarily"
 
 
 def test_no_secret_hides_nothing() -> None:
