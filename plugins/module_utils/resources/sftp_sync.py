@@ -158,7 +158,8 @@ async def aimed(task: Task, session: Session) -> Mirror:
             remote = posixpath.join(remote, os.path.basename(local))
         else:
             local = os.path.join(local, posixpath.basename(remote))
-    return Mirror(Local(local), Remote(session.sftp, remote), options["direction"], task.progress)
+    there_side = Remote(session.sftp, remote, session.ssh_command)
+    return Mirror(Local(local), there_side, options["direction"], task.progress)
 
 
 def same_file(path: str, wished: Entry, there: Entry, equal: set[str] | None) -> bool:

@@ -15,7 +15,7 @@ import os
 import posixpath
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ from .blocks import IN_FLIGHT, Moved, block_size, fetch, send
 from .errors import TransferFailed
 from .library import asyncssh
 from .patterns import Patterns
+from .pipe import WORTH_IT, Pipe, over_pipe
 from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree, shown
 
 LARGE = 1024 * 1024
@@ -120,9 +121,12 @@ class Local(Side):
 class Remote(Side):
     """A tree on the server."""
 
-    def __init__(self, sftp: Any, root: str) -> None:
+    def __init__(
+        self, sftp: Any, root: str, ssh_command: Callable[[], Sequence[str] | None] = lambda: None
+    ) -> None:
         super().__init__(root)
         self.sftp = sftp
+        self._ssh_command = ssh_command
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
 
@@ -181,7 +185,7 @@ class Remote(Side):
             async with file:
                 with open(source.at(path), "rb", buffering=0) as content:
                     async with self._turn(entry):
-                        await send(content.fileno(), file, entry.size, self._block, moved)
+                        await self._send(content.fileno(), file, temporary, entry.size, moved)
                 await file.setstat(
                     asyncssh.SFTPAttrs(permissions=entry.mode, atime=entry.mtime, mtime=entry.mtime)
                 )
@@ -196,7 +200,7 @@ class Remote(Side):
         try:
             try:
                 async with self._open(path) as file, self._turn(entry):
-                    await fetch(file, handle, entry.size, self._block, moved)
+                    await self._fetch(file, path, handle, entry.size, moved)
                 if entry.mode is not None:
                     os.chmod(handle, entry.mode)
                 os.utime(handle, (entry.mtime, entry.mtime))
@@ -219,6 +223,28 @@ class Remote(Side):
     def _open(self, path: str) -> Any:
         """Open a file to read blocks of it, which the library is not to cut up once more."""
         return self.sftp.open(encoded(self.at(path)), "rb", encoding=None, block_size=0)
+
+    async def _send(self, handle: int, file: Any, temporary: str, size: int, moved: Moved) -> None:
+        """Send content, in the faster way where that pays and can be had."""
+
+        def work(pipe: Pipe, count: Moved) -> None:
+            pipe.send(handle, encoded(temporary), size, self._block, count)
+
+        if not await self._fast(size, work, moved):
+            await send(handle, file, size, self._block, moved)
+
+    async def _fetch(self, file: Any, path: str, handle: int, size: int, moved: Moved) -> None:
+        """Fetch content, in the faster way where that pays and can be had."""
+
+        def work(pipe: Pipe, count: Moved) -> None:
+            pipe.fetch(encoded(self.at(path)), handle, size, self._block, count)
+
+        if not await self._fast(size, work, moved):
+            await fetch(file, handle, size, self._block, moved)
+
+    async def _fast(self, size: int, work: Callable[[Pipe, Moved], None], moved: Moved) -> bool:
+        command = self._ssh_command() if size >= WORTH_IT else None
+        return command is not None and await over_pipe(command, work, moved)
 
     def _turn(self, entry: Entry) -> AbstractAsyncContextManager[Any]:
         """Wait, with a large file, until few enough others are under way."""
