@@ -40,8 +40,14 @@ sandbox: dev ## run the sandbox in the foreground
 	@exec python -m sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
 
 .PHONY: bench
-bench: dev ## measure what a task and the inventory cost
+bench: dev ## measure what a task and the inventory cost, and how fast files are
 	@python tests/benchmarks/run.py
+	@$(MAKE) bench-sftp
+
+# For a part of it: make bench-sftp BENCH_SFTP="--server openssh --data large"
+.PHONY: bench-sftp
+bench-sftp: dev ## measure sftp_sync against lftp and rclone
+	@python tests/benchmarks/sftp.py $(BENCH_SFTP)
 
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
