@@ -95,9 +95,9 @@ class Run:
         return self
 
 
-def begin_anew(sandbox: Sandbox) -> None:
-    """Forget all that happened on the platform."""
-    sandbox.reset(delays=DELAYS, profile=PROFILE)
+def begin_anew(sandbox: Sandbox, profile: str = PROFILE) -> None:
+    """Forget all that happened on the platform, and fill the gaps of the specification as the profile does."""
+    sandbox.reset(delays=DELAYS, profile=profile)
     sandbox.clear_faults()
     sandbox.clear_journal()
 
