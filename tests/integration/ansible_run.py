@@ -96,7 +96,7 @@ class Run:
 
 
 def begin_anew(sandbox: Sandbox, profile: str = PROFILE) -> None:
-    """Forget all that happened on the platform, and fill the gaps of the specification as the profile does."""
+    """Forget all that happened on the platform, and fill the gaps of its documentation by a profile."""
     sandbox.reset(delays=DELAYS, profile=profile)
     sandbox.clear_faults()
     sandbox.clear_journal()
