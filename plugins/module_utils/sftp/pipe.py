@@ -11,6 +11,7 @@ missing program to a server that wants no second connection, leaves the ordinary
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import struct
 import subprocess
@@ -25,6 +26,7 @@ WORTH_IT = 64 * 1024 * 1024
 """From this size on, in bytes, a further connection pays."""
 AT_ONCE = 16
 """How many requests are under way. Few enough that neither side ever waits for the other to read."""
+PIPE_BYTES = 1024 * 1024
 PROTOCOL = 3
 INIT, OPEN, CLOSE, READ, WRITE = 1, 3, 4, 5, 6
 VERSION, STATUS, HANDLE, DATA = 2, 101, 102, 103
@@ -45,6 +47,9 @@ class Pipe:
         )
         self._to = cast(IO[bytes], self._process.stdin)
         self._from = cast(IO[bytes], self._process.stdout)
+        for end in (self._to, self._from):  # so that neither side is woken for every few blocks of memory
+            with suppress(AttributeError, OSError):  # which only Linux can do, up to a limit
+                fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._number = 0
 
     def stop(self) -> None:
