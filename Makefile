@@ -52,7 +52,7 @@ bench-sftp: dev ## measure sftp_sync against lftp and rclone
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
 # The plugins and the sandbox are checked as packages; what nothing imports is named here.
-TYPED_FILES = $(wildcard tests/unit tests/integration tests/benchmarks tests/*.py) scripts
+TYPED_FILES = $(wildcard tests/unit tests/integration tests/faults tests/benchmarks tests/*.py) scripts
 SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
 
 .PHONY: lint
@@ -141,6 +141,14 @@ long-scenarios: dev
 .PHONY: long-demos
 long-demos: install
 	@$(EACH_PROFILE); $(MAKE) demo || failed+=" demo/$$profile"; $(LAST_WORD)
+
+.PHONY: test-faults
+test-faults: dev ## every scenario, every call it makes, every fault: an hour or so (SHARE=0.1 for a tenth)
+	@python -m faults.matrix --share $(or $(SHARE),1)
+
+.PHONY: test-chaos
+test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEED=1); one broken off goes on
+	@python -m faults.chaos --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --log $(BUILD)/chaos.jsonl
 
 .PHONY: load
 load: dev ## 10,000 requests from 16 clients at once, and a look for losses

@@ -192,8 +192,11 @@ class Control:
         return self.faults.all()
 
     def add_fault(self, request: Request, document: Document) -> Any:
-        """Set one fault more."""
-        return self.faults.add(document).model_dump()
+        """Set one fault more, or all of a list `faults`."""
+        several = document.get("faults")
+        if several is None:
+            return self.faults.add(document).model_dump()
+        return [self.faults.add(fault).model_dump() for fault in several]
 
     def clear_faults(self, request: Request, document: Document) -> None:
         """Take all faults away."""

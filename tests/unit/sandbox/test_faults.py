@@ -157,3 +157,15 @@ def test_the_journal_tells_what_was_asked(sandbox: Sandbox) -> None:
     assert sandbox.journal(method="POST") == [first]
     sandbox.clear_journal()
     assert sandbox.journal() == []
+
+
+def test_several_faults_at_once(sandbox: Sandbox) -> None:
+    """A list sets them in its order; one that is malformed sets nothing from there on."""
+    planted = [{"route": "*", "kind": "status", "nth": nth, "status": 500 + nth} for nth in (1, 2)]
+    assert [fault["status"] for fault in sandbox.control("POST", "/faults", {"faults": planted})] == [
+        501,
+        502,
+    ]
+    assert [_create(sandbox, "web").status_code for __ in range(3)] == [501, 502, 201]
+    with pytest.raises(RuntimeError, match="kind"):
+        sandbox.control("POST", "/faults", {"faults": [{"route": "*"}]})

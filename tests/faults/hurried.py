@@ -1,0 +1,229 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The collection with the clock in hand: pauses take no time, and every exchange can be struck and is noted.
+
+What runs is the collection's own code with its own time-outs, pauses and quiet periods. Only the clock that
+it reads is ours: a pause moves it, and moves the frozen clock of the sandbox along; a call whose answer never
+comes is given up after :data:`SILENCE` real seconds and moves it by the whole time-out. So a run is quick,
+and the same every time. Threads are limited to one at a time, for the same reason.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any, TypeVar
+from unittest import mock
+from urllib.parse import urlsplit
+
+import tenacity
+import tenacity.nap
+
+from ansible_collections.hosted.services.plugins.module_utils import resources
+from ansible_collections.hosted.services.plugins.module_utils.api import transport
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
+from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Route
+from ansible_collections.hosted.services.plugins.module_utils.resources import side_by_side, waiting
+
+PACKAGE = resources.__name__.rpartition(".")[0]
+SILENCE = 0.25
+"""Real seconds after which an answer that is known not to come is given up."""
+PATIENCE = 60.0
+"""Real seconds for every other answer: a busy machine is no fault."""
+T = TypeVar("T")
+
+
+@dataclass
+class Exchange:
+    """A request as the collection knows it: what it sent, and what it learnt."""
+
+    number: int
+    method: str
+    path: str
+    body: Any
+    status: int | None = None
+    answer: bytes = b""
+    sent: bool = True
+
+    @property
+    def route(self) -> Route[Any]:
+        """The route that was called."""
+        return route_of(self.method, self.path)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change something."""
+        return self.route.repeat.name != "READ"
+
+    @property
+    def turned_away(self) -> bool:
+        """Whether the collection knows that the platform did not act."""
+        return not self.sent or (self.status is not None and 400 <= self.status < 500)
+
+
+@lru_cache(maxsize=10_000)
+def route_of(method: str, path: str) -> Route[Any]:
+    """Return the route of a path; words win over placeholders."""
+    parts = path.split("/")
+
+    def fits(route: Route[Any]) -> bool:
+        template = route.path.split("/")
+        return (
+            route.method == method
+            and len(template) == len(parts)
+            and all(name == part or name.startswith("{") for name, part in zip(template, parts, strict=True))
+        )
+
+    return min((route for route in ROUTES.values() if fits(route)), key=lambda route: route.path.count("{"))
+
+
+@dataclass
+class Clock:
+    """Stands in for the module ``time``: pauses move it, and ``follow`` is told of each."""
+
+    follow: Callable[[float], object]
+    now: float = 1000.0
+
+    def monotonic(self) -> float:
+        """Return the time that the collection believes in."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass at once."""
+        if seconds > 0:
+            self.now += seconds
+            self.follow(seconds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+
+@dataclass
+class Wire:
+    """All exchanges of a task, and what is to befall them.
+
+    ``refused`` are the numbers of those whose connection is refused, ``silent`` of those that get no answer.
+    """
+
+    clock: Clock
+    refused: frozenset[int] = frozenset()
+    silent: frozenset[int] = frozenset()
+    exchanges: list[Exchange] = field(default_factory=list)
+    overrun: float = 0.0
+    last_send: float = 0.0
+
+    def exchange(self, original: Callable[..., Any], own: Any, *arguments: Any) -> Any:
+        """Make one exchange in place of the transport, and note it."""
+        method, url, query, body, seconds = arguments
+        note = Exchange(len(self.exchanges) + 1, method, urlsplit(url).path, body)
+        self.exchanges.append(note)
+        if note.number in self.refused:
+            url = elsewhere(url)
+        real = min(seconds, 2 * SILENCE if note.number in self.silent else PATIENCE)
+        try:
+            reply = original(own, method, url, query, body, real)
+        except ConnectionFailed:
+            note.sent = False
+            raise
+        note.status, note.answer = reply.status, reply.body
+        return reply
+
+    def within(self, original: Callable[..., T], seconds: float, call: Callable[[], T]) -> T:
+        """Bound a call in real time as short as its fate allows, and in the collection's time as it asked."""
+        silent = len(self.exchanges) + 1 in self.silent
+        try:
+            return original(min(seconds, SILENCE if silent else PATIENCE), call)
+        except TimeoutError:
+            self.clock.sleep(seconds)
+            raise
+
+    def send(
+        self, original: Callable[..., Any], own: Any, route: Route[Any], *rest: Any, **named: Any
+    ) -> Any:
+        """Make a call with all its tries, and measure by how much it outlasts what it is allowed."""
+        begun = self.clock.now
+        seconds = named.get("seconds")
+        allowed = max(own.connection.timeout, route.patience) if seconds is None else seconds
+        try:
+            return original(own, route, *rest, **named)
+        finally:
+            self.last_send = self.clock.now - begun
+            self.overrun = max(self.overrun, self.last_send - allowed)
+
+    def wait(self, original: Callable[..., T], task: Any, *rest: Any, **named: Any) -> T:
+        """Wait for something, and measure by how much that outlasts ``wait_timeout`` and the last look."""
+        begun = self.clock.now
+        try:
+            return original(task, *rest, **named)
+        finally:
+            beyond = self.clock.now - begun - task.options["wait_timeout"] - self.last_send
+            self.overrun = max(self.overrun, beyond)
+
+
+def elsewhere(url: str) -> str:
+    """Return the URL on a port of this machine where nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    return urlsplit(url)._replace(netloc=f"127.0.0.1:{port}").geturl()
+
+
+@cache
+def modules() -> tuple[ModuleType, ...]:
+    """Return all modules that look at the clock or wait, the collection's own and those of its library."""
+    ours = [found.name for found in pkgutil.iter_modules(resources.__path__, f"{resources.__name__}.")]
+    api = [name for name in sys.modules if name.startswith(f"{PACKAGE}.api.")]
+    return (*(importlib.import_module(name) for name in [*ours, *api]), tenacity, tenacity.nap)
+
+
+@contextmanager
+def hurried(wire: Wire) -> Iterator[None]:
+    """Let the collection run on this wire and by its clock."""
+    exchange, within, send = transport.Transport._exchange, transport.within, transport.Transport.send
+    wait = waiting.wait_until
+
+    def replace(owner: Any, name: str, value: Any) -> None:
+        stack.enter_context(mock.patch.object(owner, name, value))
+
+    with ExitStack() as stack:
+        replace(transport.Transport, "_exchange", lambda own, *a: wire.exchange(exchange, own, *a))
+        replace(transport.Transport, "send", lambda own, *a, **k: wire.send(send, own, *a, **k))
+        replace(transport, "within", lambda seconds, call: wire.within(within, seconds, call))
+        for module in modules():
+            if vars(module).get("time") is time:
+                replace(module, "time", wire.clock)
+            if vars(module).get("wait_until") is wait:
+                replace(module, "wait_until", lambda task, *a, **k: wire.wait(wait, task, *a, **k))
+        replace(side_by_side.side_by_side, "__defaults__", (1,))
+        yield
+
+
+def one_time_secrets(exchanges: list[Exchange]) -> list[str]:
+    """Return the secrets that reached the collection whole and that no other answer shows."""
+    found: list[str] = []
+    for exchange in exchanges:
+        if exchange.status is None or not 200 <= exchange.status < 300:
+            continue
+        if exchange.route in (ROUTES["ORDER"], ROUTES["SFTP_PASSWORD"]):
+            found += secrets_in(exchange.answer)
+    return found
+
+
+def secrets_in(body: bytes) -> list[str]:
+    """Return the values under which an order or a password gives away something."""
+    try:
+        answer = json.loads(body)
+    except ValueError:  # a page of a proxy, say
+        return []
+    values = [secret.get("value") for secret in answer.get("secrets") or []]
+    return [value for value in [*values, answer.get("password")] if value]

@@ -1,0 +1,181 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tasks run in this process, as the action plugins run them, against a sandbox whose clock stands still."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
+
+from ansible_collections.hosted.services.plugins.module_utils import resources
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from faults.hurried import SILENCE, Clock, Exchange, Wire, hurried
+from faults.truth import Truth
+from sandbox.testing import Sandbox
+
+Fault = Mapping[str, Any]
+REFUSED: Fault = {"kind": "refused"}
+"""The one fault that happens on this side: the connection is not made."""
+SLOW = ("no_answer", "drip")
+TIMEOUT, WAIT_TIMEOUT = 20, 300
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A task that was run: its result, and every exchange it made."""
+
+    noun: str
+    options: Mapping[str, Any]
+    result: Mapping[str, Any]
+    exchanges: Sequence[Exchange]
+    overrun: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error."""
+        return bool(self.result.get("failed"))
+
+    @property
+    def changed(self) -> bool:
+        """What it says about having changed something."""
+        return bool(self.result["changed"])
+
+    @property
+    def message(self) -> str:
+        """The error in words."""
+        return str(self.result.get("msg", ""))
+
+    @property
+    def said(self) -> str:
+        """Everything that it says to people."""
+        return "\n".join([self.message, *self.result.get("warnings", [])])
+
+
+def resource_of(noun: str) -> Resource:
+    """Return the noun's resource."""
+    found: Resource = getattr(importlib.import_module(f"{resources.__name__}.{noun}"), noun.upper())
+    return found
+
+
+def filled(value: Any, facts: Mapping[str, str]) -> Any:
+    """Return options with the facts in the places that name them."""
+    if isinstance(value, Mapping):
+        return {key: filled(item, facts) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [filled(item, facts) for item in value]
+    if isinstance(value, str):
+        for name, fact in facts.items():
+            value = value.replace(f"{{{name}}}", fact)
+    return value
+
+
+@dataclass
+class Runner:
+    """A sandbox, a folder on this machine, and tasks that work on both."""
+
+    sandbox: Sandbox
+    folder: Path
+    facts: dict[str, str] = field(default_factory=dict)
+    clock: Clock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.clock = Clock(lambda seconds: self.sandbox.clock(advance=seconds))
+
+    def begin(self, account: Mapping[str, Any]) -> None:
+        """Begin anew with what an account document describes; its clock stands still."""
+        self.sandbox.reset(**account)
+        self.sandbox.clock(freeze=True)
+        self.clear_folder()
+        self.look_up_facts()
+
+    def clear_folder(self) -> None:
+        """Forget what tasks left on this machine."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+
+    def look_up_facts(self) -> None:
+        """Learn the ids and digests that options may name."""
+        truth = Truth.of(self.sandbox)
+        self.facts = {"folder": str(self.folder)}
+        self.facts |= {f"id_{service['name']}": service["id"] for service in truth.all("service")}
+        self.facts |= {f"digest_{release['tag']}": release["digest"] for release in truth.all("release")}
+
+    def run(
+        self,
+        noun: str,
+        options: Mapping[str, Any],
+        faults: Mapping[int, Fault] | None = None,
+        **connection: Any,
+    ) -> Ran:
+        """Run a task. ``faults`` says which of its requests, counted from 1, suffer what."""
+        struck = dict(faults or {})
+        wire = self.wire(struck)
+        self.plant(struck)
+        resource = resource_of(noun)
+        given = {
+            "base_url": self.sandbox.base_url,
+            "token": self.sandbox.token,
+            "timeout": TIMEOUT,
+            **({"wait_timeout": WAIT_TIMEOUT} if resource.waits else {}),
+            **connection,
+            **filled(options, self.facts),
+        }
+        validated = ModuleArgumentSpecValidator(argument_spec(resource), **resource.rules).validate(given)
+        assert not validated.error_messages, f"{noun}: {validated.error_messages}"
+        clients: list[Client] = []
+
+        def connect(settings: Any, log: Any) -> Client:
+            clients.append(Client(Transport(settings, log)))
+            return clients[-1]
+
+        with hurried(wire):
+            result = execute(resource, validated.validated_parameters, Surroundings(connect=connect))
+        for client in clients:
+            client.transport.close()
+        if struck:
+            self.sandbox.clear_faults()
+        return Ran(noun, validated.validated_parameters, result, wire.exchanges, wire.overrun)
+
+    def wire(self, faults: Mapping[int, Fault]) -> Wire:
+        """Return a wire on which these faults are known to come."""
+        return Wire(
+            self.clock,
+            refused=frozenset(number for number, fault in faults.items() if fault is REFUSED),
+            silent=frozenset(number for number, fault in faults.items() if fault["kind"] in SLOW),
+        )
+
+    def plant(self, faults: Mapping[int, Fault]) -> None:
+        """Set the faults on the sandbox, which does not see the requests that are refused before."""
+        arriving, planted = 0, []
+        for number in range(1, max(faults, default=0) + 1):
+            fault = faults.get(number)
+            if fault is not REFUSED:
+                arriving += 1
+                planted += [{"route": "*", "nth": arriving, "interval": SILENCE, **fault}] if fault else []
+        if planted:
+            self.sandbox.control("POST", "/faults", {"faults": planted})
+
+
+@contextmanager
+def runner(sandbox: Sandbox) -> Iterator[Runner]:
+    """Provide a runner with a home of its own, so that nothing of this machine's user takes part."""
+    with tempfile.TemporaryDirectory(prefix="faults-") as home:
+        settings = {name: value for name, value in os.environ.items() if not name.startswith("HOSTED_")}
+        settings |= {"HOME": home, "ANSIBLE_HOME": str(Path(home) / "work" / "ansible")}
+        with mock.patch.dict(os.environ, settings, clear=True):
+            yield Runner(sandbox, Path(home) / "work")

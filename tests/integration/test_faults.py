@@ -1,0 +1,107 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sample of the fault matrix and of the random runs, and proof that it sees a slip in the retry table.
+
+`make test-faults` and `make test-chaos` run the whole of both (docs/reliability.md).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Repeat
+from faults.chaos import ChaosRun
+from faults.matrix import Bench, Cell
+from faults.oracle import BLIND, DOUBLE, ONCE, Problem
+from faults.runner import Runner, runner
+from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
+from faults.truth import Truth
+from sandbox.testing import Sandbox
+
+SEED = 1
+DRAWN = 2
+"""How many cells of a scenario are drawn, beside the one that hurts most."""
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+PLANTED = {
+    "ORDER": "service: order a database",
+    "APP_CREATE": "app: create",
+    "PROJECT_CREATE": "project: create",
+    "BACKUP_CREATE": "backup: make",
+    "SNAPSHOT_CREATE": "snapshot: take",
+    "SSH_KEY_ADD": "ssh_key: register",
+    "RELEASE_DECLARE": "app_release: declare",
+    "DATABASE_QUERY": "database_query: write",
+}
+"""The routes that must not be called twice, each with a scenario that calls it."""
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[Sandbox]:
+    """A sandbox of its own: what is called here is no part of what the other tests cover."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def work(platform: Sandbox) -> Iterator[Runner]:
+    """A runner; what it begins, begins anew."""
+    with runner(platform) as work:
+        yield work
+
+
+def hurts_most(cell: Cell) -> bool:
+    """Tell whether the answer to a call is lost that makes something."""
+    return cell.fault == "reset after" and ONCE.fullmatch(cell.route) is not None
+
+
+def sample(bench: Bench) -> list[Cell]:
+    """Return some cells of a scenario, always the same ones."""
+    cells = list(bench.cells())
+    drawn = random.Random(f"{SEED} {bench.scenario.name}").sample(cells, DRAWN)
+    return [*filter(hurts_most, cells), *drawn]
+
+
+def problems(bench: Bench) -> list[tuple[str, Problem]]:
+    """Return what the oracle finds in the sample of a scenario."""
+    found = [bench.judge(cell) for cell in sample(bench)]
+    assert found
+    return [(verdict.cell, problem) for verdict in found for problem in verdict.problems]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_a_sample_of_the_matrix(scenario: Scenario, work: Runner) -> None:
+    """Under any fault a task succeeds or tells the truth, and a clean run leads to the wished state."""
+    assert problems(Bench(work, scenario)) == []
+
+
+@pytest.mark.parametrize("route", PLANTED)
+def test_a_slip_in_the_retry_table_is_caught(
+    route: str, work: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were a call that makes something marked as one to repeat, the sample above would fail."""
+    bench = Bench(work, BY_NAME[PLANTED[route]])
+    monkeypatch.setitem(vars(ROUTES[route]), "repeat", Repeat.IDEMPOTENT)
+    kinds = {problem.kind for __, problem in problems(bench)}
+    assert BLIND in kinds
+    if route == "ORDER":
+        assert DOUBLE in kinds
+
+
+def test_no_route_that_makes_something_is_left_out() -> None:
+    """The oracle's own list of them, and the slips above, are the retry table's."""
+    once = {name for name, route in ROUTES.items() if route.repeat in (Repeat.CREATE, Repeat.NEVER)}
+    assert once == set(PLANTED)
+    assert [name for name in once if not ONCE.fullmatch(str(ROUTES[name]))] == []
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_sample_of_the_random_runs(seed: int, work: Runner) -> None:
+    """A play with a fault at every fifth call leaves nothing behind that a clean run does not put right."""
+    work.begin(ACCOUNT)
+    outcome = ChaosRun(work, Truth.of(work.sandbox), seed).run()
+    assert outcome.problems == []
+    assert outcome.tasks > 0
