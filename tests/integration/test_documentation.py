@@ -1,0 +1,135 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the documentation shows is true: every example is accepted, and every error has its cure."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from integration.ansible_run import REPOSITORY, Ansible
+
+PLUGINS = REPOSITORY / "plugins"
+PACKAGE = "ansible_collections.hosted.services.plugins"
+COLLECTION = "hosted.services."
+DOCUMENTED = sorted(
+    path for kind in ("modules", "lookup", "filter") for path in (PLUGINS / kind).glob("*.py")
+)
+PLACEHOLDERS = {"int": 1, "float": 1.0, "bool": True, "dict": {}, "list": [], "path": "/x", "str": "x"}
+# In a play over hosts of the inventory these take the server from the host's variables.
+OF_INVENTORY_HOSTS = ("sftp_host_key", "sftp_sync")
+READABLE = (COLLECTION, "ansible.builtin.")
+
+
+def documentation(path: Path, name: str) -> str:
+    """Return one of the texts that ansible-doc reads from a plugin."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return str(ast.literal_eval(node.value))
+    raise AssertionError(f"{path.name} has no {name}")
+
+
+def our_tasks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the noun and the options of every task in the examples that runs a module of ours."""
+    for task in yaml.safe_load(documentation(path, "EXAMPLES")):
+        for key, value in task.items():
+            if key.startswith(COLLECTION):
+                yield key.removeprefix(COLLECTION), value or {}
+
+
+def filled(value: Any, option: dict[str, Any]) -> Any:
+    """Return a value of an example with something of the right type in the place of a template."""
+    if isinstance(value, str) and "{{" in value:
+        return option["choices"][0] if "choices" in option else PLACEHOLDERS[option.get("type", "str")]
+    if isinstance(value, list):
+        return [filled(item, {"type": option.get("elements", "str")}) for item in value]
+    if isinstance(value, dict) and "options" in option:
+        return {key: filled(item, option["options"].get(key, {})) for key, item in value.items()}
+    return value
+
+
+def complaints(noun: str, options: dict[str, Any]) -> list[str]:
+    """Return what a module says against the options of an example."""
+    resource: Resource = importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource
+    spec = argument_spec(resource)
+    values = {name: filled(value, spec.get(name, {})) for name, value in options.items()}
+    if noun in OF_INVENTORY_HOSTS and "service" not in values:
+        values.setdefault("host", "x")
+    return list(ArgumentSpecValidator(spec, **resource.rules).validate(values).error_messages)
+
+
+@pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.stem)
+def test_the_examples_are_accepted(path: Path) -> None:
+    """The options of every task exist, have the right types, and may be given together."""
+    tasks = list(our_tasks(path))
+    assert tasks or path.parent.name != "modules"
+    assert [found for noun, options in tasks for found in complaints(noun, options)] == []
+
+
+def test_a_wrong_example_is_noticed() -> None:
+    """Without this the test above could not fail."""
+    assert "state" in complaints("project", {"name": "web", "state": "gone"})[0]
+    assert "colour" in complaints("project", {"name": "web", "colour": "red"})[0]
+    assert "one of the following" in complaints("project", {})[0]
+
+
+def test_ansible_reads_every_example(ansible: Ansible) -> None:
+    """All of them are one playbook, which Ansible takes without a word of complaint."""
+    tasks = [
+        task
+        for path in DOCUMENTED
+        for task in yaml.safe_load(documentation(path, "EXAMPLES"))
+        # A few show a neighbour, such as podman's login; its collection may not be here.
+        if any(key.startswith(READABLE) for key in task)
+    ]
+    playbook = ansible.folder / "examples.yml"
+    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "tasks": tasks}]))
+    done = subprocess.run(
+        ["ansible-playbook", "--syntax-check", "-i", ansible.inventory, playbook],
+        env=ansible.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+
+
+def every_error(kind: type[HostedError] = HostedError) -> Iterator[str]:
+    """Yield the names of all kinds of errors below one, itself not among them."""
+    for child in kind.__subclasses__():
+        if child.__module__.startswith(PACKAGE):
+            yield child.__name__
+            yield from every_error(child)
+
+
+def test_every_error_has_its_cure() -> None:
+    """The page on troubleshooting has a heading for each kind, and for none that does not exist."""
+    for path in (PLUGINS / "module_utils").rglob("*.py"):
+        importlib.import_module(".".join([PACKAGE, *path.relative_to(PLUGINS).with_suffix("").parts]))
+    page = (REPOSITORY / "docs" / "guides" / "troubleshooting.md").read_text()
+    headings = [
+        line.partition("(`")[2][:-2] for line in page.splitlines() if line.startswith("#") and "(`" in line
+    ]
+    assert sorted(headings) == sorted(set(every_error()))
+
+
+@pytest.mark.parametrize("path", sorted((PLUGINS / "modules").glob("*.py")), ids=lambda path: path.stem)
+def test_modules_lead_to_each_other(path: Path) -> None:
+    """Every module names its neighbours, and those exist."""
+    entries = yaml.safe_load(documentation(path, "DOCUMENTATION"))["seealso"]
+    named = [entry.get("module", "") for entry in entries]
+    nouns = [name.removeprefix(COLLECTION) for name in named if name.startswith(COLLECTION)]
+    assert nouns
+    assert [noun for noun in nouns if not (PLUGINS / "modules" / f"{noun}.py").is_file()] == []
