@@ -21,7 +21,7 @@ from pathlib import Path
 import ansible_test
 
 ROOT = Path(__file__).resolve().parent.parent
-WORK = ROOT / ".build" / "sanity"
+WORK = Path(os.environ.get("SANITY_FOLDER", ROOT / ".build" / "sanity"))
 COPY = WORK / "ansible_collections" / "hosted" / "services"
 HOME = WORK / "home"
 INSTALLER = "import ensurepip\n\nensurepip.bootstrap(default_pip=True)\n"

@@ -126,6 +126,8 @@ def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    # Whether an IPv4 address in the clothes of IPv6 counts differs between versions of Python.
+    return address.is_loopback and getattr(address, "ipv4_mapped", None) is None

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from datetime import date
 from typing import Any
 
@@ -38,11 +39,8 @@ def fill(text: str, engine: str | None = "postgresql", **params: Any) -> str:
 def test_a_real_engine_reads_values_back(values: list[Any]) -> None:
     names = [f"p{number}" for number in range(len(values))]
     text = "SELECT " + ", ".join(f"-1, :{name}" for name in names)
-    row = (
-        sqlite3.connect(":memory:")
-        .execute(fill(text, "sqlite", **dict(zip(names, values, strict=True))))
-        .fetchone()
-    )
+    with closing(sqlite3.connect(":memory:")) as engine:
+        row = engine.execute(fill(text, "sqlite", **dict(zip(names, values, strict=True)))).fetchone()
     assert [type(value) for value in row[1::2]] == [type(value) for value in values]
     # SQLite reads a decimal to 15 significant digits, so a float comes back within the last place.
     assert all(
