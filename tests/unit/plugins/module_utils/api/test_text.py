@@ -111,3 +111,9 @@ def test_a_telling_piece_is_hidden_however_often_the_secret_was_escaped() -> Non
 
 def test_no_secret_hides_nothing() -> None:
     assert Redactor(["", ""])("text") == "text"
+
+
+def test_a_secret_of_two_megabytes_is_hidden_as_well() -> None:
+    """Such as the content of a file: nothing that is done to it may grow with the square of its length."""
+    secret = "x" * 2_000_000
+    assert Redactor([secret])(f"before {secret} after") == f"before {HIDDEN} after"
