@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from integration.ansible_run import PROFILE
 from integration.backup_machine import NIGHTLY, BackupMachine
 from sandbox.testing import Sandbox
 
@@ -292,12 +293,15 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     """A dated folder for each backup, one file on disk for what did not change, under the same retention."""
     sandbox, shelf = machine.sandbox, machine.folder / "shelf"
     one = seed(sandbox)["one"]
+    site = {"name": "site", "product": "hobby", "files": {"index.html": "no database, though of family APP"}}
+    own = sandbox.seed({"services": [site]})["services"]["site"]
+    sandbox.profile(PROFILE, **{"refusal.no_database": "403"})
     sandbox.api(
         "POST", "/api/users/me/ssh-keys", {"name": "k", "publicKey": key.with_suffix(".pub").read_text()}
     )
     known_hosts = str(machine.folder / "known_hosts")
     offsite = {"dest": str(shelf), "private_key_file": str(key), "known_hosts": known_hosts}
-    plan = {"name": "nightly", "services": ["one"], "keep": {"last": 2}, "offsite": offsite}
+    plan = {"name": "nightly", "services": ["one", "site"], "keep": {"last": 2}, "offsite": offsite}
     machine.install(plan).succeed()
     (shelf / one / ".nightly.partial").mkdir(parents=True)  # as a run that was killed leaves it
     (shelf / one / ".nightly.partial" / "half").touch()
@@ -312,6 +316,12 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     assert [(folder / "log.txt").read_text() for folder in (second, third)] == ["night 1", "night 2"]
     assert (second / "world.dat").stat().st_ino == (third / "world.dat").stat().st_ino
     assert {path.name for path in third.iterdir()} == {"log.txt", "world.dat"}
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    assert [(entry["service"], entry["copied"]) for entry in report["offsite"]] == [
+        ("one", "files"),
+        ("site", "files"),
+    ]
+    assert [path.name for path in (shelf / own).glob("*/*")] == ["index.html"] * 2
     assert (second / "log.txt").stat().st_ino != (third / "log.txt").stat().st_ino
 
 
