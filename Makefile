@@ -98,9 +98,18 @@ lint-licences: dev
 unit: dev ## the unit tests
 	pytest -q -n 2 tests/unit
 
+# What a whole run has to do with the platform's routes; a test that is run alone keeps nothing.
+SEEN := $(CURDIR)/$(BUILD)/routes
+
 .PHONY: integration
 integration: dev ## real playbooks against a sandbox; the other gap profiles are test-profiles' part
-	pytest -q -n 2 tests/integration
+	@rm -rf $(SEEN) && mkdir -p $(SEEN)
+	ROUTES_SEEN=$(SEEN) pytest -q -n 2 tests/integration
+	@python -m integration.coverage $(SEEN)
+
+.PHONY: coverage
+coverage: dev ## renew docs/coverage.md from the last whole `make integration`
+	@python -m integration.coverage $(SEEN) --write
 
 # What the platform's documentation leaves open is filled another way by each (docs/sandbox/gaps.md).
 PROFILES ?= plain terse wrapped random:1 random:2 random:3
