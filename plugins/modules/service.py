@@ -313,6 +313,14 @@ service_id:
   returned: when a service was ordered
   type: str
   sample: svc_8c1d
+namesakes:
+  description: >-
+    Ids of other services of the name that were ordered in the same moment, by another run, say. The platform lets
+    all of them through, and bills each.
+  returned: when there are any
+  type: list
+  elements: str
+  sample: [svc_2f60]
 secrets:
   description: What the platform generated with the order and shows only once.
   returned: when a service was ordered and O(return_secrets) is true

@@ -140,6 +140,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("service_info", "everything of one",
              {"name": "mc", "include": ["settings", "metrics", "logs", "usage", "sftp", "backups"]}),
     Scenario("app_info", "one with its releases", {"slug": "shop", "include": ["releases"]}),
-    Scenario("project_info", "one", {"name": "games"}),
+    Scenario("project_info", "one", {"project": "games", "include": ["services", "spend", "graph"]}),
     Scenario("billing_info", "overview", {}),
 )  # fmt: skip

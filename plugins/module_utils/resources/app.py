@@ -15,7 +15,7 @@ from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, WaitEnded
 from .service_settings import check_budget, describe_size
 from .service_view import AWAITING_ADMIN, FAILED, PROVISIONING
-from .waiting import create, wait_until
+from .waiting import create_unique, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 
@@ -68,7 +68,7 @@ def creation(task: Task, slug: str) -> Plan:
 
     def make() -> None:
         try:
-            create(call, new_ones, f"application {slug!r}", task)
+            create_unique(call, new_ones, f"application {slug!r}", task)
         except Refused as error:
             raise explained(error, slug) from None
 

@@ -13,7 +13,7 @@ from ..api.models import Project
 from .lookup import check_given, near_miss
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
-from .waiting import create
+from .waiting import create_unique
 
 NAME_LENGTH = 60
 
@@ -81,7 +81,7 @@ def creation(task: Task, name: str, known: set[str]) -> Plan:
         return [project for project in task.client.projects() if project.name == name]
 
     def make() -> None:
-        create(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+        create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
 
     def new_ones() -> list[Project]:
         return [project for project in named() if project.id not in known]

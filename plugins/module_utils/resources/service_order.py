@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..api.errors import UnexpectedAnswer
+from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
 from .lookup import find_services, only_service
@@ -173,7 +173,26 @@ class Ordering:
         keep_secrets(self.task, self.name, order)
         if order.instance_id is None:
             adopted = adopt(new_ones, what, UnexpectedAnswer("the answer to the order names no service"))
-        return str(order.instance_id or adopted.id)
+        id = str(order.instance_id or adopted.id)
+        self._report_namesakes(new_ones, id)
+        return id
+
+    def _report_namesakes(self, new_ones: Callable[[], Sequence[ServiceSummary]], id: str) -> None:
+        """Tell of services of the name that came up in the same moment: the platform orders them all.
+
+        The order is placed, so a look that fails is no reason to fail.
+        """
+        try:
+            others = [service.id for service in new_ones() if service.id != id]
+        except HostedError:
+            return
+        if others:
+            self.task.facts["namesakes"] = others
+            self.task.warn(
+                f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment: "
+                f"{', '.join(others)}, by another run, perhaps; each is billed. Remove what is too many by its "
+                "id, with state: absent"
+            )
 
 
 def keep_secrets(task: Task, name: str, order: Order) -> None:

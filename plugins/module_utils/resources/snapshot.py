@@ -17,7 +17,7 @@ from .many_services import PlanOne
 from .on_service import check_offers, label
 from .plan import Plan, Step, Task
 from .problems import Invalid, Missing, OutcomeUnknown
-from .waiting import create, wait_until
+from .waiting import create_unique, wait_until
 
 
 class SnapshotResource(CopyResource):
@@ -61,7 +61,7 @@ def presence(task: Task, service: Service) -> Plan:
 
     def take() -> None:
         what = f"snapshot {name!r} of {label(service)}"
-        create(lambda: task.client.create_snapshot(service.id, name), look, what, task)
+        create_unique(lambda: task.client.create_snapshot(service.id, name), look, what, task)
         if task.options["wait"]:
             wait_until(task, look, bool, lambda none: "it is not on the list yet", what)
 

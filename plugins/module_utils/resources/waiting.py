@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from ..api.errors import HostedError, OpenOutcome, UnexpectedAnswer
+from ..api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
 from ..api.libraries import tenacity
 from .plan import Task
 from .problems import Ambiguous, OutcomeUnknown, WaitEnded
@@ -116,6 +116,32 @@ def create(
             f"the answer to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
         return None, adopted
+
+
+def create_unique(
+    call: Callable[[], object], find_new: Callable[[], Sequence[Any]], what: str, task: Task
+) -> None:
+    """Create what there can be only one of: refused because another run was faster is as good.
+
+    With which status a second one is refused is not shown, so the list is asked after any refusal.
+    """
+    try:
+        create(call, find_new, what, task)
+    except Refused as error:
+        if not is_there(find_new):
+            raise
+        task.warn(
+            f"the creation of {what} was refused ({error.message}), but it is there now: another run made it "
+            "in the same moment, and it is taken as it is"
+        )
+
+
+def is_there(find_new: Callable[[], Sequence[Any]]) -> bool:
+    """Look for what was refused; where that fails as well, the refusal is what there is to tell."""
+    try:
+        return bool(find_new())
+    except HostedError:
+        return False
 
 
 def act(call: Callable[[], object], reached: Callable[[], bool], what: str) -> None:

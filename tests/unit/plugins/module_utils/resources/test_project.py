@@ -162,6 +162,17 @@ def test_two_new_projects_of_the_name_are_an_error(client: FakeClient) -> None:
         carry_out(plan(client, name="new"))
 
 
+def test_a_project_that_another_run_made_in_the_same_moment_is_taken(client: FakeClient) -> None:
+    def outrun() -> None:
+        client.add_project("prj_other", "new")
+        raise Refused("taken", 400)
+
+    client.before["create_project"] = outrun
+    planned, task = plan_and_task(client, name="new")
+    assert carry_out(planned)["id"] == "prj_other"
+    assert "another run" in task.warnings[0]
+
+
 def test_a_project_that_the_list_does_not_show_afterwards_is_an_error(client: FakeClient) -> None:
     client.after["create_project"] = lambda: client.project_records.popitem() and None
     with pytest.raises(Missing, match="no project named 'new' is on its list"):

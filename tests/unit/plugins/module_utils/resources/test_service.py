@@ -535,6 +535,32 @@ def test_a_service_that_appeared_meanwhile_is_taken_instead(client: FakeClient) 
     assert "appeared before it was ordered" in task.warnings[0]
 
 
+def test_a_namesake_that_another_run_ordered_in_the_same_moment_is_reported(client: FakeClient) -> None:
+    """The platform lets both through, and bills both: whoever comes second has to say so."""
+    client.before["order"] = lambda: client.add_service("other", "new") and None
+    plan, task = planned(client, **ORDER)
+    assert carry_out(plan)["id"] == "svc_2"
+    assert task.facts["namesakes"] == ["other"]
+    (warning,) = (warning for warning in task.warnings if "other" in warning)
+    assert "each is billed" in warning
+
+
+def test_namesakes_that_cannot_be_looked_for_spoil_no_order(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, task = planned(client, **ORDER)
+    look = client.services
+
+    def broken_once() -> Any:
+        if client.calls and not task.facts:
+            lose()
+        return look()
+
+    monkeypatch.setattr(client, "services", broken_once)
+    plan.steps[0].run()
+    assert task.facts["service_id"] == "svc_1"
+
+
 def test_a_namesake_in_another_project_is_pointed_out(client: FakeClient) -> None:
     client.add_project("prj_1", "shop")
     client.add_service("a", "new")

@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.waiting 
     act,
     adopt,
     create,
+    create_unique,
     wait_until,
 )
 from unit.plugins.fakes import Clock, FakeClient, task_of
@@ -166,6 +167,27 @@ def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception)
 
     with pytest.raises(type(error)):
         create(call, lambda: [item("a stranger's")], "x", task_of(SERVICE, FakeClient()))
+
+
+def refuse() -> None:
+    raise Refused("the platform refused (400): the name is taken", 400)
+
+
+def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
+    task = task_of(SERVICE, FakeClient())
+    create_unique(refuse, lambda: [item("made by the other")], "project 'web'", task)
+    (warning,) = task.warnings
+    assert "project 'web' was refused" in warning
+    assert "the name is taken" in warning
+
+
+def test_a_refusal_stays_one_where_nothing_appeared_or_that_cannot_be_seen() -> None:
+    def broken() -> list[Any]:
+        raise ConnectionFailed("cannot connect")
+
+    for look in (list, broken):
+        with pytest.raises(Refused, match="the name is taken"):
+            create_unique(refuse, look, "x", task_of(SERVICE, FakeClient()))
 
 
 # --- Acting ---------------------------------------------------------------------------------------------
