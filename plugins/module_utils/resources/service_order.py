@@ -189,9 +189,9 @@ class Ordering:
         if others:
             self.task.facts["namesakes"] = others
             self.task.warn(
-                f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment: "
-                f"{', '.join(others)}, by another run, perhaps; each is billed. Remove what is too many by its "
-                "id, with state: absent"
+                f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment, "
+                f"perhaps by another run: {', '.join(others)}; each is billed. Remove what is too many by "
+                "its id, with state: absent"
             )
 
 
