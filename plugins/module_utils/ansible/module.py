@@ -33,7 +33,7 @@ class HostedModule(AnsibleModule):
         shown = shown_options(self.resource, self.params)
         said = {name: str(value) for name, value in shown.items()}
         line = " ".join(f"{name}={value}" for name, value in said.items())
-        self.log(f"Invoked with {line}", log_args=said)  # type: ignore[no-untyped-call]
+        self.log(f"Invoked with {line}", log_args=said)
 
     def fail_json(self, msg: str, **kwargs: Any) -> NoReturn:
         """Fail as any module does, with our own account of the arguments."""

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server between the collection and a sandbox, which refuses calls or changes answers as a test wants."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import requests
+
+from sandbox.testing import Sandbox
+
+Refuse = Callable[[str, str, str, str], bytes | None]
+"""Takes method, path, the token's header and the body of a call; returns the body of a refusal, or none."""
+
+
+class Between(ThreadingHTTPServer):
+    """The server. `change` gets every answer of success as bytes."""
+
+    daemon_threads = True
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        refuse: Refuse = lambda method, path, authorization, body: None,
+        change: Callable[[bytes], bytes] = lambda content: content,
+    ) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.behind = sandbox.base_url
+        self.refuse = refuse
+        self.change = change
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One call."""
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+    def answer(self) -> None:
+        """Refuse the call, or pass it on."""
+        assert isinstance(self.server, Between)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        status = 400
+        content = self.server.refuse(self.command, self.path, self.headers["Authorization"], body)
+        if content is None:
+            url, headers = self.server.behind + self.path, dict(self.headers)
+            reply = requests.request(self.command, url, headers=headers, data=body.encode(), timeout=60)
+            status, content = reply.status_code, self.server.change(reply.content)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - names that the library wants
+
+
+@contextmanager
+def running(server: Between) -> Iterator[Between]:
+    """Run the server while a test needs it."""
+    with server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
