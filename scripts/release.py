@@ -1,0 +1,115 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the tarball of a release in a copy of this folder: `python scripts/release.py VERSION`.
+
+The version goes into galaxy.yml, the changelog's fragments become the changelog, the tarball is built and
+checked as Galaxy does, installed into an empty folder, and the demo is run from there. Nothing is tagged or
+published, and this folder stays as it is; --write brings the new version and changelog back into it, to be
+committed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
+CHANGED = ("galaxy.yml", "CHANGELOG.rst", "changelogs")
+
+
+def copy_of_sources(folder: Path) -> Path:
+    """Copy what git tracks, as it is in this folder, to where Ansible looks for the collection."""
+    copy = folder / "ansible_collections" / "hosted" / "services"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    return copy
+
+
+def set_version(copy: Path, version: str) -> None:
+    """Write the version into galaxy.yml."""
+    path = copy / "galaxy.yml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(?m)^version: .*$", f"version: {version}", text), encoding="utf-8")
+
+
+def make_changelog(copy: Path, folder: Path) -> None:
+    """Turn the fragments into the changelog, new plugins and roles included."""
+    # antsibull-changelog asks git which files count.
+    run(["git", "init", "--quiet"], copy, {})
+    path = {"ANSIBLE_COLLECTIONS_PATH": str(folder), "PYTHONPATH": ""}
+    for command in ("release", "lint"):
+        run(["antsibull-changelog", command], copy, path)
+
+
+def check(tarball: Path, folder: Path) -> None:
+    """Check the tarball as Galaxy does, and run the demo with nothing but what it holds."""
+    installed = folder / "installed"
+    alone = {"ANSIBLE_COLLECTIONS_PATH": str(installed), "PYTHONPATH": ""}
+    run([sys.executable, "scripts/galaxy.py", str(tarball)], ROOT, {})
+    install = ["ansible-galaxy", "collection", "install", "--offline", str(tarball), "-p", str(installed)]
+    run(install, folder, alone)
+    # The sandbox comes with the tarball too, so the demo's own script is all that is added.
+    sandbox = installed / "ansible_collections" / "hosted" / "services" / "tests"
+    shutil.copy2(ROOT / "tests" / "demo.py", folder / "demo.py")
+    run([sys.executable, str(folder / "demo.py")], folder, {**alone, "PYTHONPATH": str(sandbox)})
+
+
+def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """Run a command, and end with its status when it fails."""
+    print(
+        f"==> {' '.join(Path(word).name if word.startswith('/') else word for word in command)}", flush=True
+    )
+    done = subprocess.run(command, cwd=folder, env=os.environ | environment, check=False)
+    if done.returncode:
+        sys.exit(f"{command[0]} ended with status {done.returncode}; no release was made")
+
+
+def bring_back(copy: Path) -> None:
+    """Put the new version and changelog into this folder; fragments that were used up go."""
+    for name in CHANGED:
+        if (copy / name).is_dir():
+            shutil.rmtree(ROOT / name)
+            shutil.copytree(copy / name, ROOT / name)
+        else:
+            shutil.copy2(copy / name, ROOT / name)
+
+
+def main() -> int:
+    """Make the tarball of the version that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("version", help="such as 1.2.3")
+    parser.add_argument("--write", action="store_true", help="bring the version and the changelog back")
+    options = parser.parse_args()
+    if not SEMANTIC.fullmatch(options.version):
+        parser.error(f"{options.version!r} is not a semantic version, such as 1.2.3 or 1.2.3-rc.1")
+    output = ROOT / ".build" / "release"
+    shutil.rmtree(output, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="hosted-services-release-") as name:
+        folder = Path(name)
+        copy = copy_of_sources(folder)
+        set_version(copy, options.version)
+        make_changelog(copy, folder)
+        run(["ansible-galaxy", "collection", "build", "--output-path", str(output)], copy, {})
+        tarball = output / f"hosted-services-{options.version}.tar.gz"
+        check(tarball, folder)
+        if options.write:
+            bring_back(copy)
+    print(f"\n{tarball.relative_to(ROOT)} is ready. Nothing was tagged or published.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
