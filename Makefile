@@ -167,9 +167,22 @@ load: dev ## 10,000 requests from 16 clients at once, and a look for losses
 sanity: dev ## ansible-test sanity, in a copy of the working tree
 	python scripts/sanity.py
 
+# For one of them: make test-matrix ONLY=2.21-py3.13 STAGES=unit
+.PHONY: test-matrix
+test-matrix: dev ## unit, integration and sanity on each ansible-core and Python, and with the oldest libraries
+	@python scripts/matrix.py $(if $(ONLY),--only $(ONLY)) $(if $(STAGES),--stages $(STAGES))
+
 .PHONY: build
 build: install ## build the tarball, install it elsewhere, and check it as Galaxy would
 	python scripts/galaxy.py $(BUILD)/dist/*.tar.gz
+
+.PHONY: release
+release: dev ## make and check the tarball of VERSION=x.y.z; nothing is tagged or published
+	@python scripts/release.py $(VERSION) $(if $(WRITE),--write)
+
+.PHONY: ee
+ee: install ## build the context of an execution environment, and run the quickstart with ansible-runner
+	@python scripts/execution_environment.py $(BUILD)/dist/*.tar.gz
 
 # --- the environment and the tarball -----------------------------------------------------------------------
 
@@ -207,6 +220,10 @@ install: dev
 .PHONY: packages
 packages: ## install the Debian packages that some tests compare with (as root)
 	@scripts/packages.sh
+
+.PHONY: docs
+docs: dev ## render the reference and the guides into site/
+	@scripts/docs.sh
 
 .PHONY: pins
 pins: ## renew tests/requirements.txt from tests/requirements.in
