@@ -31,7 +31,7 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
 def is_opaque(path: str) -> bool:
     """Tell whether a value is one that the platform thinks up: it is known by its key alone."""
     keys = [key for key in path.split(".") if not key.isdigit()]
-    return bool(keys) and (keys[-1] in ("id", "ids", "username") or keys[-1].endswith("_id"))
+    return bool(keys) and (keys[-1] in ("id", "ids", "username", "password") or keys[-1].endswith("_id"))
 
 
 def ours(run: Run) -> list[Outcome]:
