@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 from ansible.constants import LOCALHOST
 from ansible.errors import AnsibleError
-from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -27,9 +26,13 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
     execute,
     shown_options,
 )
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
+    argument_spec,
+    validated,
+)
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
@@ -85,7 +88,13 @@ class InProcessAction(ActionBase):
 
     def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
         spec = argument_spec(self.resource)
-        validation = ModuleArgumentSpecValidator(spec, **self.resource.rules).validate(dict(arguments))
+        try:
+            validation = validated(self.resource, arguments)
+        except ConfigurationError as error:
+            shown = shown_options(self.resource, untagged(dict(arguments)))
+            return {
+                "failed": True, "changed": False, "msg": error.message, "invocation": {"module_args": shown}
+            }  # fmt: skip
         if validation.error_messages:
             given = untagged(validation.validated_parameters)
             invocation = {"module_args": shown_options(self.resource, given)}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.module_utils.basic import env_fallback
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, ValidationResult
 
 from ..api.connection import Connection, check_token
 from ..api.errors import ConfigurationError
@@ -59,6 +60,36 @@ WAITING: dict[str, Any] = {
 def argument_spec(resource: Resource) -> dict[str, Any]:
     """Return all options of a noun in Ansible's form."""
     return {**resource.options, **CONNECTION, **(WAITING if resource.waits else {})}
+
+
+def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationResult:
+    """Return the arguments of a task as Ansible's own checks leave them, with what these complain about.
+
+    :raises ConfigurationError: when the checks trip over an argument.
+    """
+    spec = argument_spec(resource)
+    try:
+        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(
+            dict(arguments)
+        )
+        return result
+    except TRIPPED:
+        raise ConfigurationError(
+            f"{culprit(spec, arguments)} has a value that the option cannot have"
+        ) from None
+
+
+TRIPPED = (ArithmeticError, AttributeError, TypeError, ValueError)
+
+
+def culprit(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return the name of the argument that Ansible's checks trip over by itself."""
+    for name, value in arguments.items():
+        try:
+            ModuleArgumentSpecValidator({name: spec.get(name, {})}).validate({name: value})
+        except TRIPPED:
+            return str(name)
+    return "one of the arguments"
 
 
 def connection(options: Mapping[str, Any], caller: str = "") -> Connection:

@@ -93,7 +93,10 @@ class Route(Generic[A_co]):
         for name, value in ids.items():
             if str(value) in ("", ".", ".."):
                 raise ConfigurationError(f"{self}: {name} {str(value)!r} cannot be part of an address")
-        return self.path.format(**{name: quote(str(value)) for name, value in ids.items()})
+        try:
+            return self.path.format(**{name: quote(str(value)) for name, value in ids.items()})
+        except UnicodeEncodeError:  # half a character
+            raise ConfigurationError(f"{self}: {list(ids.values())!r} cannot be part of an address") from None
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

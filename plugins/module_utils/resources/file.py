@@ -75,6 +75,8 @@ def wished_paths(task: Task) -> list[str]:
         raise Invalid("paths is for state: absent; name one path")
     name = "path" if options["path"] is not None else "paths"
     given = [options["path"]] if options["path"] is not None else options["paths"]
+    if given is None:
+        raise Invalid("neither path nor paths is given")
     paths = [relative_path(name, path) for path in given]
     for path, plain in zip(given, paths, strict=True):
         if not plain:
@@ -109,6 +111,8 @@ def wished_text(task: Task) -> str:
     if content is not None:
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         return checked_text("content", text)
+    if src is None:
+        raise Invalid("neither content nor src is given")
     try:
         with open(os.path.expanduser(src), encoding="utf-8", newline="") as file:
             size = os.fstat(file.fileno()).st_size
@@ -119,6 +123,8 @@ def wished_text(task: Task) -> str:
         raise not_text(f"src {src!r}") from None
     except OSError as error:
         raise Missing(f"src {src!r} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise Missing(f"src {src!r} cannot be read: {error}") from None
 
 
 def checked_text(what: str, text: str) -> str:

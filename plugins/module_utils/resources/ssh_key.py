@@ -59,7 +59,7 @@ def given_key(task: Task) -> PublicKey | None:
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return read_public_key(file.read())
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not there, not text, or no path at all
         raise Missing(f"public_key_file {path!r} cannot be read: {error}") from None
 
 

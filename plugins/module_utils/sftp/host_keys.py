@@ -15,7 +15,8 @@ from .errors import HostKeyRefused
 from .library import asyncssh
 
 ACCEPT_NEW, STRICT, OFF = "accept_new", "strict", "off"
-STANDARD_PORT = 22
+STANDARD_PORT, HIGHEST_PORT = 22, 65535
+LONGEST_NAME = 253
 
 
 @dataclass
@@ -31,6 +32,9 @@ class HostKeys:
     port: int
     offered: Any = field(default=None, init=False)
     """A key that was seen for the first time and accepted."""
+
+    def __post_init__(self) -> None:
+        check_address(self.host or "", self.port)
 
     @property
     def name(self) -> str:
@@ -122,3 +126,20 @@ class HostKeys:
                 f"the key of {self.name} cannot be written to known_hosts {self.path!r}: {error.strerror}. "
                 "Name another file in known_hosts, or set host_key_checking: off if the network is trusted"
             ) from None
+
+
+def check_address(host: str, port: int) -> None:
+    """Refuse what cannot be the address of a server, before a library trips over it.
+
+    :raises ConfigurationError: with the value.
+    """
+    try:
+        host.encode("idna")
+        is_name = 0 < len(host) <= LONGEST_NAME and host.isprintable() and " " not in host
+    except UnicodeError:
+        is_name = False
+    if not is_name:
+        shown = host[:LONGEST_NAME]
+        raise ConfigurationError(f"the host is {shown!r}, which is neither a name nor an address")
+    if not 0 < port <= HIGHEST_PORT:
+        raise ConfigurationError(f"the port is {str(port)[:20]}; it must be from 1 to {HIGHEST_PORT}")

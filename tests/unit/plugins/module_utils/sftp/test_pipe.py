@@ -126,7 +126,9 @@ def test_work_that_is_called_off_ends() -> None:
 
 
 def command_for(**login: Any) -> list[str] | None:
-    session = Session(Login("db.example.com", 2022, "svc", **login), HostKeys("", ACCEPT_NEW, "", 0))
+    session = Session(
+        Login("db.example.com", 2022, "svc", **login), HostKeys("", ACCEPT_NEW, "db.example.com", 2022)
+    )
     key = asyncssh.generate_private_key("ssh-ed25519")
     session._connection = SimpleNamespace(get_server_host_key=lambda: key)
     try:
