@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from ansible.module_utils.testing import patch_module_args
+from ansible.module_utils import basic
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.module import HostedModule
 from ansible_collections.hosted.services.plugins.module_utils.api.text import HIDDEN
@@ -22,8 +23,11 @@ def test_the_log_of_the_system_holds_no_secret(monkeypatch: pytest.MonkeyPatch) 
         lines.extend([message, *map(str, (log_args or {}).values())])
 
     monkeypatch.setattr(HostedModule, "log", note)
-    with patch_module_args({"name": "mc", "token": "tok-1", "variables": {"A": "hunter2"}}):
-        HostedModule(SERVICE)
+    arguments = {"name": "mc", "token": "tok-1", "variables": {"A": "hunter2"}}
+    # As ansible.module_utils.testing does, which ansible-core 2.18 does not have yet.
+    monkeypatch.setattr(basic, "_ANSIBLE_ARGS", json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode())
+    monkeypatch.setattr(basic, "_ANSIBLE_PROFILE", "legacy", raising=False)
+    HostedModule(SERVICE)
     assert "name=mc" in lines[0]
     assert f"variables={HIDDEN}" in lines[0]
     assert "hunter2" not in str(lines)
