@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from ansible.constants import LOCALHOST
+from ansible.constants import LOCALHOST, config
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
@@ -63,6 +63,8 @@ class InProcessAction(ActionBase):
                 result.update(self._run_as_module(arguments, variables))
             else:
                 result.update(self._run_here(arguments, self._progress(variables)))
+        if not shows_arguments(variables):
+            result.pop("invocation", None)
         return result
 
     def _run_as_module(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,6 +153,14 @@ class InProcessAction(ActionBase):
         finally:
             os.environ.clear()
             os.environ.update(before)
+
+
+def shows_arguments(variables: Mapping[str, Any]) -> bool:
+    """Whether results carry their arguments: always, until ansible-core 2.21 made it a setting."""
+    try:
+        return bool(config.get_config_value("INJECT_INVOCATION", variables=variables))
+    except AnsibleError:
+        return True
 
 
 def untagged(value: Any) -> Any:
