@@ -93,15 +93,9 @@ class InProcessAction(ActionBase):
         try:
             validation = validated(self.resource, arguments)
         except ConfigurationError as error:
-            shown = shown_options(self.resource, untagged(dict(arguments)))
-            return {
-                "failed": True, "changed": False, "msg": error.message, "invocation": {"module_args": shown}
-            }  # fmt: skip
+            return self._refusal(error.message, arguments)
         if validation.error_messages:
-            given = untagged(validation.validated_parameters)
-            invocation = {"module_args": shown_options(self.resource, given)}
-            message = self._complaint(validation.errors)
-            return {"failed": True, "changed": False, "msg": message, "invocation": invocation}
+            return self._refusal(self._complaint(validation.errors), validation.validated_parameters)
         around = Surroundings(
             check_mode=self._task.check_mode,
             diff=self._task.diff,
@@ -116,6 +110,11 @@ class InProcessAction(ActionBase):
         result = execute(self.resource, options, around)
         cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
         return cleaned
+
+    def _refusal(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a task whose arguments are wrong."""
+        shown = shown_options(self.resource, untagged(dict(given)))
+        return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
 
     def _complaint(self, problems: Any) -> str:
         """Say what is wrong with the arguments in the words that a module uses."""

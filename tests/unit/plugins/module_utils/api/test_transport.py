@@ -281,7 +281,7 @@ def test_a_refused_connection_is_tried_again_by_every_call(
 @pytest.mark.parametrize("body", [HALF, HTML], ids=["half of the JSON", "HTML"])
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
 def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Repeat, body: Answer) -> None:
-    """A page for people does not come from the API: what stands before it may never have passed the call on."""
+    """A page for people is not from the API: what stands before it may not have passed the call on."""
     server.script = [body]
     route, ids = ROUTE_OF[repeat]
     if (
