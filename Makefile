@@ -40,14 +40,18 @@ sandbox: dev ## run the sandbox in the foreground
 	@exec python -m sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
 
 .PHONY: bench
-bench: dev ## measure what a task and the inventory cost, and how fast files are
+bench: dev ## measure what a task costs, how fast files are, and what large accounts take
 	@python tests/benchmarks/run.py
-	@$(MAKE) bench-sftp
+	@$(MAKE) bench-sftp bench-scale
 
 # For a part of it: make bench-sftp BENCH_SFTP="--server openssh --data large"
 .PHONY: bench-sftp
 bench-sftp: dev ## measure sftp_sync against lftp and rclone
 	@python tests/benchmarks/sftp.py $(BENCH_SFTP)
+
+.PHONY: bench-scale
+bench-scale: dev ## measure large accounts (SIZES="1000 10000" ROUNDS=3)
+	@python tests/benchmarks/scale.py
 
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 

@@ -1,0 +1,205 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What large accounts cost, measured against the least that the same work can cost, in alternation.
+
+The inventory is compared with a plugin that makes the same calls bare and knows the hosts beforehand; loops
+and many hosts with ``ansible.builtin.debug``; backups of many services with the calls they need, divided by
+how many are under way at once, times the latency.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.side_by_side import AT_ONCE
+
+HERE = Path(__file__).resolve().parent
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+PROJECTS = 200
+SIZES = [int(size) for size in os.environ.get("SIZES", "1000 10000").split()]
+LATENCIES = (0.0, 0.04)
+MANY = 500
+
+
+@contextmanager
+def stub(services: int, latency: float) -> Iterator[str]:
+    """Serve an account of that many services and yield its URL."""
+    command = [sys.executable, str(HERE / "stub.py"), str(services), str(PROJECTS), str(latency)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+
+
+class Bench:
+    """Runs commands of Ansible in a folder against a stub."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            "HOSTED_SERVICES_URL": url,
+            "HOSTED_SERVICES_TOKEN": "bench",
+            "ANSIBLE_INVENTORY_PLUGINS": str(HERE / "inventory_plugins"),
+            "ANSIBLE_INVENTORY_ENABLED": "hosted.services.inventory,floor",
+            "ANSIBLE_LOCALHOST_WARNING": "false",
+            "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
+            "ANSIBLE_DISPLAY_OK_HOSTS": "false",
+            "ANSIBLE_STDOUT_CALLBACK": "minimal",
+        }
+
+    def run(self, *command: str) -> tuple[float, float, str]:
+        """Return the seconds that a command took, its peak memory in MB, and what it printed."""
+        output = self.folder / "output"
+        begun = time.perf_counter()
+        with output.open("w") as file:
+            process = subprocess.Popen(command, env=self.environment, cwd=self.folder, stdout=file)
+            __, status, usage = os.wait4(process.pid, 0)
+        took = time.perf_counter() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            sys.exit(f"{' '.join(command)} failed:\n{output.read_text()}")
+        return took, usage.ru_maxrss / 1024, output.read_text()
+
+    def compare(self, contestants: Mapping[str, list[str]]) -> dict[str, tuple[float, float]]:
+        """Run the commands in alternation; return the medians of seconds and of peak memory."""
+        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
+        for __ in range(ROUNDS):
+            for name, command in contestants.items():
+                taken[name].append(self.run(*command)[:2])
+        return {
+            name: (statistics.median(t for t, __ in runs), statistics.median(m for __, m in runs))
+            for name, runs in taken.items()
+        }
+
+    def play(self, name: str, hosts: str, task: str, keywords: str = "") -> str:
+        """Write a playbook of one task and return its name."""
+        (self.folder / name).write_text(
+            f"- hosts: {hosts}\n  gather_facts: false\n  tasks:\n    - {task}\n{keywords}"
+        )
+        return name
+
+
+# --- The inventory ----------------------------------------------------------------------------------
+
+
+def inventory(services: int, latency: float, connect_with: str) -> None:
+    """Compare the inventory plugin with the floor."""
+    with stub(services, latency) as url, tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), url)
+        ours, floor = "account.hosted.yml", "account.floor.json"
+        (bench.folder / ours).write_text(f"plugin: hosted.services.inventory\nconnect_with: {connect_with}\n")
+        listed = json.loads(bench.run("ansible-inventory", "-i", ours, "--list")[2])
+        assert len(listed["_meta"]["hostvars"]) == services
+        (bench.folder / floor).write_text(json.dumps(known(url, listed, services, connect_with)))
+        ask = ["--host", "service-0"]
+        found = bench.compare(
+            {
+                "ours": ["ansible-inventory", "-i", ours, *ask],
+                "floor": ["ansible-inventory", "-i", floor, *ask],
+            }
+        )
+    line = f"inventory, {services:>6} services, {latency * 1000:.0f} ms, connect_with {connect_with}"
+    show(line, found["ours"], found["floor"])
+
+
+def known(url: str, listed: dict[str, Any], services: int, connect_with: str) -> dict[str, Any]:
+    """Return what the floor is told: the calls that the plugin makes, and what it makes of them."""
+    meta = listed.pop("_meta")["hostvars"]
+    groups = {name: group.get("hosts", []) for name, group in listed.items() if name != "all"}
+    member: dict[str, list[str]] = {host: [] for host in meta}
+    for name, hosts in groups.items():
+        for host in hosts:
+            member[host].append(name)
+    calls = [
+        ["/api/projects"],
+        [f"/api/projects/prj_{number}" for number in range(PROJECTS)],
+        ["/api/resources"],
+    ]
+    if connect_with == "sftp":
+        calls.append([f"/api/resources/srv_{number:06}/sftp" for number in range(services)])
+    hosts_known = {host: (variables, member[host]) for host, variables in meta.items()}
+    return {"url": url, "at_once": AT_ONCE, "calls": calls, "groups": list(groups), "hosts": hosts_known}
+
+
+# --- Tasks ------------------------------------------------------------------------------------------
+
+
+def loops() -> None:
+    """Compare a loop of many items, and a play over many hosts, with ``debug``."""
+    with stub(MANY, 0) as url, tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), url)
+        (bench.folder / "account.hosted.yml").write_text(
+            "plugin: hosted.services.inventory\nconnect_with: none\n"
+        )
+        items = f'      loop: "{{{{ range({MANY}) | list }}}}"\n'
+        account = ["-i", "account.hosted.yml", "--forks", "20"]
+        task = "hosted.services.project: {name: project-0}"
+        found = bench.compare(
+            {
+                "loop": ["ansible-playbook", bench.play("loop.yml", "localhost", task, items)],
+                "debug loop": [
+                    "ansible-playbook",
+                    bench.play("debug-loop.yml", "localhost", "ansible.builtin.debug: {msg: x}", items),
+                ],
+                "hosts": ["ansible-playbook", *account, bench.play("hosts.yml", "family_*", task)],
+                "debug hosts": [
+                    "ansible-playbook",
+                    *account,
+                    bench.play("debug-hosts.yml", "family_*", "ansible.builtin.debug: {msg: x}"),
+                ],
+            }
+        )
+    show(f"a loop of {MANY} items, against debug", found["loop"], found["debug loop"])
+    show(f"{MANY} hosts, 20 forks, against debug", found["hosts"], found["debug hosts"])
+
+
+def backups() -> None:
+    """Back up many services in one task, against the time that its calls need at the least."""
+    latency = LATENCIES[-1]
+    with stub(MANY, latency) as url, tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), url)
+        ids = ", ".join(f"srv_{number:06}" for number in range(MANY))
+        every = (
+            f"hosted.services.backup: {{services: [{ids}], name: \"{{{{ lookup('pipe', 'date +%s%N') }}}}\"}}"
+        )
+        found = bench.compare({"ours": ["ansible-playbook", bench.play("backup.yml", "localhost", every)]})
+        calls = requests.get(f"{url}/calls", timeout=10).json() / ROUNDS / MANY
+    what = f"backups of {MANY} services in one task, {calls:.1f} calls each, {latency * 1000:.0f} ms"
+    show(what, found["ours"], (MANY * calls / AT_ONCE * latency, 0))
+
+
+def show(what: str, ours: tuple[float, float], other: tuple[float, float]) -> None:
+    """Print a line of the table."""
+    memory = f"{ours[1]:.0f} MB" + (f" against {other[1]:.0f}" if other[1] else "")
+    print(
+        f"  {what:<64} {ours[0]:7.2f} s, {ours[0] / other[0]:5.2f} x {other[0]:.2f} s   {memory}", flush=True
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    print(f"medians of {ROUNDS} runs in alternation, {os.cpu_count()} cores, start-up included\n")
+    for services in SIZES:
+        for latency in LATENCIES:
+            for connect_with in ("none", "sftp"):
+                inventory(services, latency, connect_with)
+    loops()
+    backups()
+
+
+if __name__ == "__main__":
+    main()
