@@ -64,7 +64,7 @@ EXAMPLES = r"""
   ansible.builtin.debug:
     msg:
       - "{{ account | hosted.services.pick_services(project='games', status='ACTIVE') | map(attribute='id') }}"
-      - "{{ account | hosted.services.pick_services(family=['GAME', 'APP'], name=['*-eu', '!test-*']) | map(attribute='name') }}"
+      - "{{ account | hosted.services.pick_services(family=['GAME', 'APP'], name=['*-eu', '!test-*']) }}"
       - "{{ (account | hosted.services.pick_services(services='orders-db', project='web') | first).address }}"
 """
 

@@ -46,8 +46,10 @@ EXAMPLES = r"""
 - name: Show each, and the sum
   ansible.builtin.debug:
     msg: >-
-      {{ games.services | map(attribute='monthly_millicents') | map('hosted.services.to_currency', 'millicents') | list }},
-      together {{ games.services | map(attribute='monthly_millicents') | sum | hosted.services.to_currency('millicents') }}
+      {{ prices | map('hosted.services.to_currency', 'millicents') | list }},
+      together {{ prices | sum | hosted.services.to_currency('millicents') }}
+  vars:
+    prices: "{{ games.services | map(attribute='monthly_millicents') }}"
   # ['10.74', '1.06'], together 11.80
 """
 

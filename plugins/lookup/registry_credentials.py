@@ -45,12 +45,13 @@ EXAMPLES = r"""
 
 - name: Write what docker reads
   ansible.builtin.copy:
-    content: "{{ {'auths': {registry.host: {'auth': (registry.username ~ ':' ~ registry.secret) | b64encode}}} | to_json }}"
+    content: "{{ {'auths': {registry.host: {'auth': login | b64encode}}} | to_json }}"
     dest: ~/.docker/config.json
     mode: "0600"
   no_log: true
   vars:
     registry: "{{ lookup('hosted.services.registry_credentials', token_file='~/.config/hosted/registry-token') }}"
+    login: "{{ registry.username ~ ':' ~ registry.secret }}"
 """
 
 RETURN = r"""

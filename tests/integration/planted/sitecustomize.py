@@ -23,4 +23,4 @@ def send(session: requests.Session, request: requests.PreparedRequest, **options
     return plain_send(session, request, **options)
 
 
-requests.Session.send = send  # type: ignore[method-assign]
+requests.Session.send = send  # type: ignore[method-assign, assignment]

@@ -537,7 +537,11 @@ def test_a_service_that_appeared_meanwhile_is_taken_instead(client: FakeClient) 
 
 def test_a_namesake_that_another_run_ordered_in_the_same_moment_is_reported(client: FakeClient) -> None:
     """The platform lets both through, and bills both: whoever comes second has to say so."""
-    client.before["order"] = lambda: client.add_service("other", "new") and None
+
+    def order_elsewhere() -> None:
+        client.add_service("other", "new")
+
+    client.before["order"] = order_elsewhere
     plan, task = planned(client, **ORDER)
     assert carry_out(plan)["id"] == "svc_2"
     assert task.facts["namesakes"] == ["other"]
