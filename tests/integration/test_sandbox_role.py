@@ -167,7 +167,7 @@ def test_an_error_is_the_sandbox_s_own(role: Role, sandbox: Sandbox) -> None:
     taken = int(sandbox.base_url.rpartition(":")[2])
     run = role.play(sandbox_port=taken)
     assert run.rc != 0
-    assert "the sandbox cannot start: [Errno 98]" in run.output
+    assert f"the sandbox cannot start: 127.0.0.1 port {taken}: Address already in use" in run.output
     run = role.play(sandbox_data_dir="", sandbox_seed={"colour": "red"})
     assert run.rc != 0
     assert "the seed makes no sense" in run.output
