@@ -126,7 +126,7 @@ LAST_WORD = done; if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 test-profiles: dev ## the integration tests under every gap profile (PROFILES=...)
 	@$(EACH_PROFILE); pytest -q -n 2 tests/integration $(WITHOUT_PROFILE:%=--ignore=%) || failed+=" $$profile"; $(LAST_WORD)
 
-SCENARIOS ?= $(notdir $(wildcard extensions/molecule/*))
+SCENARIOS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard extensions/molecule/*/molecule.yml))))
 # After how many of a run's requests it is killed (tests/integration/test_backups_killed.py).
 BACKUP_KILLS ?= 1-40
 
