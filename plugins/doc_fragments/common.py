@@ -87,6 +87,9 @@ notes:
     With C(async), or when C(delegate_to) names a host with a connection that is not local, it runs as an
     ordinary module on that host, which then needs the libraries.
   - Set the variable C(hosted_in_process) to V(false) to have every task run as an ordinary module.
+  - Connections to the platform stay open from task to task. They are kept by a process that the first task
+    of a run starts and that ends with the run. Set the variable C(hosted_keep_connections) to V(false) to
+    have every task make its own, as one with an C(environment) does in any case.
   - Long work such as a wait or a transfer says every ten seconds how far it is, when it runs inside the
     controller and the output is a terminal. The variable C(hosted_progress_interval) sets another number of
     seconds, and V(0) turns it off.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from ansible.constants import LOCALHOST, config
+from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
@@ -35,7 +35,9 @@ from ansible_collections.hosted.services.plugins.module_utils.api.connection imp
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils.keeper import wire_of_run
 
 display = Display()
 
@@ -50,6 +52,8 @@ class InProcessAction(ActionBase):
     """Base of the collection's actions. A subclass names its noun and adds nothing else."""
 
     resource: ClassVar[Resource]
+    _apart = False
+    """Whether the task makes its own connections: in an environment of its own, a proxy's say, it has to."""
     _supports_async = True
     _supports_check_mode = True
 
@@ -57,7 +61,8 @@ class InProcessAction(ActionBase):
         """Run the task here, or hand it over where it has to run elsewhere."""
         variables = task_vars or {}
         result: dict[str, Any] = super().run(tmp, variables)
-        with self._environment():
+        with self._environment() as surroundings_differ:
+            self._apart = surroundings_differ or not boolean(variables.get("hosted_keep_connections", True))
             arguments = with_host_variables(self.resource, self._task.args, variables, self._templar.template)
             if self._task.async_val or self._belongs_elsewhere(variables):
                 result.update(self._run_as_module(arguments, variables))
@@ -128,36 +133,43 @@ class InProcessAction(ActionBase):
         display.vvv(f"hosted.services: {line}", host=self._task.delegate_to or self._play_context.remote_addr)
 
     def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
-        """Return a client whose connections stay open for the other items of a loop."""
-        key = (os.getpid(), settings)
+        """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
+        key = (os.getpid(), settings, self._apart)
         kept = vars(self._loader).get(KEPT_CLIENT)
         if kept is None or kept[0] != key:
-            kept = (key, Client(Transport(settings, log)))
+            wire = Wire() if self._apart else wire_of_run(folder_of_run())
+            kept = (key, Client(Transport(settings, log, wire)))
             vars(self._loader)[KEPT_CLIENT] = kept
         client: Client = kept[1]
         return client
 
     @contextmanager
-    def _environment(self) -> Iterator[None]:
-        """Honour the ``environment`` of the task, as a module would find it."""
+    def _environment(self) -> Iterator[bool]:
+        """Honour the ``environment`` of the task, as a module would find it, and tell whether it has one."""
         wanted: dict[str, str] = {}
         self._compute_environment_string(wanted)
         if not wanted:
-            yield
+            yield False
             return
         before = dict(os.environ)
         os.environ.update({name: str(value) for name, value in wanted.items()})
         try:
-            yield
+            yield True
         finally:
             os.environ.clear()
             os.environ.update(before)
 
 
+def folder_of_run() -> str:
+    """Return the folder that Ansible makes for each run, for its user alone, and removes at the end."""
+    folder: str = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
+    return folder
+
+
 def shows_arguments(variables: Mapping[str, Any]) -> bool:
     """Whether results carry their arguments: always, until ansible-core 2.21 made it a setting."""
     try:
-        return bool(config.get_config_value("INJECT_INVOCATION", variables=variables))
+        return bool(constants.config.get_config_value("INJECT_INVOCATION", variables=variables))
     except AnsibleError:
         return True
 
@@ -189,7 +201,9 @@ def with_host_variables(
     if not filled.get("base_url") and not os.environ.get("HOSTED_SERVICES_URL"):
         filled.update(first_values({"base_url": ("hosted_url",)}, variables, template))
     places = [name for group in resource.rules.get("required_one_of", ()) for name in group]
-    if variables.get("inventory_hostname") not in LOCALHOST and not any(filled.get(p) for p in places):
+    if variables.get("inventory_hostname") not in constants.LOCALHOST and not any(
+        filled.get(p) for p in places
+    ):
         from_host = first_values(resource.host_options, variables, template)
         filled = {**from_host, **{name: value for name, value in filled.items() if value is not None}}
     return filled

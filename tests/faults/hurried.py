@@ -11,6 +11,7 @@ and the same every time. Threads are limited to one at a time, for the same reas
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import pkgutil
@@ -31,6 +32,7 @@ import tenacity.nap
 
 from ansible_collections.hosted.services.plugins.module_utils import resources
 from ansible_collections.hosted.services.plugins.module_utils.api import transport
+from ansible_collections.hosted.services.plugins.module_utils.api import wire as wires
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Route
 from ansible_collections.hosted.services.plugins.module_utils.resources import side_by_side, waiting
@@ -124,14 +126,14 @@ class Wire:
 
     def exchange(self, original: Callable[..., Any], own: Any, *arguments: Any) -> Any:
         """Make one exchange in place of the transport, and note it."""
-        method, url, query, body, seconds = arguments
-        note = Exchange(len(self.exchanges) + 1, method, urlsplit(url).path, body)
+        request, seconds = arguments
+        note = Exchange(len(self.exchanges) + 1, request.method, urlsplit(request.url).path, request.body)
         self.exchanges.append(note)
         if note.number in self.refused:
-            url = elsewhere(url)
+            request = dataclasses.replace(request, url=elsewhere(request.url))
         real = min(seconds, 2 * SILENCE if note.number in self.silent else PATIENCE)
         try:
-            reply = original(own, method, url, query, body, real)
+            reply = original(own, request, real)
         except ConnectionFailed:
             note.sent = False
             raise
@@ -189,16 +191,16 @@ def modules() -> tuple[ModuleType, ...]:
 @contextmanager
 def hurried(wire: Wire) -> Iterator[None]:
     """Let the collection run on this wire and by its clock."""
-    exchange, within, send = transport.Transport._exchange, transport.within, transport.Transport.send
+    exchange, within, send = wires.Wire.send, wires.within, transport.Transport.send
     wait = waiting.wait_until
 
     def replace(owner: Any, name: str, value: Any) -> None:
         stack.enter_context(mock.patch.object(owner, name, value))
 
     with ExitStack() as stack:
-        replace(transport.Transport, "_exchange", lambda own, *a: wire.exchange(exchange, own, *a))
+        replace(wires.Wire, "send", lambda own, *a: wire.exchange(exchange, own, *a))
         replace(transport.Transport, "send", lambda own, *a, **k: wire.send(send, own, *a, **k))
-        replace(transport, "within", lambda seconds, call: wire.within(within, seconds, call))
+        replace(wires, "within", lambda seconds, call: wire.within(within, seconds, call))
         for module in modules():
             if vars(module).get("time") is time:
                 replace(module, "time", wire.clock)

@@ -29,7 +29,7 @@ from .errors import (
 from .libraries import requests, require_for, tenacity
 from .models import RegistryCredentials
 from .text import Redactor, clean
-from .transport import is_connection_failure, root_reason
+from .wire import is_connection_failure, root_reason
 
 try:
     import oras.auth

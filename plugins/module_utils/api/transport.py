@@ -1,63 +1,54 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One call over HTTP: sent, bounded in time and size, sent again where that is safe, and decoded."""
+"""One call of the platform: sent, sent again where that is safe, bounded in all, and decoded."""
 
 from __future__ import annotations
 
 import email.utils
 import json
 import re
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from . import errors
 from .connection import Connection
-from .libraries import requests, tenacity, urllib3
+from .libraries import tenacity
 from .routes import NotShown, Route, Scope
 from .text import Redactor, clean
+from .wire import Exchanger, Reply, Request, Wire
 
-MAX_BODY = 64 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_VALUES = 2_000_000
 SMALL = 8 * 1024 * 1024
 """A body up to this size cannot need much memory, whatever is in it."""
 MAX_SAID = 100_000
 """How much of an error's sentence is looked at. Of that, far less is shown."""
-MAX_CONNECT = 10.0
 MAX_RETRY_AFTER = 300.0
-CHUNK = 64 * 1024
-OPENSSL_CODE = re.compile(r"^\[\w+(: \w+)?\] ")
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer of the platform, whole."""
-
-    status: int
-    retry_after: str | None
-    body: bytes
-    content_type: str = ""
 
 
 class Transport:
-    """Sends calls over one session. Not for use by several threads at once; see :meth:`twin`."""
+    """Makes calls, one at a time. Not for use by several threads at once; see :meth:`twin`.
 
-    def __init__(self, connection: Connection, log: Callable[[str], None] | None = None) -> None:
+    ``wire`` is what carries out its requests: one of its own, when none is given.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        log: Callable[[str], None] | None = None,
+        wire: Exchanger | None = None,
+    ) -> None:
         self.connection = connection
         self.attempts = 0
         """How many requests went out so far; one call makes several when it has to be repeated."""
         self._log = log or (lambda line: None)
-        self._session = self._open()
+        self._wire = wire or Wire()
 
     @cached_property
     def redact(self) -> Redactor:
@@ -65,12 +56,12 @@ class Transport:
         return Redactor([self.connection.token])
 
     def twin(self) -> Transport:
-        """Return a transport of the same settings with a session of its own, for another thread."""
-        return Transport(self.connection, self._log)
+        """Return a transport of the same settings with connections of its own, for another thread."""
+        return Transport(self.connection, self._log, self._wire.twin())
 
     def close(self) -> None:
         """Close the connections that are kept open."""
-        self._session.close()
+        self._wire.close()
 
     def send(
         self,
@@ -129,11 +120,10 @@ class Transport:
         self.attempts += 1
         outcome = "no answer"
         try:
-            reply = within(seconds, lambda: self._exchange(route.method, url, query, body, seconds))
+            reply = self._wire.exchange(self._request(route, url, query, body), seconds)
             outcome = str(reply.status)
             return self._judge(route, reply)
         except TimeoutError:
-            self._session = self._open()  # the old one is busy for as long as the server likes
             raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
         except errors.HostedError as error:
             error.message = f"{route}: {self.redact(error.message)}"
@@ -143,28 +133,22 @@ class Transport:
             took = (time.monotonic() - begun) * 1000
             self._log(f"{route.method} {url} -> {outcome} in {took:.0f} ms")
 
-    def _exchange(self, method: str, url: str, query: Any, body: Any, seconds: float) -> Reply:
-        try:
-            with self._session.request(
-                method,
-                url,
-                params=query,
-                json=body,
-                stream=True,
-                allow_redirects=False,
-                timeout=(min(MAX_CONNECT, seconds), seconds),
-                verify=self.connection.verify,
-                proxies=self.connection.proxies,
-            ) as response:
-                headers = response.headers
-                return Reply(
-                    response.status_code,
-                    headers.get("Retry-After"),
-                    read_body(response),
-                    headers.get("Content-Type", ""),
-                )
-        except (requests.RequestException, OSError, UnicodeError) as error:
-            raise translate(error, self.connection) from None
+    def _request(self, route: Route[Any], url: str, query: Any, body: Any) -> Request:
+        connection = self.connection
+        return Request(
+            method=route.method,
+            url=url,
+            query=query,
+            body=body,
+            headers={
+                "Accept": "application/json",
+                "User-Agent": connection.user_agent,
+                connection.auth_header: connection.authorization,
+            },
+            verify=connection.verify,
+            proxies=connection.proxies,
+            fresh=not route.repeat.resendable,
+        )
 
     def _judge(self, route: Route[Any], reply: Reply) -> Any:
         if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
@@ -175,57 +159,6 @@ class Transport:
                 "is base_url the address of the API itself?"
             )
         raise refusal(route, reply, error_message(reply.body, self.redact))
-
-    def _open(self) -> Any:
-        session = requests.Session()
-        session.headers["Accept"] = "application/json"
-        session.headers["User-Agent"] = self.connection.user_agent
-        session.auth = self._sign
-        return session
-
-    def _sign(self, request: Any) -> Any:
-        """Put the token on a request. As requests' auth hook, so that no .netrc entry replaces it."""
-        request.headers[self.connection.auth_header] = self.connection.authorization
-        return request
-
-
-def within(seconds: float, call: Callable[[], T]) -> T:
-    """Run ``call`` and return what it returns, but wait no longer than ``seconds``.
-
-    Time-outs of sockets bound each read, not their sum, and do not bound name resolution at all. A thread
-    that can be left behind bounds everything, whatever the other side does.
-
-    :raises TimeoutError: when the time is up; the thread ends when its own socket time-outs do.
-    """
-    outcome: list[Any] = []
-
-    def run() -> None:
-        try:
-            outcome.append((call(), None))
-        except BaseException as error:  # handed over to the caller, whatever it is
-            outcome.append((None, error))
-
-    thread = threading.Thread(target=run, daemon=True, name="hosted.services call")
-    thread.start()
-    thread.join(seconds)
-    if not outcome:
-        raise TimeoutError
-    value, error = outcome[0]
-    if error is not None:
-        raise error
-    result: T = value
-    return result
-
-
-def read_body(response: Any) -> bytes:
-    """Read the body whole, up to :data:`MAX_BODY` bytes."""
-    parts, size = [], 0
-    for chunk in response.iter_content(CHUNK):
-        size += len(chunk)
-        if size > MAX_BODY:
-            raise errors.UnexpectedAnswer(f"the answer is larger than {MAX_BODY // 1024 // 1024} MB")
-        parts.append(chunk)
-    return b"".join(parts)
 
 
 def may_send_again(error: BaseException, route: Route[Any]) -> bool:
@@ -257,78 +190,6 @@ def retry_after_seconds(value: str | None) -> float | None:
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
-
-
-def translate(error: Exception, connection: Connection) -> errors.HostedError:
-    """Turn an error of requests into one of ours, by whether the request can have reached the server."""
-    reason, server = root_reason(error), connection.base_url
-    if isinstance(error, requests.exceptions.SSLError) and (refused := tls_refusal(error, connection)):
-        return refused
-    never_made = (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError)
-    if isinstance(error, never_made) or is_connection_failure(error):
-        return errors.ConnectionFailed(
-            f"cannot connect to {server}: {reason}. Is base_url right, and the server up?"
-        )
-    invalid = (
-        requests.exceptions.InvalidURL,
-        requests.exceptions.InvalidHeader,
-        requests.exceptions.InvalidProxyURL,
-        requests.exceptions.InvalidSchema,
-    )
-    unsent = isinstance(error, OSError) and error.errno is None  # requests' own: a file that it cannot use
-    if isinstance(error, invalid) or (unsent and not isinstance(error, NETWORK_ERRORS)):
-        return errors.ConfigurationError(f"cannot send: {reason}")
-    return errors.Interrupted(f"the connection broke before the answer was whole: {reason}")
-
-
-def tls_refusal(error: Exception, connection: Connection) -> errors.ConfigurationError | None:
-    """Return the error for a TLS connection that cannot come about, trying again or not; ``None`` for others.
-
-    It is over before the request is sent.
-    """
-    said, reason = str(error), root_reason(error)
-    if any(name in said for name in NO_AUTHORITIES):
-        return errors.ConfigurationError(
-            f"no certificate can be read from {str(connection.verify)!r}: {reason}. Does ca_path name a file "
-            "of certificates in PEM form?"
-        )
-    if "certificate" in said.lower():
-        return errors.CertificateError(
-            f"the server's certificate was not accepted: {reason}. "
-            "If it is signed by an authority of your own, name its file in ca_path"
-        )
-    if any(name in said for name in NO_COMMON_TLS):
-        return errors.ConfigurationError(
-            f"no TLS with {connection.base_url}: {reason}. Does the server speak https at this address?"
-        )
-    return None
-
-
-NO_AUTHORITIES = ("NO_CERTIFICATE_OR_CRL_FOUND", "PEM", "unknown error (_ssl.c")
-NO_COMMON_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNSUPPORTED_PROTOCOL", "HANDSHAKE_FAILURE")
-"""What OpenSSL calls a greeting that is not TLS, or not one that both sides know."""
-NETWORK_ERRORS = (ConnectionError, TimeoutError, *((requests.RequestException,) if requests else ()))
-
-
-def is_connection_failure(error: Exception) -> bool:
-    """Tell whether urllib3 gave up before a connection stood."""
-    cause = getattr(error.args[0], "reason", None) if error.args else None
-    return isinstance(cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError))
-
-
-def root_reason(error: BaseException) -> str:
-    """Return the innermost reason of an error of requests, as a short phrase."""
-    reason: Any = error
-    while True:
-        inner = getattr(reason, "reason", None)
-        inner = inner or next(
-            (arg for arg in getattr(reason, "args", ()) if isinstance(arg, Exception)), None
-        )
-        if not isinstance(inner, BaseException):
-            break
-        reason = inner
-    said = OPENSSL_CODE.sub("", str(reason))
-    return clean(said.rpartition(": ")[2] or type(reason).__name__)
 
 
 def is_page(reply: Reply) -> bool:

@@ -16,7 +16,8 @@ from ansible_collections.hosted.services.plugins.module_utils.api import errors
 from ansible_collections.hosted.services.plugins.module_utils.api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils.api.models import Model
-from ansible_collections.hosted.services.plugins.module_utils.api.transport import Reply, Transport
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Reply
 
 TEMPLATE = "{{ 7 * 7 }}{% raw %}"
 STRINGS = [

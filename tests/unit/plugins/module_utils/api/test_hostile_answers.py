@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils.api import errors, transport
+from ansible_collections.hosted.services.plugins.module_utils.api import errors, transport, wire
 from ansible_collections.hosted.services.plugins.module_utils.api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils.api.client import MAX_PAGES, Client
 from ansible_collections.hosted.services.plugins.module_utils.api.models import Dimensions, plain
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import (
-    Reply,
     error_message,
     retry_after_seconds,
 )
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Reply
 from unit.plugins.hostile import STRINGS, HostileTransport, body_of
 
 ARGUMENTS: dict[str, Any] = {
@@ -163,7 +163,7 @@ def test_monsters(name: str, body: bytes) -> None:
 
 
 def test_memory_is_bounded_however_dense_the_answer_is() -> None:
-    body = b"[" + b"[]," * (transport.MAX_BODY // 3 - 2) + b"[]]"
+    body = b"[" + b"[]," * (wire.MAX_BODY // 3 - 2) + b"[]]"
     tracemalloc.start()
     try:
         outcome = call("app_nodes", Answering(body))
@@ -172,7 +172,7 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
         tracemalloc.stop()
     assert isinstance(outcome, errors.UnexpectedAnswer)
     assert "values" in outcome.message
-    assert peak < 2 * transport.MAX_BODY
+    assert peak < 2 * wire.MAX_BODY
 
 
 def test_what_is_too_much_is_refused_where_it_is_needed_alone() -> None:

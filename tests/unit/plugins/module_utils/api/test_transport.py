@@ -22,9 +22,12 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api import errors, transport
 from ansible_collections.hosted.services.plugins.module_utils.api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils.api import wire as wires
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils.api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
+from ansible_collections.hosted.services.plugins.plugin_utils.keeper import KeptWire
 
 TOKEN = "tok-4f/9a+77"
 RETRIES = 2
@@ -160,9 +163,13 @@ def lines() -> list[str]:
 Open = Callable[..., Transport]
 
 
-@pytest.fixture
-def connect(server: Server, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+@pytest.fixture(params=["own connections", "kept connections"])
+def connect(
+    request: pytest.FixtureRequest, server: Server, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Open]:
     """Return a function that opens a transport to the server, whose retries come without a pause."""
+    kept = request.param == "kept connections"
+    path = request.getfixturevalue("keeper") if kept else ""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "NETRC"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(transport, "wait_before_retry", lambda state: 0.0)
@@ -170,7 +177,8 @@ def connect(server: Server, lines: list[str], monkeypatch: pytest.MonkeyPatch) -
 
     def connect(**settings: Any) -> Transport:
         defaults = {"base_url": server.url, "token": TOKEN, "timeout": 5, "retries": RETRIES}
-        opened.append(Transport(Connection(**{**defaults, **settings}), lines.append))
+        wire = KeptWire(path) if kept else Wire()
+        opened.append(Transport(Connection(**{**defaults, **settings}), lines.append, wire))
         return opened[-1]
 
     yield connect
@@ -441,7 +449,7 @@ def test_what_the_server_asks_for_reaches_the_pause(
 def test_a_body_that_is_too_large_is_not_read_to_its_end(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "MAX_BODY", 1024 * 1024)
+    monkeypatch.setattr(wires, "MAX_BODY", 1024 * 1024)
     server.script = [reply(200, b'"' + b"x" * (1024 * 1024) + b'"')]
     error = outcome(connect(), r.Repeat.READ)
     assert isinstance(error, errors.UnexpectedAnswer)
@@ -562,15 +570,14 @@ def test_verify_is_not_loosened_by_the_environment(
 ) -> None:
     seen: list[Any] = []
 
-    def send(request: Any, **how: Any) -> None:
+    def send(session: Any, request: Any, **how: Any) -> None:
         seen.append(how["verify"])
         raise ConnectionResetError
 
+    monkeypatch.setattr("requests.Session.send", send)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/elsewhere/ca.pem")
     for settings in ({"ca_path": __file__}, {"validate_certs": False}):
-        sender = connect(retries=0, **settings)
-        monkeypatch.setattr(sender._session, "send", send)
-        outcome(sender, r.Repeat.READ)
+        outcome(connect(retries=0, **settings), r.Repeat.READ)
     assert seen == [__file__, False]
 
 
@@ -657,7 +664,7 @@ def test_a_twin_has_the_settings_but_not_the_session(server: Server, connect: Op
     twin = sender.twin()
     try:
         assert twin.connection is sender.connection
-        assert twin._session is not sender._session
+        assert twin._wire is not sender._wire
         assert twin.send(r.WHOAMI, {}) == {"email": "me"}
     finally:
         twin.close()

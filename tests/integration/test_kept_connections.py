@@ -1,0 +1,142 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Connections outlive the task that made them, not the run; nothing else about a run is different."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from integration.ansible_run import Ansible
+from integration.tls import Authority, TlsFront, port_of, running
+from sandbox.testing import Sandbox
+
+PATIENCE = 20.0
+"""Seconds in which a process that is about to end has ended, on a busy machine too."""
+FOUR_READS = """
+- name: One
+  hosted.services.project_info:
+- name: Two
+  hosted.services.account_info:
+- name: Items
+  hosted.services.project: {name: games}
+  loop: [1, 2]
+"""
+
+
+@pytest.fixture
+def front(sandbox: Sandbox, ansible: Ansible, tmp_path: Path) -> Iterator[TlsFront]:
+    """A server that speaks TLS and counts its connections, where every task finds it."""
+    authority = Authority(tmp_path, "authority")
+    front = TlsFront(authority.issue("server"), port_of(sandbox))
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    ansible.environment["HOSTED_SERVICES_URL"] = f"https://localhost:{front.port}"
+    ansible.environment["HOSTED_SERVICES_CA_PATH"] = str(authority.path)
+    with running(front):
+        yield front
+
+
+def processes_of(playbook: Path) -> list[int]:
+    """Return the processes that run a playbook, or keep connections for those who do."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                command = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:  # just ended
+                continue
+            if os.fsencode(playbook) in command:
+                found.append(int(entry.name))
+    return found
+
+
+def wait_for_end(playbook: Path) -> list[int]:
+    """Wait until nothing runs a playbook; return what still does when patience ends."""
+    deadline = time.monotonic() + PATIENCE
+    while (left := processes_of(playbook)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+def test_the_tasks_of_a_run_share_a_connection(ansible: Ansible, front: TlsFront) -> None:
+    ansible.tasks(FOUR_READS).succeed()
+    assert front.connections == 1
+    assert wait_for_end(ansible.folder / "play-1.yml") == []
+
+
+def test_the_hosts_of_a_run_share_a_few_connections(ansible: Ansible, front: TlsFront) -> None:
+    hosts = ",".join(f"host{number}" for number in range(12))
+    play = "- hosts: all\n  gather_facts: false\n  tasks:\n    - hosted.services.account_info:\n" * 2
+    run = ansible.playbook(play, "-i", f"{hosts},", "--forks", "3").succeed()
+    assert run.stdout.count("ok: [host") == 24
+    # Not three for certain: one may be asked for while an answer is on its way back.
+    assert front.connections <= 6
+
+
+def test_it_can_be_turned_off(ansible: Ansible, front: TlsFront) -> None:
+    ansible.tasks(FOUR_READS, keywords="vars: {hosted_keep_connections: false}").succeed()
+    assert front.connections == 3, "one a task; the items of a loop share theirs"
+
+
+def test_a_task_with_an_environment_of_its_own_has_its_own(ansible: Ansible, front: TlsFront) -> None:
+    """Proxies and authorities come from the environment, and those of the keeper are the run's."""
+    ansible.tasks(FOUR_READS, keywords="environment: {GREETING: hello}").succeed()
+    assert front.connections == 3
+
+
+def test_a_run_goes_on_when_its_keeper_is_killed(ansible: Ansible, front: TlsFront) -> None:
+    """The keeper is the process of this playbook that leads a session and has no child."""
+    kill = """
+- name: Kill it
+  ansible.builtin.shell: |
+    for process in $(pgrep -f -- 'play-1[.]yml'); do
+      [ "$(ps -o ppid= -p $process | tr -d ' ')" = 1 ] && kill -9 $process && echo killed
+    done; true
+  register: killed
+- ansible.builtin.assert: {that: killed.stdout == 'killed'}
+"""
+    ansible.tasks(FOUR_READS + kill + FOUR_READS.replace("- name:", "- name: Again")).succeed()
+    assert front.connections == 1 + 3
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_of_a_run_that_is_killed(
+    ansible: Ansible, front: TlsFront, sent: signal.Signals
+) -> None:
+    """Only Ctrl-C reaches the worker as well, which else goes on to its end; the keeper ends after both."""
+    play = ansible.folder / "killed.yml"
+    tasks = "    - hosted.services.account_info:\n    - ansible.builtin.pause: {seconds: 600}\n"
+    play.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n{tasks}")
+    with subprocess.Popen(
+        ["ansible-playbook", "-i", str(ansible.inventory), str(play)],
+        env=ansible.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        for line in run.stdout:
+            if "[ansible.builtin.pause]" in line:
+                break
+        assert len(processes_of(play)) >= 2, "the run and its keeper"
+        if sent != signal.SIGINT:
+            subprocess.run(["pkill", "-KILL", "-P", str(run.pid)], check=False)
+        run.send_signal(sent)
+        run.wait(PATIENCE)
+    assert wait_for_end(play) == []
+
+
+def test_a_run_in_a_deep_folder_shares_a_connection_too(
+    ansible: Ansible, front: TlsFront, tmp_path: Path
+) -> None:
+    """The address of a socket has room for a hundred characters."""
+    deep = tmp_path / ("deep" * 30)
+    ansible.tasks(FOUR_READS, env={"ANSIBLE_LOCAL_TEMP": str(deep)}).succeed()
+    assert front.connections == 1

@@ -1,0 +1,182 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which connections are used again, and what is not carried from one request to the next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api import errors, wire
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Exchanger, Request, Wire
+from ansible_collections.hosted.services.plugins.plugin_utils.keeper import KeptWire
+
+Ask = Callable[..., bytes]
+
+
+class Platform(ThreadingHTTPServer):
+    """Keeps connections open and counts them; its answers set a cookie and repeat what was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answers)
+        self.connections = 0
+        self.cookies: list[str] = []
+
+
+class Answers(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: Platform
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+
+    def do_GET(self) -> None:
+        self.server.cookies += self.headers.get_all("Cookie") or []
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or self.path.encode()
+        self.send_response(200)
+        self.send_header("Set-Cookie", "session=someone; Path=/")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = "last" in self.path
+
+    do_POST = do_GET  # noqa: N815 - the library's name
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def platform() -> Iterator[Platform]:
+    with Platform() as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(params=["own connections", "kept connections"])
+def one_wire(request: pytest.FixtureRequest) -> Callable[[], Exchanger]:
+    """Return what opens a wire."""
+    if request.param == "own connections":
+        return Wire
+    path = request.getfixturevalue("keeper")
+    return lambda: KeptWire(path)
+
+
+@pytest.fixture
+def ask(platform: Platform) -> Ask:
+    """Return a function that makes a request over a wire."""
+    address = f"http://127.0.0.1:{platform.server_port}"
+
+    def ask(over: Exchanger, path: str = "/", body: object = None, fresh: bool = False) -> bytes:
+        method = "GET" if body is None else "POST"
+        return over.exchange(Request(method, address + path, None, body, {}, True, {}, fresh), 5).body
+
+    return ask
+
+
+def test_a_connection_serves_many_requests(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+) -> None:
+    over = one_wire()
+    assert [ask(over, f"/{number}") for number in range(3)] == [b"/0", b"/1", b"/2"]
+    assert platform.connections == 1
+
+
+def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+) -> None:
+    """One that was idle may be closed just now, and a request that fails on it may have been acted on."""
+    over = one_wire()
+    ask(over)
+    assert json.loads(ask(over, body={"a": [1, None, "\ud7ff"]}, fresh=True)) == {"a": [1, None, "\ud7ff"]}
+    assert platform.connections == 2
+    ask(over)
+    assert platform.connections == 2, "and is as good as any other after it"
+
+
+def test_a_connection_that_the_server_closed_is_not_used(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+) -> None:
+    over = one_wire()
+    assert [ask(over, "/last"), ask(over, "/next")] == [b"/last", b"/next"]
+    assert platform.connections == 2
+
+
+def test_no_cookie_is_kept(platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask) -> None:
+    """It would be sent with the next token, on behalf of somebody else."""
+    over = one_wire()
+    ask(over)
+    ask(over)
+    assert platform.cookies == []
+
+
+def test_kept_connections_outlive_those_who_use_them(platform: Platform, keeper: str, ask: Ask) -> None:
+    for _worker in range(3):
+        over = KeptWire(keeper)
+        ask(over)
+        over.close()
+    assert platform.connections == 1
+
+
+def test_two_at_once_have_a_connection_each(platform: Platform, keeper: str, ask: Ask) -> None:
+    bodies: list[bytes] = []
+
+    def work(number: int) -> None:
+        over = KeptWire(keeper)
+        bodies.extend(ask(over, f"/{number}/{turn}") for turn in range(50))
+        over.close()
+
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(bodies) == sorted(f"/{n}/{turn}".encode() for n in range(4) for turn in range(50))
+    assert platform.connections <= 4
+
+
+def test_a_connection_is_not_kept_for_ever(
+    platform: Platform, keeper: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = KeptWire(keeper)
+    ask(over)
+    monkeypatch.setattr("ansible_collections.hosted.services.plugins.plugin_utils.keeper.KEPT_SECONDS", 0)
+    ask(over)
+    assert platform.connections == 2
+
+
+def test_connections_that_are_checked_otherwise_are_not_shared(
+    platform: Platform, keeper: str, ask: Ask
+) -> None:
+    """What was opened without a look at the certificate must not serve a task that wants one."""
+    over = KeptWire(keeper)
+    address = f"http://127.0.0.1:{platform.server_port}/"
+    for verify in (False, True, True):
+        over.exchange(Request("GET", address, None, None, {}, verify, {}, False), 5)
+    assert platform.connections == 2
+
+
+def test_a_large_answer_comes_whole(platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask) -> None:
+    body = "x" * 20_000_000
+    assert json.loads(ask(one_wire(), body=body)) == body
+
+
+def test_a_body_beyond_the_bound_is_refused(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_BODY", 1024 * 1024)
+    with pytest.raises(errors.UnexpectedAnswer, match="larger than 1 MB"):
+        ask(one_wire(), body="x" * 2_000_000)
