@@ -149,7 +149,11 @@ def main() -> int:
         if python is None:
             table[pair.name] = {f"no Python {pair.python} here": ""}
             continue
-        install(pair, python)
+        try:
+            install(pair, python)
+        except subprocess.CalledProcessError:
+            table[pair.name] = {"installation": "FAILED"}
+            continue
         stages = stages_of(pair, options.stages)
         table[pair.name] = {
             stage: "ok" if run(pair, stage, options.arguments) else "FAILED" for stage in stages
