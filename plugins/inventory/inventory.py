@@ -149,8 +149,9 @@ cache_timeout: 600
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 from typing import Any, cast
 
@@ -182,7 +183,10 @@ from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names im
     host_names,
     project_groups,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import variables_of
+from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import (
+    Marked,
+    variables_of,
+)
 
 CACHE_FORMAT = 1
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
@@ -282,22 +286,29 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     # --- Hosts, variables and groups --------------------------------------------------------------
 
     def _fill(self, listing: Listing, url: str) -> None:
-        how, prefix = self.get_option("connect_with"), self.get_option("hostvars_prefix")
-        variables = {s["id"]: variables_of(s, how, prefix, url) for s in listing.services}
+        how, prefix, marked = self.get_option("connect_with"), self.get_option("hostvars_prefix"), Marked()
+
+        def variables(service: Mapping[str, Any]) -> dict[str, Any]:
+            return variables_of(service, how, prefix, url, marked)
+
         projects = project_groups(listing.projects)
         groups = {service["id"]: groups_of(service, projects) for service in listing.services}
         taken = RESERVED.union(self.get_option("groups"), *groups.values())
         for group in sorted(set(chain(*groups.values()))):
             cast(InventoryData, self.inventory).add_group(group)
-        wanted = {s["id"]: self._preferred_name(variables[s["id"]]) or s["name"] for s in listing.services}
+        services = {service["id"]: service for service in listing.services}
+        wanted = {
+            id: self._preferred_name(partial(variables, service)) or service["name"]
+            for id, service in services.items()
+        }
         for id, host in sorted(host_names(wanted, taken).items(), key=lambda item: item[1]):
-            self._add(host, variables[id], groups[id])
+            self._add(host, variables(services[id]), groups[id])
 
-    def _preferred_name(self, variables: Mapping[str, Any]) -> str | None:
+    def _preferred_name(self, variables: Callable[[], Mapping[str, Any]]) -> str | None:
         """Return what the first of ``hostnames`` that gives something gives."""
         for expression in self.get_option("hostnames"):
             try:
-                name = self._compose(expression, variables)
+                name = self._compose(expression, variables())
             except Exception as error:  # Jinja raises whatever the expression does
                 if self.get_option("strict"):
                     raise AnsibleParserError(

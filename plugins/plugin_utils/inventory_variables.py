@@ -24,10 +24,28 @@ except ImportError:  # ansible-core 2.18, which takes every string for a templat
 SYNTAX = frozenset("{}%#")
 
 
-def variables_of(service: Mapping[str, Any], connect_with: str, prefix: str, url: str) -> dict[str, Any]:
+class Marked(dict[str, str]):
+    """Strings marked such that nothing in them is ever taken for a template, each of them once.
+
+    Marking takes longer than all else that a host needs, and most strings of a host are those of many.
+
+    What has a character that templates are made of is marked as unsafe. Others could be marked as well, but
+    ansible-inventory would then show each as an object with a key ``__ansible_unsafe``.
+    """
+
+    def __missing__(self, value: str) -> str:
+        marked: str = trust_as_template(value) if SYNTAX.isdisjoint(value) else wrap_var(value)
+        self[value] = marked
+        return marked
+
+
+def variables_of(
+    service: Mapping[str, Any], connect_with: str, prefix: str, url: str, marked: Marked
+) -> dict[str, Any]:
     """Return the variables of a host. ``url`` is the platform's; the collection's actions look for it."""
     facts = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
-    variables: dict[str, Any] = never_templates({**facts, "hosted_url": url, **reach(service, connect_with)})
+    known = {**facts, "hosted_url": url, **reach(service, connect_with)}
+    variables: dict[str, Any] = never_templates(known, marked)
     return variables
 
 
@@ -53,16 +71,12 @@ def split_address(address: str) -> dict[str, Any]:
     return {"ansible_host": host, **({"ansible_port": int(port)} if port else {})}
 
 
-def never_templates(value: Any) -> Any:
-    """Return ``value`` such that nothing in it is ever taken for a template.
-
-    Strings with a character that templates are made of are marked as unsafe. Others could be marked as well,
-    but ansible-inventory would then show each as an object with a key ``__ansible_unsafe``.
-    """
+def never_templates(value: Any, marked: Marked) -> Any:
+    """Return ``value`` with every string in it as ``marked`` has it."""
+    if isinstance(value, str):
+        return marked[value]
     if isinstance(value, dict):
-        return {key: never_templates(item) for key, item in value.items()}
+        return {key: never_templates(item, marked) for key, item in value.items()}
     if isinstance(value, list):
-        return [never_templates(item) for item in value]
-    if not isinstance(value, str):
-        return value
-    return trust_as_template(value) if SYNTAX.isdisjoint(value) else wrap_var(value)
+        return [never_templates(item, marked) for item in value]
+    return value

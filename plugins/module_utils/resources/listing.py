@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, TypeVar
 
 from ..api.client import METRICS_PER_CALL, Client
@@ -70,13 +71,15 @@ def read_listing(client: Client, wanted: Wanted) -> Listing:
     """
     projects = client.projects()
     chosen = choose(projects, wanted.projects)
-    details = read_details(client, chosen)
     if wanted.projects:
+        details = read_projects(client, chosen, lambda detail: detail)
+        members = [members_of(detail) for detail in details]
         found = [service for detail in details for service in detail.resources]
     else:
+        members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
         found = client.services()
     kept = {service.id: service for service in found if fits(service, wanted)}
-    homes = find_homes(client, kept, details)
+    homes = find_homes(client, kept, members)
     services = [kept[id] for id in kept if id in homes]
     if wanted.projects:
         services = [service for service in services if homes[service.id] in {p.id for p in chosen}]
@@ -104,11 +107,22 @@ def choose(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
     return list(chosen.values()) if chosen else list(projects)
 
 
-def read_details(client: Client, projects: Iterable[Project]) -> list[ProjectDetail]:
-    """Return the projects with their services; without those that are empty or were deleted meanwhile."""
+def read_projects(
+    client: Client, projects: Iterable[Project], take: Callable[[ProjectDetail], T]
+) -> list[T]:
+    """Return what ``take`` keeps of each project, except those that are empty or were deleted meanwhile."""
+
+    def read(twin: Client, project: Project) -> list[T]:
+        detail = twin.project(project.id)
+        return [] if detail is None else [take(detail)]
+
     filled = [project for project in projects if project.resource_count != 0]
-    details = side_by_side(client, filled, lambda twin, project: twin.project(project.id))
-    return [detail for detail in details if detail is not None]
+    return list(chain(*side_by_side(client, filled, read)))
+
+
+def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
+    """Return the id of a project and those of its services."""
+    return project.id, [service.id for service in project.resources]
 
 
 def fits(service: Named, wanted: Wanted) -> bool:
@@ -131,12 +145,14 @@ def named(name: str, patterns: Sequence[str]) -> bool:
     return not within or any(fnmatchcase(name, pattern) for pattern in within)
 
 
-def find_homes(client: Client, ids: Iterable[str], details: Iterable[ProjectDetail]) -> dict[str, str | None]:
+def find_homes(
+    client: Client, ids: Iterable[str], members: Iterable[tuple[str, list[str]]]
+) -> dict[str, str | None]:
     """Return the project id of each service that still exists."""
     seen: dict[str, set[str]] = defaultdict(set)
-    for detail in details:
-        for service in detail.resources:
-            seen[service.id].add(detail.id)
+    for project, services in members:
+        for service in services:
+            seen[service].add(project)
     homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
     doubtful = [id for id in ids if id not in homes]
     for full in side_by_side(client, doubtful, lambda twin, id: twin.service(id)):
@@ -172,6 +188,8 @@ def shown_fields(value: Any) -> Any:
 
 def visible(text: str) -> str:
     """Return ``text`` without the characters that steer a terminal or cannot be written."""
+    if text.isprintable():  # nearly always, and a hundred times faster than looking at each
+        return text
     return "".join(char for char in text if char.isprintable() or unicodedata.category(char) == "Zs")
 
 

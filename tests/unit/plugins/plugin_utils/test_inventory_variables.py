@@ -12,6 +12,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import (
+    Marked,
     never_templates,
     reach,
     split_address,
@@ -69,7 +70,8 @@ def test_out_of_reach(service: dict[str, Any]) -> None:
 
 def test_names() -> None:
     """The prefix is before all but the address of the platform; SFTP is under Ansible's own names."""
-    found = variables_of({"id": "1", "address": None, "sftp": SFTP}, "none", "x_", "https://api.example.com")
+    service = {"id": "1", "address": None, "sftp": SFTP}
+    found = variables_of(service, "none", "x_", "https://api.example.com", Marked())
     assert found == {"x_id": "1", "x_address": None, "hosted_url": "https://api.example.com"}
 
 
@@ -78,7 +80,8 @@ def test_names() -> None:
 )
 def test_never_templates(text: str) -> None:
     """Whatever the platform says comes out of a template as it went in, however deep it is."""
-    variables = {"outer": never_templates({"list": [text], "text": text, "number": 1, "nothing": None})}
+    given = {"list": [text], "text": text, "number": 1, "nothing": None}
+    variables = {"outer": never_templates(given, Marked())}
     templar = Templar(loader=DataLoader(), variables=variables)
     assert templar.template(variables["outer"]) == {
         "list": [text],
@@ -86,3 +89,16 @@ def test_never_templates(text: str) -> None:
         "number": 1,
         "nothing": None,
     }
+
+
+def test_marked_once() -> None:
+    """What many hosts have in common is marked once and kept once: an account may have ten thousand."""
+    marked = Marked()
+    one, other = (
+        variables_of({"id": id, "address": None, "product": {"slug": "{{ x }}"}}, "none", "", "u", marked)
+        for id in ("1", "2")
+    )
+    assert one["id"] != other["id"]
+    assert one["product"] == {"slug": "{{ x }}"}
+    assert one["product"]["slug"] is other["product"]["slug"]
+    assert one["product"] is not other["product"]
