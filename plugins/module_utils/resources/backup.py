@@ -69,7 +69,7 @@ def presence(task: Task, service: Service) -> Plan:
     good = newest([b for b in there if b.status not in (PENDING, FAILED)]) or pending
     if good is not None:
         return Plan(result=said(good), before=summary([good]), after=summary([good]))
-    made: list[str] = []
+    made: list[Backup] = []
 
     def make() -> None:
         made.append(make_backup(task, service, name, {backup.id for backup in everything}))
@@ -81,14 +81,14 @@ def presence(task: Task, service: Service) -> Plan:
             *(deletion(task, service, failed) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
-        reread=lambda: said(reread(task, service, made[0])),
+        reread=lambda: said(made[0]),  # as the list told it at the end of the wait
         before=summary(there),
         after={name: COMPLETED},
     )
 
 
-def make_backup(task: Task, service: Service, name: str, known: set[str]) -> str:
-    """Begin a backup, once, and wait until it is complete. Return its id."""
+def make_backup(task: Task, service: Service, name: str, known: set[str]) -> Backup:
+    """Begin a backup, once, and wait until it is complete. Return it as the platform lists it."""
 
     def new_ones() -> list[Backup]:
         return [b for b in task.client.backups(service.id) if b.name == name and b.id not in known]
@@ -99,9 +99,9 @@ def make_backup(task: Task, service: Service, name: str, known: set[str]) -> str
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
-    if task.options["wait"]:
-        wait_for(task, service, mine.id)
-    return mine.id
+    if not task.options["wait"] or whole(mine, service):
+        return mine
+    return wait_for(task, service, mine.id)
 
 
 def wait_for(task: Task, service: Service, id: str) -> Backup:

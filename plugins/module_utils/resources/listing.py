@@ -107,9 +107,7 @@ def choose(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
     return list(chosen.values()) if chosen else list(projects)
 
 
-def read_projects(
-    client: Client, projects: Iterable[Project], take: Callable[[ProjectDetail], T]
-) -> list[T]:
+def read_projects(client: Client, projects: Iterable[Project], take: Callable[[ProjectDetail], T]) -> list[T]:
     """Return what ``take`` keeps of each project, except those that are empty or were deleted meanwhile."""
 
     def read(twin: Client, project: Project) -> list[T]:

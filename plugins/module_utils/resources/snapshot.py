@@ -59,17 +59,19 @@ def presence(task: Task, service: Service) -> Plan:
         found = find(task, service)
         return [found] if found else []
 
+    taken: list[Snapshot] = []
+
     def take() -> None:
         what = f"snapshot {name!r} of {label(service)}"
         create_unique(lambda: task.client.create_snapshot(service.id, name), look, what, task)
         if task.options["wait"]:
-            wait_until(task, look, bool, lambda none: "it is not on the list yet", what)
+            taken.extend(wait_until(task, look, bool, lambda none: "it is not on the list yet", what))
 
     expected = Snapshot.model_construct(name=name)
     return Plan(
         result=said(expected),
         steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
-        reread=lambda: said(find(task, service)),
+        reread=lambda: said(taken[0] if taken else find(task, service)),
         after=summary(expected),
     )
 

@@ -69,3 +69,8 @@ def fail_pending_backups(sandbox: Sandbox) -> None:
 def writes(sandbox: Sandbox) -> list[str]:
     """Return the routes of all calls that change something."""
     return [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
+
+
+def calls(sandbox: Sandbox) -> list[str]:
+    """Return the routes of all calls, in their order."""
+    return [line["route"] for line in sandbox.journal()]

@@ -14,6 +14,7 @@ from sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import (
     add,
     backups,
+    calls,
     fail_pending_backups,
     id_of,
     run,
@@ -47,6 +48,29 @@ def test_a_failed_one_is_made_again(sandbox: Sandbox) -> None:
     result = run(sandbox, BACKUP, services=["one"], name="n")
     assert len(result["actions"]) == 2
     assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
+
+
+def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
+    """The list is read before the call that makes a backup and after it, and no more when that is enough."""
+    sandbox.delays(backup=0)
+    sandbox.clear_journal()
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    read, write = "backups.list", "backups.create"
+    assert calls(sandbox) == ["resources.list", "resources.get", read, write, read]
+    assert result["services"][0]["backup"] == {
+        **result["services"][0]["backup"],
+        "id": backups(sandbox, "one")[0]["id"],
+        "status": "COMPLETED",
+    }
+
+
+def test_without_waiting_the_result_is_what_was_begun(sandbox: Sandbox) -> None:
+    """It is on the list, and the next run adopts it."""
+    sandbox.delays(backup=3600)
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait=False)
+    assert result["changed"]
+    assert result["services"][0]["backup"]["status"] == "PENDING"
+    assert result["services"][0]["backup"]["id"] == backups(sandbox, "one")[0]["id"]
 
 
 def test_one_that_does_not_finish_is_an_error(sandbox: Sandbox) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot_info import SNAPSHOT_INFO
 from sandbox.testing import Sandbox
-from unit.plugins.module_utils.resources.platform import id_of, run, writes
+from unit.plugins.module_utils.resources.platform import calls, id_of, run, writes
 
 
 def test_snapshots(sandbox: Sandbox) -> None:
@@ -27,6 +27,15 @@ def test_snapshots(sandbox: Sandbox) -> None:
     assert (info["newest"]["name"], info["freshness"]) == ("s", "fresh")
     assert run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
     assert not run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
+
+
+def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
+    """The list is read before the call that takes a snapshot and after it, and no more."""
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    read, write = "snapshots.list", "snapshots.create"
+    assert calls(sandbox) == ["resources.list", "resources.get", read, write, read]
+    assert result["services"][0]["snapshot"]["name"] == "s"
 
 
 def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
