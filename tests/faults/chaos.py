@@ -39,17 +39,17 @@ from faults.oracle import (
     doubles,
     violations,
 )
-from faults.runner import Fault, Ran, Runner, runner
+from faults.runner import Fault, Ran, Runner, leave_memory_alone, runner
 from faults.scenarios import ACCOUNT, GAME, GAME_SIZE, KEYS, ORDER
 from faults.truth import Truth
-from sandbox.testing import Sandbox
+from sandbox.embedded import Embedded
 
 Draw = random.Random
 FAULTY = 0.2
 """The share of calls that suffer a fault."""
 CALLS = 120
 """For how many calls of a task faults are drawn; none makes more."""
-PIECE = 25
+PIECE = 50
 """Runs that share a sandbox, and are lost when the machine goes down."""
 
 
@@ -286,7 +286,7 @@ class ChaosRun:
 
 def run_piece(seeds: Sequence[int]) -> list[Outcome]:
     """Run some seeds on a sandbox of their own."""
-    with Sandbox() as sandbox, runner(sandbox) as work:
+    with Embedded() as sandbox, runner(sandbox) as work:
         work.begin(ACCOUNT)
         begin = Truth.of(sandbox)
         return [ChaosRun(work, begin, seed).run() for seed in seeds]
@@ -297,7 +297,8 @@ def run_piece(seeds: Sequence[int]) -> list[Outcome]:
 
 def sources() -> str:
     """Name the sources that are run: results of others do not count."""
-    places = [Path(next(iter(module_utils.__path__))), Path(__file__).parent]
+    tests = Path(__file__).parent.parent
+    places = [Path(next(iter(module_utils.__path__))), tests / "faults", tests / "sandbox"]
     files = sorted(path for place in places for path in place.rglob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
@@ -354,7 +355,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done = kept(given.log, version) if given.log else {}
     found = {seed: done[seed] for seed in wanted if seed in done}
     left = [seed for seed in wanted if seed not in found]
-    with ProcessPoolExecutor(given.workers) as pool:
+    with ProcessPoolExecutor(given.workers, initializer=leave_memory_alone) as pool:
         pieces = [pool.submit(run_piece, left[at : at + PIECE]) for at in range(0, len(left), PIECE)]
         for piece in as_completed(pieces):
             outcomes = piece.result()

@@ -11,14 +11,17 @@ and the same every time. Threads are limited to one at a time, for the same reas
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import importlib
 import json
 import pkgutil
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -36,10 +39,11 @@ from ansible_collections.hosted.services.plugins.module_utils.api import wire as
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Route
 from ansible_collections.hosted.services.plugins.module_utils.resources import side_by_side, waiting
+from sandbox.embedded import Embedded
 
 PACKAGE = resources.__name__.rpartition(".")[0]
-SILENCE = 0.25
-"""Real seconds after which an answer that is known not to come is given up."""
+SILENCE = 2.5
+"""Half the real seconds after which a connection is closed whose answer was given up."""
 PATIENCE = 60.0
 """Real seconds for every other answer: a busy machine is no fault."""
 T = TypeVar("T")
@@ -118,6 +122,7 @@ class Wire:
     """
 
     clock: Clock
+    platform: Embedded
     refused: frozenset[int] = frozenset()
     silent: frozenset[int] = frozenset()
     exchanges: list[Exchange] = field(default_factory=list)
@@ -144,10 +149,25 @@ class Wire:
         """Bound a call in real time as short as its fate allows, and in the collection's time as it asked."""
         silent = len(self.exchanges) + 1 in self.silent
         try:
-            return original(min(seconds, SILENCE if silent else PATIENCE), call)
+            return original(min(seconds, PATIENCE), self.until_silence(call) if silent else call)
         except TimeoutError:
             self.clock.sleep(seconds)
             raise
+
+    def until_silence(self, call: Callable[[], T]) -> Callable[[], T]:
+        """Return a call that is given up at the moment in which the platform leaves it without an answer."""
+
+        def bounded() -> T:
+            answer, silence = Future[T](), Future[None]()
+            self.platform.silent = lambda: silence.set_result(None)
+            threading.Thread(target=fulfil, args=[answer, call], daemon=True).start()
+            either: list[Future[Any]] = [answer, silence]
+            concurrent.futures.wait(either, PATIENCE, concurrent.futures.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+            raise TimeoutError
+
+        return bounded
 
     def send(
         self, original: Callable[..., Any], own: Any, route: Route[Any], *rest: Any, **named: Any
@@ -170,6 +190,14 @@ class Wire:
         finally:
             beyond = self.clock.now - begun - task.options["wait_timeout"] - self.last_send
             self.overrun = max(self.overrun, beyond)
+
+
+def fulfil(answer: Future[T], call: Callable[[], T]) -> None:
+    """Make a call, and hand over what came of it."""
+    try:
+        answer.set_result(call())
+    except BaseException as error:
+        answer.set_exception(error)
 
 
 def elsewhere(url: str) -> str:

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from faults.oracle import CONVERGENCE, STATE, Problem, doubles, violations
-from faults.runner import REFUSED, Fault, Ran, Runner, runner
+from faults.runner import REFUSED, Fault, Ran, Runner, leave_memory_alone, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
-from sandbox.testing import Sandbox
+from sandbox.embedded import Embedded
 
 FAULTS: dict[str, Fault] = {
     "connection refused": REFUSED,
@@ -147,7 +147,7 @@ class Bench:
 
 def verdicts(scenarios: Iterable[Scenario], chosen: Callable[[Cell], bool]) -> Iterator[Verdict]:
     """Run the chosen cells of some scenarios on a sandbox of their own."""
-    with Sandbox() as sandbox, runner(sandbox) as work:
+    with Embedded() as sandbox, runner(sandbox) as work:
         for scenario in scenarios:
             bench = Bench(work, scenario)
             for cell in bench.cells():
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [scenario.name for scenario in SCENARIOS if given.only in scenario.name]
     begun = time.monotonic()
     found: list[Verdict] = []
-    with ProcessPoolExecutor(given.workers) as pool:
+    with ProcessPoolExecutor(given.workers, initializer=leave_memory_alone) as pool:
         tasks: list[Any] = [pool.submit(run_scenario, name, given.share, given.seed) for name in names]
         for name, task in zip(names, tasks, strict=True):
             mine = task.result()

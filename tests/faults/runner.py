@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shutil
@@ -21,12 +22,13 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible_collections.hosted.services.plugins.module_utils import resources
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils.api import wire
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
-from faults.hurried import SILENCE, Clock, Exchange, Wire, hurried
+from faults.hurried import PATIENCE, Clock, Exchange, Wire, hurried
 from faults.truth import Truth
-from sandbox.testing import Sandbox
+from sandbox.embedded import Embedded, quick_folder
 
 Fault = Mapping[str, Any]
 REFUSED: Fault = {"kind": "refused"}
@@ -88,10 +90,12 @@ def filled(value: Any, facts: Mapping[str, str]) -> Any:
 class Runner:
     """A sandbox, a folder on this machine, and tasks that work on both."""
 
-    sandbox: Sandbox
+    sandbox: Embedded
     folder: Path
     facts: dict[str, str] = field(default_factory=dict)
     clock: Clock = field(init=False)
+    connections: wire.Wire = field(default_factory=wire.Wire)
+    """Kept from task to task, as the action plugins keep theirs."""
 
     def __post_init__(self) -> None:
         self.clock = Clock(lambda seconds: self.sandbox.clock(advance=seconds))
@@ -124,7 +128,7 @@ class Runner:
     ) -> Ran:
         """Run a task. ``faults`` says which of its requests, counted from 1, suffer what."""
         struck = dict(faults or {})
-        wire = self.wire(struck)
+        line = self.wire(struck)
         self.plant(struck)
         resource = resource_of(noun)
         given = {
@@ -137,24 +141,21 @@ class Runner:
         }
         validated = ModuleArgumentSpecValidator(argument_spec(resource), **resource.rules).validate(given)
         assert not validated.error_messages, f"{noun}: {validated.error_messages}"
-        clients: list[Client] = []
 
         def connect(settings: Any, log: Any) -> Client:
-            clients.append(Client(Transport(settings, log)))
-            return clients[-1]
+            return Client(Transport(settings, log, self.connections))
 
-        with hurried(wire):
+        with hurried(line):
             result = execute(resource, validated.validated_parameters, Surroundings(connect=connect))
-        for client in clients:
-            client.transport.close()
         if struck:
             self.sandbox.clear_faults()
-        return Ran(noun, validated.validated_parameters, result, wire.exchanges, wire.overrun)
+        return Ran(noun, validated.validated_parameters, result, line.exchanges, line.overrun)
 
     def wire(self, faults: Mapping[int, Fault]) -> Wire:
         """Return a wire on which these faults are known to come."""
         return Wire(
             self.clock,
+            self.sandbox,
             refused=frozenset(number for number, fault in faults.items() if fault is REFUSED),
             silent=frozenset(number for number, fault in faults.items() if fault["kind"] in SLOW),
         )
@@ -166,16 +167,25 @@ class Runner:
             fault = faults.get(number)
             if fault is not REFUSED:
                 arriving += 1
-                planted += [{"route": "*", "nth": arriving, "interval": SILENCE, **fault}] if fault else []
+                planted += [{"route": "*", "nth": arriving, "interval": PATIENCE, **fault}] if fault else []
         if planted:
             self.sandbox.control("POST", "/faults", {"faults": planted})
 
 
 @contextmanager
-def runner(sandbox: Sandbox) -> Iterator[Runner]:
+def runner(sandbox: Embedded) -> Iterator[Runner]:
     """Provide a runner with a home of its own, so that nothing of this machine's user takes part."""
-    with tempfile.TemporaryDirectory(prefix="faults-") as home:
+    with tempfile.TemporaryDirectory(prefix="faults-", dir=quick_folder()) as home:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("HOSTED_")}
         settings |= {"HOME": home, "ANSIBLE_HOME": str(Path(home) / "work" / "ansible")}
         with mock.patch.dict(os.environ, settings, clear=True):
-            yield Runner(sandbox, Path(home) / "work")
+            work = Runner(sandbox, Path(home) / "work")
+            yield work
+            work.connections.close()
+
+
+def leave_memory_alone() -> None:
+    """Let the garbage collector not go through everything that was imported, again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import sqlite3
-import tarfile
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, lru_cache
 from typing import Any
+from urllib.parse import unquote
 
-from sandbox.testing import Sandbox
+from sandbox.testing import Steering
 
 Record = dict[str, Any]
 COMPARED = {
@@ -45,7 +43,7 @@ class Truth:
     states: Mapping[str, str]
 
     @classmethod
-    def of(cls, sandbox: Sandbox) -> Truth:
+    def of(cls, sandbox: Steering) -> Truth:
         """Look behind the curtain, once nothing is on its way any more."""
         sandbox.clock(advance=SETTLED)
         saved = sandbox.control("GET", "/state")
@@ -61,14 +59,11 @@ class Truth:
     @cached_property
     def files(self) -> dict[str, str]:
         """The files of the services by service id and path, each as a hash; of databases their content."""
-        packed = io.BytesIO(base64.b64decode(self.saved["files"]))
         found = {}
-        with tarfile.open(fileobj=packed, mode="r:gz") as archive:
-            for member in archive.getmembers():
-                root, __, path = member.name.partition("/")
-                if root == "files" and path:
-                    file = archive.extractfile(member) if member.isfile() else None
-                    found[path] = hashlib.sha256(content(path, file.read())).hexdigest() if file else "folder"
+        for quoted, entry in self.saved["files"].items():
+            root, __, path = unquote(quoted).partition("/")
+            if root == "files" and path:
+                found[path] = digest(path, entry["content"]) if "content" in entry else "folder"
         return found
 
     @cached_property
@@ -111,15 +106,12 @@ def named(value: Any, names: Mapping[str, str]) -> Any:
     return names.get(value, value) if isinstance(value, str) else value
 
 
-def content(path: str, data: bytes) -> bytes:
-    """Return what a file holds. The pages of a database differ although its rows do not."""
-    if not path.endswith(".sqlite3") or not data:
-        return data
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "database"
-        file.write_bytes(data)
-        database = sqlite3.connect(file)
-        try:
-            return "\n".join(database.iterdump()).encode()
-        finally:
-            database.close()
+@lru_cache(maxsize=1000)
+def digest(path: str, packed: str) -> str:
+    """Return the hash of what a file holds. The pages of a database differ although its rows do not."""
+    data = base64.b64decode(packed)
+    if path.endswith(".sqlite3") and data:
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.deserialize(data)
+            data = "\n".join(database.iterdump()).encode()
+    return hashlib.sha256(data).hexdigest()

@@ -20,7 +20,7 @@ from faults.oracle import BLIND, DOUBLE, ONCE, Problem
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
-from sandbox.testing import Sandbox
+from sandbox.embedded import Embedded
 
 SEED = 1
 DRAWN = 2
@@ -40,14 +40,14 @@ PLANTED = {
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[Sandbox]:
+def platform() -> Iterator[Embedded]:
     """A sandbox of its own: what is called here is no part of what the other tests cover."""
-    with Sandbox() as sandbox:
+    with Embedded() as sandbox:
         yield sandbox
 
 
 @pytest.fixture
-def work(platform: Sandbox) -> Iterator[Runner]:
+def work(platform: Embedded) -> Iterator[Runner]:
     """A runner; what it begins, begins anew."""
     with runner(platform) as work:
         yield work

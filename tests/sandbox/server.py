@@ -13,7 +13,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import uvicorn
 import yaml
 from starlette.types import ASGIApp
 
-from sandbox.api.app import create_api, table
+from sandbox.api.app import create_apis, table
 from sandbox.api.connections import Protocol
 from sandbox.api.gateway import Gateway
 from sandbox.control.app import Control, schedule
@@ -153,7 +153,7 @@ async def run(options: Options) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     world = open_world(options, folder)
     try:
-        await _serve(options, world, listeners)
+        await serve(assemble(options, world, listeners), _stop_event(), lambda: announce(options, world))
     finally:
         world.store.close()
         if options.data is None:
@@ -162,29 +162,45 @@ async def run(options: Options) -> None:
             options.ready_file.unlink(missing_ok=True)
 
 
-async def _serve(options: Options, world: World, listeners: Listeners) -> None:
+@dataclass
+class Site:
+    """All parts over one world, on their sockets."""
+
+    world: World
+    listeners: Listeners
+    control: ASGIApp
+    gateway: ASGIApp
+    journal: Journal
+
+
+def assemble(options: Options, world: World, listeners: Listeners) -> Site:
+    """Put the parts together; the world learns their addresses."""
     routes = table()
     faults = Faults(routes)
     journal = Journal(world, routes)
-    api = create_api(world)
-    gateway = Gateway(world, api, faults=faults, journal=journal, routes=routes)
     world.addresses.api = _url(listeners.api)
     world.addresses.control = _url(listeners.control)
     world.addresses.registry = _url(listeners.registry).removeprefix("http://")
+    world.addresses.sftp_host = reachable(options.host)
     with world.store.transaction():
         scans.catch_up(world)
-    sftp = await serve_sftp(world, listeners.sftp)
-    world.addresses.sftp_host = reachable(options.host)
+    gateway = Gateway(world, create_apis(world), faults=faults, journal=journal, routes=routes)
+    control = Control(world, faults, journal, lambda: facts(options, world)).app()
+    return Site(world, listeners, control, gateway, journal)
+
+
+async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> None:
+    """Serve until told to stop; ``ready`` is called once everything listens."""
+    sftp = await serve_sftp(site.world, site.listeners.sftp)
     servers = [
-        (_http(gateway, Protocol), listeners.api),
-        (_http(Control(world, faults, journal, lambda: facts(options, world)).app()), listeners.control),
-        (_http(registry_app(world)), listeners.registry),
+        (_http(site.gateway, Protocol), site.listeners.api),
+        (_http(site.control), site.listeners.control),
+        (_http(registry_app(site.world)), site.listeners.registry),
     ]
     tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
-    stop = _stop_event()
     while not all(server.started for server, __ in servers):
         await asyncio.sleep(0.005)
-    announce(options, world)
+    ready()
     await stop.wait()
     for server, __ in servers:
         server.should_exit = True

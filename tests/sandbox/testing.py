@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import requests
 
@@ -24,23 +24,15 @@ SANDBOX = Path(__file__).resolve().parent
 START_SECONDS = 120.0
 
 
-class Sandbox:
-    """A sandbox as a child process on free ports; a context manager.
+class Steering:
+    """What can be done to a sandbox that runs; a context manager.
 
-    `arguments` are further options of its command line, such as `--data DIR` or `--profile terse`.
-    Every steering method raises RuntimeError with the sandbox's own words when it is refused.
+    Every method raises RuntimeError with the sandbox's own words when it is refused.
     """
 
-    def __init__(self, *arguments: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="sandbox-test-")
-        ready = Path(self._folder.name) / "ready.json"
-        self._output = (Path(self._folder.name) / "output").open("w+b")
-        ports = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
-        command = [sys.executable, str(SANDBOX), *ports, "--quiet", f"--ready-file={ready}", *arguments]
-        self.process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
+    def __init__(self) -> None:
         self._session = requests.Session()
         self._session.trust_env = False
-        self._take(self._wait(ready))
 
     def _take(self, facts: dict[str, Any]) -> None:
         self.base_url: str = facts["base_url"]
@@ -52,28 +44,10 @@ class Sandbox:
         self.registry: str = facts["registry"]["host"]
         self.headers = {"Authorization": f"Bearer {self.token}"}
 
-    def _wait(self, ready: Path) -> dict[str, Any]:
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end and self.process.poll() is None:
-            if ready.exists():
-                facts: dict[str, Any] = json.loads(ready.read_text())
-                return facts
-            time.sleep(0.01)
-        output = self.output()
-        self.stop()
-        raise RuntimeError(f"the sandbox did not start:\n{output}")
-
-    def output(self) -> str:
-        """What the sandbox printed so far; empty unless something went wrong."""
-        self._output.seek(0)
-        return self._output.read().decode(errors="replace")
-
     def api(self, method: str, path: str, body: Any = None, **options: Any) -> requests.Response:
         """One call of the platform's API with the FULL token, for setting up and looking at tests."""
-        headers = {**self.headers, **options.pop("headers", {})}
-        return self._session.request(
-            method, self.base_url + path, json=body, headers=headers, timeout=60, **options
-        )
+        options = {"timeout": 60, **options, "headers": {**self.headers, **options.get("headers", {})}}
+        return self._session.request(method, self.base_url + path, json=body, **options)
 
     def control(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> Any:
         """One call of the control port; answers its JSON."""
@@ -132,17 +106,54 @@ class Sandbox:
 
     def stop(self) -> None:
         """Stop the sandbox; does nothing when it has stopped already."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(START_SECONDS)
         self._session.close()
-        self._output.close()
-        self._folder.cleanup()
 
-    def __enter__(self) -> Sandbox:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+class Sandbox(Steering):
+    """A sandbox as a child process on free ports.
+
+    `arguments` are further options of its command line, such as `--data DIR` or `--profile terse`.
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        super().__init__()
+        self._folder = tempfile.TemporaryDirectory(prefix="sandbox-test-")
+        ready = Path(self._folder.name) / "ready.json"
+        self._output = (Path(self._folder.name) / "output").open("w+b")
+        ports = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
+        command = [sys.executable, str(SANDBOX), *ports, "--quiet", f"--ready-file={ready}", *arguments]
+        self.process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
+        self._take(self._wait(ready))
+
+    def _wait(self, ready: Path) -> dict[str, Any]:
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            if ready.exists():
+                facts: dict[str, Any] = json.loads(ready.read_text())
+                return facts
+            time.sleep(0.01)
+        output = self.output()
+        self.stop()
+        raise RuntimeError(f"the sandbox did not start:\n{output}")
+
+    def output(self) -> str:
+        """What the sandbox printed so far; empty unless something went wrong."""
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace")
+
+    def stop(self) -> None:
+        """Stop the sandbox; does nothing when it has stopped already."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(START_SECONDS)
+        super().stop()
+        self._output.close()
+        self._folder.cleanup()

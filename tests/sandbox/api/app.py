@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -43,11 +46,19 @@ def failure(status: int, message: str) -> Response:
     return JSONResponse({"statusCode": status, "message": message}, status)
 
 
-def create_api(world: World) -> FastAPI:
-    """All routes of the platform over one world."""
+def create_apis(world: World) -> dict[str, FastAPI]:
+    """For each route, by name, an application of few routes that has it: what is found fast."""
+    apis: dict[str, FastAPI] = {}
+    for chapter in CHAPTERS:
+        apis |= dict.fromkeys((route.name for route in chapter.router.routes), create_api(world, [chapter]))
+    return apis
+
+
+def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
+    """All routes of the platform over one world, or those of some chapters."""
     api = FastAPI(title=TITLE, version="1", docs_url=None, redoc_url=None, openapi_url=None,
                   redirect_slashes=False)  # fmt: skip
-    for chapter in CHAPTERS:
+    for chapter in chapters:
         api.include_router(chapter.router)
 
     async def refused(__: Request, error: Exception) -> Response:

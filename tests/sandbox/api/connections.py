@@ -8,12 +8,47 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+Client = tuple[str, int]
+
+
+@dataclass
+class _Connection:
+    transport: Any
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 #: Open connections by the address of their client, as the ASGI scope names it.
-_OPEN: dict[tuple[str, int], asyncio.Transport] = {}
+_OPEN: dict[Client, _Connection] = {}
+
+
+class _Joined:
+    """A transport that sends in one piece what is written in one go, as head and body of an answer are."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._waiting: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._waiting.append(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        data, self._waiting = b"".join(self._waiting), []
+        if data and not self._transport.is_closing():
+            self._transport.write(data)
 
 
 class Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -21,26 +56,47 @@ class Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_made(self, transport: Any) -> None:
         """Enter the connection in the book."""
-        _OPEN[transport.get_extra_info("peername")[:2]] = transport
-        super().connection_made(transport)
+        joined = _Joined(transport)
+        _OPEN[transport.get_extra_info("peername")[:2]] = _Connection(joined)
+        super().connection_made(joined)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Take it out again."""
-        _OPEN.pop(self.transport.get_extra_info("peername")[:2], None)
+        connection = _OPEN.pop(self.transport.get_extra_info("peername")[:2], None)
+        if connection is not None:
+            connection.closed.set()
         super().connection_lost(exc)
 
 
-def reset(client: tuple[str, int]) -> None:
+def reset(client: Client) -> None:
     """Close a client's connection at once, with a TCP reset and without sending what is buffered."""
-    transport = _OPEN.get(client)
-    if transport is not None:
-        sock = transport.get_extra_info("socket")
+    connection = _OPEN.get(client)
+    if connection is not None:
+        sock = connection.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        transport.abort()
+        connection.transport.abort()
 
 
-def hang_up(client: tuple[str, int]) -> None:
+def reset_all() -> None:
+    """Do that to every client, such as one that waits for an answer that never comes."""
+    for client in list(_OPEN):
+        reset(client)
+
+
+def hang_up(client: Client) -> None:
     """Close a client's connection after what was sent, as a server that gives up half-way does."""
-    transport = _OPEN.get(client)
-    if transport is not None:
-        transport.close()
+    connection = _OPEN.get(client)
+    if connection is not None:
+        connection.transport.close()
+
+
+async def gone(client: Client, seconds: float) -> bool:
+    """Wait so long, or until a client has given up its connection; whether it has."""
+    connection = _OPEN.get(client)
+    if connection is None:
+        return True
+    try:
+        await asyncio.wait_for(connection.closed.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,10 +63,16 @@ class Gateway:
     """The ASGI application that the API port serves."""
 
     def __init__(
-        self, world: World, api: FastAPI, *, faults: Faults, journal: Journal, routes: RouteTable
+        self,
+        world: World,
+        apis: Mapping[str, ASGIApp],
+        *,
+        faults: Faults,
+        journal: Journal,
+        routes: RouteTable,
     ) -> None:
         self.world = world
-        self.api: ASGIApp = api
+        self.apis = apis
         self.faults = faults
         self.journal = journal
         self.routes = routes
@@ -102,11 +108,12 @@ class Gateway:
         if early is not None:
             return early
         assert token is not None
+        assert route is not None
         account = self.world.store.need(Account, token.account_id)
         scope["sandbox.call"] = Call(self.world, account, token.scope)
         answer = Answer()
         try:
-            await self.api(scope, _replay(body), answer.take)
+            await self.apis[route.name](scope, replay(body), answer.take)
         except Exception:
             logger.exception("a route handler failed")
             answer = Answer.of(failure(500, "The sandbox failed; see its output"))
@@ -153,7 +160,9 @@ async def _read(receive: Receive, headers: Headers) -> bytes:
             return bytes(body)
 
 
-def _replay(body: bytes) -> Receive:
+def replay(body: bytes) -> Receive:
+    """A request body as ASGI hands it over, in one piece."""
+
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 import os
 import shutil
 import signal
-import tarfile
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -24,6 +21,7 @@ from starlette.routing import Route
 
 from sandbox.control import operator
 from sandbox.control.faults import Faults
+from sandbox.control.folders import packed, unpack
 from sandbox.control.journal import Journal
 from sandbox.control.seed import moment, sow
 from sandbox.domain import money, scans
@@ -142,12 +140,13 @@ class Control:
     def save(self, request: Request, document: Document) -> Any:
         """All records and files as one document."""
         self.world.save_settings()
-        return {"records": self.world.store.dump(), "files": _pack(self.world)}
+        files = packed(self.world.folder, KEPT_FOLDERS)
+        return {"records": self.world.store.dump(), "files": files}
 
     def load(self, request: Request, document: Document) -> Any:
         """Take a saved document back."""
         self.world.store.load(document["records"])
-        _unpack(self.world, document["files"])
+        unpack(self.world.folder, KEPT_FOLDERS, document["files"])
         self.world.load_settings()
 
     # time
@@ -332,19 +331,3 @@ def _failure(status: int, message: str) -> Response:
 async def _http(__: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _failure(error.status_code, str(error.detail))
-
-
-def _pack(world: World) -> str:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name in KEPT_FOLDERS:
-            if (world.folder / name).is_dir():
-                archive.add(world.folder / name, name)
-    return base64.b64encode(buffer.getvalue()).decode()
-
-
-def _unpack(world: World, packed: str) -> None:
-    for name in KEPT_FOLDERS:
-        shutil.rmtree(world.folder / name, ignore_errors=True)
-    with tarfile.open(fileobj=io.BytesIO(base64.b64decode(packed)), mode="r:gz") as archive:
-        archive.extractall(world.folder, filter="tar")

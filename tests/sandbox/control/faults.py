@@ -88,7 +88,7 @@ class Fault(BaseModel):
                 connections.reset(scope["client"])
                 await asyncio.sleep(0.01)
             case "no_answer":
-                await asyncio.sleep(NO_ANSWER_SECONDS)
+                await connections.gone(scope["client"], NO_ANSWER_SECONDS)
             case "status":
                 await _respond(send, self.status, self._error(), self._headers())
             case "html":
@@ -99,7 +99,7 @@ class Fault(BaseModel):
             case "truncated" if held is not None:
                 await _cut(scope, send, held)
             case "drip" if held is not None:
-                await _drip(send, held, self.interval)
+                await _drip(scope, send, held, self.interval)
             case _:
                 return False
         return True
@@ -130,12 +130,13 @@ async def _cut(scope: Scope, send: Send, held: Held) -> None:
     await asyncio.sleep(0.01)
 
 
-async def _drip(send: Send, held: Held, interval: float) -> None:
+async def _drip(scope: Scope, send: Send, held: Held, interval: float) -> None:
     status, headers, body = held
     await send({"type": "http.response.start", "status": status, "headers": headers})
     for at in range(len(body)):
         await send({"type": "http.response.body", "body": body[at : at + 1], "more_body": True})
-        await asyncio.sleep(interval)
+        if await connections.gone(scope["client"], interval):
+            return
     await send({"type": "http.response.body", "body": b""})
 
 

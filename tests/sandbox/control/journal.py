@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from starlette.datastructures import Headers, QueryParams
@@ -42,6 +43,8 @@ class Journal:
         self._routes = routes
         self._lines: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._count = 0
+        self.listener: Callable[[dict[str, Any]], None] = lambda line: None
+        """Told of each line as it is written, before the answer leaves."""
 
     def write(
         self,
@@ -55,7 +58,7 @@ class Journal:
     ) -> None:
         """Note a request and the status and body held for it: no status when the server did not act."""
         self._count += 1
-        self._lines.append({
+        line = {
             "n": self._count,
             "at": self._world.clock.now(),
             "real_at": time.time(),
@@ -70,7 +73,9 @@ class Journal:
             "status": held[0],
             "answer": held[1][:KEPT_BYTES],
             "fault": fault,
-        })  # fmt: skip
+        }
+        self._lines.append(line)
+        self.listener(line)
 
     def clear(self) -> None:
         """Forget all requests; the numbering goes on."""

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Folders as data that goes into JSON, and back."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes
+
+Entry = dict[str, Any]
+"""Of a folder `mode` and `modified` (nanoseconds), of a file `content` (base64) too; of a link `target`."""
+
+
+def packed(folder: Path, names: tuple[str, ...]) -> dict[str, Entry]:
+    """What is below these names in a folder, by path, folders before what they hold.
+
+    Paths are percent-encoded: a name of a file need not be text.
+    """
+    found = {}
+    for name in names:
+        if (folder / name).is_dir():
+            found[name] = _folder((folder / name).stat())
+            found |= {quote(os.fsencode(path)): entry for path, entry in _below(str(folder / name), name)}
+    return found
+
+
+def _below(folder: str, name: str) -> Iterator[tuple[str, Entry]]:
+    with os.scandir(folder) as children:
+        for child in sorted(children, key=lambda child: child.name):
+            path, status = f"{name}/{child.name}", child.stat(follow_symlinks=False)
+            if child.is_symlink():
+                yield path, {"target": quote(os.fsencode(os.readlink(child.path)))}
+            elif child.is_dir():
+                yield path, _folder(status)
+                yield from _below(child.path, path)
+            elif stat.S_ISREG(status.st_mode):
+                with open(child.path, "rb") as file:
+                    yield path, {**_folder(status), "content": base64.b64encode(file.read()).decode()}
+
+
+def _folder(status: os.stat_result) -> Entry:
+    return {"mode": stat.S_IMODE(status.st_mode), "modified": status.st_mtime_ns}
+
+
+def unpack(folder: Path, names: tuple[str, ...], entries: Mapping[str, Entry]) -> None:
+    """Put back what was packed, in place of what is there now.
+
+    :raises ValueError: when a path leads elsewhere.
+    """
+    paths = {path: os.fsdecode(unquote_to_bytes(path)) for path in entries}
+    for path in paths.values():
+        if path.split("/")[0] not in names or ".." in path.split("/"):
+            raise ValueError(f"{path!r} is no path of a saved state")
+    for name in names:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for path, entry in entries.items():
+        _put(folder / paths[path], entry)
+    for path, entry in reversed(
+        list(entries.items())
+    ):  # a folder's own moment last, once nothing is put into it
+        if "target" not in entry:
+            os.utime(folder / paths[path], ns=(entry["modified"], entry["modified"]))
+
+
+def _put(place: Path, entry: Entry) -> None:
+    if "target" in entry:
+        place.symlink_to(os.fsdecode(unquote_to_bytes(entry["target"])))
+        return
+    if "content" in entry:
+        place.write_bytes(base64.b64decode(entry["content"]))
+    else:
+        place.mkdir()
+    place.chmod(entry["mode"])
