@@ -18,7 +18,7 @@ from typing import Any
 
 from ..api.client import Client
 from ..api.connection import Connection
-from ..api.errors import HostedError
+from ..api.errors import HostedError, NotSent, OpenOutcome, Refused, UnexpectedAnswer
 from ..api.libraries import require
 from ..api.text import HIDDEN, Redactor
 from ..api.transport import Transport
@@ -50,9 +50,9 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
     """Run a task and return its result, as Ansible wants it. Errors become a failed result, defects too."""
     result: dict[str, Any] = {"changed": False}
     task = None
+    client: Any = None
     try:
         require()
-        client: Any = None
         if resource.needs_api(options):
             client = around.connect(connection(options, resource.name), around.log)
         task = Task(client, options, around.check_mode, around.progress)
@@ -63,6 +63,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
                 carry_out(resource, plan, result, around.progress)
     except HostedError as error:
         result.update(without_secrets(resource, options, failure(error)))
+        result["changed"] |= left_half_way(error, client)
     except Exception as error:  # one that nobody foresaw
         result.update(defect(error))
     if task is not None:
@@ -71,6 +72,12 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
             result["warnings"] = without_secrets(resource, options, task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     return result
+
+
+def left_half_way(error: HostedError, client: Any) -> bool:
+    """Tell whether a call failed after others had changed something. Other errors say themselves what was."""
+    of_a_call = isinstance(error, (NotSent, OpenOutcome, Refused, UnexpectedAnswer))
+    return of_a_call and client is not None and bool(client.carried_out)
 
 
 def describe(resource: Resource, plan: Plan, around: Surroundings, result: dict[str, Any]) -> None:

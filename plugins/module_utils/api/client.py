@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from . import models as m
 from . import routes as r
 from .decoding import items_of, one
-from .errors import NotFound, UnexpectedAnswer
+from .errors import NotFound, OpenOutcome, UnexpectedAnswer
 from .transport import Transport
 
 MAX_PAGES = 1000
@@ -28,17 +28,27 @@ M = TypeVar("M", bound=m.Model)
 class Client:
     """The platform as Python calls. Ids and names are strings; money is in the unit that a name ends in."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, carried_out: list[str] | None = None) -> None:
         self.transport = transport
+        self.carried_out: list[str] = [] if carried_out is None else carried_out
+        """The calls that may change something and that the platform said it had carried out, twins' too."""
 
     def twin(self) -> Client:
         """Return a client of the same settings for another thread."""
-        return Client(self.transport.twin())
+        return Client(self.transport.twin(), self.carried_out)
 
     # --- How every call is made -------------------------------------------------------------------
 
     def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
-        return self.transport.send(route, ids, query, body)
+        try:
+            answer = self.transport.send(route, ids, query, body)
+        except OpenOutcome as error:
+            if route.repeat is r.IDEMPOTENT:  # of the others those who call find out, or say so
+                error.message += ". Whether it was carried out is unknown"
+            raise
+        if route.repeat is not r.READ:
+            self.carried_out.append(str(route))
+        return answer
 
     def _one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
         return one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
@@ -62,7 +72,7 @@ class Client:
         try:
             self._send(route, **ids)
         except NotFound:
-            return
+            self.carried_out.append(str(route))  # by a try whose answer was lost, or by another hand
 
     # --- Applications -----------------------------------------------------------------------------
 
