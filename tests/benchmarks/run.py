@@ -20,6 +20,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from integration.tls import Authority, TlsFront, port_of, running
 from sandbox.testing import Sandbox
 
 TASKS = 40
@@ -42,6 +43,7 @@ class Contestant:
     count: int = TASKS
     variables: tuple[str, ...] = ()
     repeats: int = 1
+    tls: bool = False
 
     def play(self) -> str:
         """Return the playbook."""
@@ -49,6 +51,7 @@ class Contestant:
         return head + f"    - {self.task}\n" * self.count
 
 
+OWN_CONNECTIONS = ("-e", "hosted_keep_connections=false")
 PROJECT = "hosted.services.project: {name: bench}"
 SKIPPED = "\n      when: false"
 CONTESTANTS = (
@@ -58,39 +61,51 @@ CONTESTANTS = (
     Contestant("the same with a task of the collection", f"{PROJECT}{SKIPPED}", 1, repeats=STARTS),
     Contestant("ansible.builtin.debug", "ansible.builtin.debug: {msg: bench}"),
     Contestant("hosted.services.project", PROJECT),
+    Contestant("the same, each with its own connection", PROJECT, variables=OWN_CONNECTIONS),
+    Contestant("hosted.services.project over TLS", PROJECT, tls=True),
+    Contestant("the same over TLS, each its own connection", PROJECT, variables=OWN_CONNECTIONS, tls=True),
     Contestant(
         "hosted.services.project, the module way", PROJECT, MODULE_TASKS, ("-e", "hosted_in_process=false")
     ),
 )
-EMPTY, LOADED, DEBUG, PROJECT_TASKS, MODULE = CONTESTANTS
+EMPTY, LOADED, DEBUG, PROJECT_TASKS, *OTHERS = CONTESTANTS
 
 
 def main() -> None:
     """Measure and print."""
     with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
         sandbox.api("POST", "/api/projects", {"name": "bench"})
+        authority = Authority(Path(folder), "authority")
+        front = TlsFront(authority.issue("server"), port_of(sandbox))
         environment = {
             **os.environ,
             "HOSTED_SERVICES_URL": sandbox.base_url,
             "HOSTED_SERVICES_TOKEN": sandbox.token,
+            "HOSTED_SERVICES_CA_PATH": str(authority.path),
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
         }
-        seconds = measure(Path(folder), environment)
+        over_tls = {**environment, "HOSTED_SERVICES_URL": f"https://localhost:{front.port}"}
+        with running(front):
+            seconds = measure(Path(folder), environment, over_tls)
     report({contestant: statistics.median(times) for contestant, times in seconds.items()})
 
 
-def measure(folder: Path, environment: dict[str, str]) -> dict[Contestant, list[float]]:
+def measure(folder: Path, plain: dict[str, str], over_tls: dict[str, str]) -> dict[Contestant, list[float]]:
     """Run every contestant in alternation and return the seconds that each run took."""
+
+    def timed(path: Path, contestant: Contestant) -> float:
+        return run(path, contestant, over_tls if contestant.tls else plain)
+
     plays = {contestant: folder / f"{number}.yml" for number, contestant in enumerate(CONTESTANTS)}
     for contestant, path in plays.items():
         path.write_text(contestant.play())
-        run(path, contestant, environment)  # once to warm up
+        timed(path, contestant)  # once to warm up
     seconds: dict[Contestant, list[float]] = {contestant: [] for contestant in CONTESTANTS}
     for turn in range(ROUNDS):
         print(f"round {turn + 1} of {ROUNDS}", file=sys.stderr)
         for contestant, path in plays.items():
-            seconds[contestant] += [run(path, contestant, environment) for __ in range(contestant.repeats)]
+            seconds[contestant] += [timed(path, contestant) for __ in range(contestant.repeats)]
     return seconds
 
 
@@ -107,7 +122,7 @@ def run(path: Path, contestant: Contestant, environment: dict[str, str]) -> floa
 
 def report(median: dict[Contestant, float]) -> None:
     """Print the table."""
-    startup = {DEBUG: median[EMPTY], PROJECT_TASKS: median[LOADED], MODULE: median[LOADED]}
+    startup = {DEBUG: median[EMPTY], **dict.fromkeys((PROJECT_TASKS, *OTHERS), median[LOADED])}
     each = {
         contestant: (median[contestant] - base) / contestant.count for contestant, base in startup.items()
     }
@@ -115,7 +130,7 @@ def report(median: dict[Contestant, float]) -> None:
     print(f"medians of {ROUNDS} runs in alternation, start-up taken off\n")
     for contestant, cost in each.items():
         ratio = cost / each[DEBUG]
-        print(f"  {contestant.name:<42} {cost * 1000:7.1f} ms a task   {ratio:5.2f} x debug")
+        print(f"  {contestant.name:<44} {cost * 1000:7.1f} ms a task   {ratio:5.2f} x debug")
     added = median[LOADED] - median[EMPTY]
     print(f"\n  start-up {median[EMPTY]:.2f} s; the collection adds {added:.2f} s")
     verdict(f"a task costs at most {GOAL_RATIO} x debug", each[PROJECT_TASKS] / each[DEBUG] <= GOAL_RATIO)
