@@ -44,14 +44,23 @@ bench: dev ## measure what a task costs, how fast files are, and what large acco
 	@python tests/benchmarks/run.py
 	@$(MAKE) bench-sftp bench-scale
 
+# What others offer, at the versions that were compared with; named after them, as .venv is.
+PEERS := $(BUILD)/peers
+PEERS_LIST := tests/benchmarks/peers.txt
+PEERS_STAMP := $(PEERS)/.installed-$(shell cksum < $(PEERS_LIST) | cut -d ' ' -f 1)
+
 # For a part of it: make bench-sftp BENCH_SFTP="--server openssh --data large"
 .PHONY: bench-sftp
 bench-sftp: dev ## measure sftp_sync against lftp and rclone
 	@python tests/benchmarks/sftp.py $(BENCH_SFTP)
 
 .PHONY: bench-scale
-bench-scale: dev ## measure large accounts (SIZES="1000 10000" ROUNDS=3)
+bench-scale: dev ## measure large accounts (SIZES="1000 10000" ROUNDS=3 PARTS="inventory tasks backups")
 	@python tests/benchmarks/scale.py
+
+.PHONY: bench-peers
+bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud and mitogen, in an environment of their own
+	@python tests/benchmarks/peers.py $(PEERS)
 
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
@@ -212,6 +221,12 @@ $(STAMP):
 $(LINK):
 	@mkdir -p $(@D)
 	@ln -s ../../../.. $@
+
+$(PEERS_STAMP):
+	@echo "Installing the peers into $(PEERS) ..."
+	@$(VENV)/bin/python -m venv --clear --without-pip $(PEERS)
+	@python -m pip --python $(PEERS)/bin/python install -q --disable-pip-version-check -r $(PEERS_LIST)
+	@touch $@
 
 .PHONY: install
 install: dev

@@ -6,6 +6,9 @@
 The inventory is compared with a plugin that makes the same calls bare and knows the hosts beforehand; loops
 and many hosts with ``ansible.builtin.debug``; backups of many services with the calls they need, divided by
 how many are under way at once, times the latency.
+
+Other work on the machine stretches what is spent in computing more than what is spent in waiting, so the
+processor's time is measured as well. Memory is that of the largest process.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +36,25 @@ PROJECTS = 200
 SIZES = [int(size) for size in os.environ.get("SIZES", "1000 10000").split()]
 LATENCIES = (0.0, 0.04)
 MANY = 500
+PARTS = os.environ.get("PARTS", "inventory tasks backups").split()
+NEEDED = 4
+"""The calls of one backup: the service, for what it offers; the list before and after; the backup itself."""
+GOAL = 1.3
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a command took: seconds, seconds of the processor, MB at the most."""
+
+    seconds: float
+    processor: float
+    memory: float
+
+
+def median(costs: list[Cost]) -> Cost:
+    """Return the medians, each by itself."""
+    columns = zip(*((cost.seconds, cost.processor, cost.memory) for cost in costs), strict=True)
+    return Cost(*(statistics.median(column) for column in columns))
 
 
 @contextmanager
@@ -61,8 +84,8 @@ class Bench:
             "ANSIBLE_STDOUT_CALLBACK": "minimal",
         }
 
-    def run(self, *command: str) -> tuple[float, float, str]:
-        """Return the seconds that a command took, its peak memory in MB, and what it printed."""
+    def run(self, *command: str) -> tuple[Cost, str]:
+        """Return what a command took, and what it printed."""
         output = self.folder / "output"
         begun = time.perf_counter()
         with output.open("w") as file:
@@ -72,18 +95,15 @@ class Bench:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             sys.exit(f"{' '.join(command)} failed:\n{output.read_text()}")
-        return took, usage.ru_maxrss / 1024, output.read_text()
+        return Cost(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), output.read_text()
 
-    def compare(self, contestants: Mapping[str, list[str]]) -> dict[str, tuple[float, float]]:
-        """Run the commands in alternation; return the medians of seconds and of peak memory."""
-        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
+    def compare(self, contestants: Mapping[str, list[str]]) -> dict[str, Cost]:
+        """Run the commands in alternation and return the medians."""
+        taken: dict[str, list[Cost]] = {name: [] for name in contestants}
         for __ in range(ROUNDS):
             for name, command in contestants.items():
-                taken[name].append(self.run(*command)[:2])
-        return {
-            name: (statistics.median(t for t, __ in runs), statistics.median(m for __, m in runs))
-            for name, runs in taken.items()
-        }
+                taken[name].append(self.run(*command)[0])
+        return {name: median(costs) for name, costs in taken.items()}
 
     def play(self, name: str, hosts: str, task: str, keywords: str = "") -> str:
         """Write a playbook of one task and return its name."""
@@ -102,7 +122,7 @@ def inventory(services: int, latency: float, connect_with: str) -> None:
         bench = Bench(Path(folder), url)
         ours, floor = "account.hosted.yml", "account.floor.json"
         (bench.folder / ours).write_text(f"plugin: hosted.services.inventory\nconnect_with: {connect_with}\n")
-        listed = json.loads(bench.run("ansible-inventory", "-i", ours, "--list")[2])
+        listed = json.loads(bench.run("ansible-inventory", "-i", ours, "--list")[1])
         assert len(listed["_meta"]["hostvars"]) == services
         (bench.folder / floor).write_text(json.dumps(known(url, listed, services, connect_with)))
         ask = ["--host", "service-0"]
@@ -113,7 +133,7 @@ def inventory(services: int, latency: float, connect_with: str) -> None:
             }
         )
     line = f"inventory, {services:>6} services, {latency * 1000:.0f} ms, connect_with {connect_with}"
-    show(line, found["ours"], found["floor"])
+    show(line, found["ours"], found["floor"], GOAL)
 
 
 def known(url: str, listed: dict[str, Any], services: int, connect_with: str) -> dict[str, Any]:
@@ -176,29 +196,38 @@ def backups() -> None:
         every = (
             f"hosted.services.backup: {{services: [{ids}], name: \"{{{{ lookup('pipe', 'date +%s%N') }}}}\"}}"
         )
-        found = bench.compare({"ours": ["ansible-playbook", bench.play("backup.yml", "localhost", every)]})
+        play = bench.play("backup.yml", "localhost", every)
+        ours = median([bench.run("ansible-playbook", play)[0] for __ in range(ROUNDS)])
         calls = requests.get(f"{url}/calls", timeout=10).json() / ROUNDS / MANY
     what = f"backups of {MANY} services in one task, {calls:.1f} calls each, {latency * 1000:.0f} ms"
-    show(what, found["ours"], (MANY * calls / AT_ONCE * latency, 0))
+    show(what, ours, Cost(MANY * NEEDED / AT_ONCE * latency, 0, 0), GOAL)
 
 
-def show(what: str, ours: tuple[float, float], other: tuple[float, float]) -> None:
-    """Print a line of the table."""
-    memory = f"{ours[1]:.0f} MB" + (f" against {other[1]:.0f}" if other[1] else "")
-    print(
-        f"  {what:<64} {ours[0]:7.2f} s, {ours[0] / other[0]:5.2f} x {other[0]:.2f} s   {memory}", flush=True
-    )
+def show(what: str, ours: Cost, other: Cost, goal: float = 0) -> None:
+    """Print a line of the table. The machine may be busy, so that a goal that is missed is no exit code."""
+    line = f"  {what:<58} {ours.seconds:6.2f} s, {ours.seconds / other.seconds:4.2f} x {other.seconds:5.2f} s"
+    line += f"   processor {ours.processor:5.2f} s"
+    if other.processor:
+        line += f", {ours.processor / other.processor:4.2f} x {other.processor:5.2f} s"
+    line += f"   {ours.memory:3.0f} MB" + (f", {other.memory:3.0f} MB" if other.memory else "")
+    if goal:
+        line += f"   {'reached' if ours.seconds <= goal * other.seconds else 'MISSED'}"
+    print(line, flush=True)
 
 
 def main() -> None:
     """Measure and print."""
-    print(f"medians of {ROUNDS} runs in alternation, {os.cpu_count()} cores, start-up included\n")
-    for services in SIZES:
-        for latency in LATENCIES:
-            for connect_with in ("none", "sftp"):
-                inventory(services, latency, connect_with)
-    loops()
-    backups()
+    print(f"medians of {ROUNDS} runs in alternation, {os.cpu_count()} cores, start-up included;")
+    print(f"the goal of the inventory and of backups is {GOAL} x what they are compared with\n")
+    if "inventory" in PARTS:
+        for services in SIZES:
+            for latency in LATENCIES:
+                for connect_with in ("none", "sftp"):
+                    inventory(services, latency, connect_with)
+    if "tasks" in PARTS:
+        loops()
+    if "backups" in PARTS:
+        backups()
 
 
 if __name__ == "__main__":

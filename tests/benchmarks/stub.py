@@ -18,6 +18,16 @@ from typing import Any
 
 BACKUPS = re.compile(r"/api/resources/([^/]+)/backups")
 TIME = "2026-01-01T00:00:00.000Z"
+HETZNER = "/v1"
+"""Where the list of SSH keys is as Hetzner's cloud would give it, to be compared with."""
+PAGE = {
+    "page": 1,
+    "per_page": 50,
+    "previous_page": None,
+    "next_page": None,
+    "last_page": 1,
+    "total_entries": 0,
+}
 
 
 class Account:
@@ -43,6 +53,7 @@ class Account:
         self._keep("/api/projects", listed)
         self._keep("/api/resources", {"items": services})
         self._keep("/api/users/me/ssh-keys", [])
+        self._keep(f"{HETZNER}/ssh_keys", {"ssh_keys": [], "meta": {"pagination": PAGE}})
 
     def _keep(self, path: str, answer: Any) -> None:
         self.answers[path] = http(200, json.dumps(answer).encode())
@@ -112,7 +123,7 @@ async def serve(account: Account, latency: float) -> None:
                 body = await reader.readexactly(int(length[1])) if length else b""
                 await asyncio.sleep(latency)
                 writer.write(account.answer(method, path.partition("?")[0], body))
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             writer.close()
 
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
