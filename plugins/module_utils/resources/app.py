@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 from ..api.errors import Conflict, Refused
 from ..api.models import App, AppQuote, Dimensions
 from .apps import ON_APP, app_view, check_slug, choose, find_app, foreseen_app, need_app
+from .lookup import foresee
 from .money import Cost, from_millicents, shown
 from .plan import Plan, Resource, Step, Task
-from .problems import Invalid, WaitEnded
+from .problems import Invalid, Missing, WaitEnded
 from .service_settings import check_budget, describe_size
 from .service_view import AWAITING_ADMIN, FAILED, PROVISIONING
 from .waiting import create_unique, wait_until
@@ -55,7 +56,7 @@ def creation(task: Task, slug: str) -> Plan:
     options = task.options
     size = whole_size(options["dimensions"])
     host = choose(options["host"], options["host"] and task.client.app_nodes(), "host")
-    project = choose(options["project"], options["project"] and task.client.app_projects(), "project")
+    project = project_of(task)
     quote = task.client.quote_app(host, size)
     cost = quoted(quote)
     check_budget(task, cost.after, f"application {slug!r}")
@@ -82,6 +83,19 @@ def creation(task: Task, slug: str) -> Plan:
         after=summary(task, quote, cost),
         cost=cost,
     )
+
+
+def project_of(task: Task) -> str | None:
+    """Return the id of the wished project; nothing leaves it to the platform.
+
+    :raises Missing: when there is none of this name, and none can come before this task.
+    """
+    wanted = task.options["project"]
+    try:
+        return choose(wanted, wanted and task.client.app_projects(), "project")
+    except Missing as error:
+        foresee(task, error, "creates")
+        return None  # check mode only quotes, and the price is the same in every project
 
 
 def whole_size(given: dict[str, Any] | None) -> Dimensions | None:

@@ -42,7 +42,6 @@ def test_an_application_is_created_once(platform: Platform) -> None:
         ({"slug": "shop_1"}, "hyphens"),
         ({"slug": "blog", "host": "node-paris-2"}, "did you mean 'node-paris-1'?"),
         ({"slug": "blog", "host": "node-metal-1"}, "unknown host"),
-        ({"slug": "blog", "project": "defualt"}, "did you mean 'default'?"),
         ({"slug": "blog", "dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
         ({"slug": "blog", "max_monthly": "3"}, "over max_monthly 3.00"),
         ({"slug": "blog", "max_monthly": "cheap"}, "must be an amount"),
@@ -56,6 +55,18 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
     refused = platform.run(APP, **wish)
     assert refused["failed"] and said in refused["msg"]
     assert planned["msg"] == refused["msg"]
+    assert platform.writes() == []
+
+
+def test_a_project_may_still_come_in_check_mode_alone(platform: Platform) -> None:
+    wish = {"slug": "blog", "project": "defualt"}
+    planned = platform.run(APP, check_mode=True, **wish)
+    assert planned["changed"] and planned["cost"]["monthly_after"] == "3.885"
+    assert planned["diff"]["after"]
+    [warning] = planned["warnings"]
+    assert "did you mean 'default'?" in warning and "creates it before this task" in warning
+    refused = platform.run(APP, **wish)
+    assert refused["failed"] and refused["msg"] in warning
     assert platform.writes() == []
 
 
