@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import asyncssh
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.module_utils import resources
@@ -29,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.plan imp
 from faults.hurried import PATIENCE, Clock, Exchange, Wire, hurried
 from faults.truth import Truth
 from sandbox.embedded import Embedded, quick_folder
+from sandbox.registry.images import build_image
 
 Fault = Mapping[str, Any]
 REFUSED: Fault = {"kind": "refused"}
@@ -92,6 +94,7 @@ class Runner:
 
     sandbox: Embedded
     folder: Path
+    inputs: Path
     facts: dict[str, str] = field(default_factory=dict)
     clock: Clock = field(init=False)
     connections: wire.Wire = field(default_factory=wire.Wire)
@@ -115,7 +118,8 @@ class Runner:
     def look_up_facts(self) -> None:
         """Learn the ids and digests that options may name."""
         truth = Truth.of(self.sandbox)
-        self.facts = {"folder": str(self.folder)}
+        key = (self.inputs / "key.pub").read_text()
+        self.facts = {"folder": str(self.folder), "inputs": str(self.inputs), "public_key": key}
         self.facts |= {f"id_{service['name']}": service["id"] for service in truth.all("service")}
         self.facts |= {f"digest_{release['tag']}": release["digest"] for release in truth.all("release")}
 
@@ -179,9 +183,22 @@ def runner(sandbox: Embedded) -> Iterator[Runner]:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("HOSTED_")}
         settings |= {"HOME": home, "ANSIBLE_HOME": str(Path(home) / "work" / "ansible")}
         with mock.patch.dict(os.environ, settings, clear=True):
-            work = Runner(sandbox, Path(home) / "work")
+            work = Runner(sandbox, Path(home) / "work", made_inputs(Path(home) / "inputs"))
             yield work
             work.connections.close()
+
+
+def made_inputs(folder: Path) -> Path:
+    """Make what tasks send from this machine: an image, a tree of files, and the key to log in with."""
+    (folder / "site" / "pages").mkdir(parents=True)
+    (folder / "site" / "index.html").write_text("welcome\n")
+    (folder / "site" / "pages" / "one.html").write_text("one\n")
+    build_image(folder / "image.tar", {"app/server": b"binary"}, tag="v9")
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    (folder / "key").touch(mode=0o600)
+    (folder / "key").write_bytes(key.export_private_key())
+    (folder / "key.pub").write_text(key.export_public_key().decode().strip())
+    return folder
 
 
 def leave_memory_alone() -> None:

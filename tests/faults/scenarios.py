@@ -46,10 +46,10 @@ ACCOUNT: dict[str, Any] = {
 class Scenario:
     """One task, and what it is judged by.
 
-    In the options ``{folder}``, ``{digest_v2}`` and ``{id_idle}`` are filled in. ``before`` are tasks that
-    come first, without a fault. ``happens`` names what must have happened on the platform whenever the task
-    succeeds, where the state alone does not show it. A task that is ``repeated`` changes something in every
-    run.
+    In the options ``{folder}``, ``{inputs}``, ``{public_key}``, ``{digest_v2}`` and ``{id_idle}`` are filled
+    in. ``before`` are tasks that come first, without a fault. ``happens`` names what must have happened on
+    the platform whenever the task succeeds, where the state alone does not show it. A task that is
+    ``repeated`` changes something in every run.
     """
 
     noun: str
@@ -74,6 +74,9 @@ ENVIRONMENT = {"slug": "shop", "variables": {"MODE": "live"}, "secret_variables"
                "state_dir": "{folder}/state"}  # fmt: skip
 TABLE = (("database_query", {"service": "db", "query": "CREATE TABLE t (n INTEGER)", "read_only": False}),)
 INSERT = {"service": "db", "query": "INSERT INTO t VALUES (1)", "read_only": False}
+DEPLOY_KEY = (("ssh_key", {"name": "deploy", "public_key": "{public_key}"}),)
+SYNC = {"service": "mc", "src": "{inputs}/site", "dest": "site", "private_key_file": "{inputs}/key",
+        "known_hosts": "{folder}/known_hosts", "delete": True}  # fmt: skip
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario("project", "create", {"name": "new"}),
@@ -142,4 +145,17 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("app_info", "one with its releases", {"slug": "shop", "include": ["releases"]}),
     Scenario("project_info", "one", {"project": "games", "include": ["services", "spend", "graph"]}),
     Scenario("billing_info", "overview", {}),
+    Scenario("account_info", "whose token it is", {}),
+    Scenario("quote", "a service", {"product": "postgresql", "host": "node-paris-1", "dimensions": SIZE}),
+    Scenario("backup_info", "those of one", {"services": ["mc"]}),
+    Scenario("snapshot_info", "those of one", {"services": ["box"]}, before=SNAPSHOT),
+    Scenario("ssh_key_info", "all", {}),
+    Scenario("file_info", "a tree", {"service": "mc", "recurse": True}),
+    Scenario("sftp_info", "access", {"service": "mc"}),
+    Scenario("database_info", "a table", {"service": "db", "table": "t"}, before=TABLE),
+    Scenario("app_image", "push", {"slug": "shop", "path": "{inputs}/image.tar", "tag": "v9"}),
+    Scenario("sftp_sync", "push", SYNC, before=DEPLOY_KEY),
+    Scenario("sftp_sync", "pull", {**SYNC, "direction": "pull", "src": "world", "dest": "{folder}/world"},
+             before=DEPLOY_KEY),
+    Scenario("sftp_host_key", "pin", {"service": "mc", "known_hosts": "{folder}/known_hosts"}),
 )  # fmt: skip

@@ -27,6 +27,7 @@ COMPARED = {
     "snapshot": ("service_id", "name"),
     "key": ("name", "blob"),
     "release": ("service_id", "tag", "digest"),
+    "scan": ("id", "status"),
     "order": ("product", "name"),
 }  # fmt: skip
 """Of each kind of record, what a task can have an influence on; moments and ids differ in every run."""
