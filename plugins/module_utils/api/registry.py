@@ -80,7 +80,8 @@ class Repository:
 
         def request(method: str, url: str, **options: Any) -> Any:
             self._check_address(url)
-            bounds = {"allow_redirects": False, "timeout": self._timeout}
+            # The library leaves out `verify` in some of its calls; the environment would then decide.
+            bounds = {"allow_redirects": False, "timeout": self._timeout, "verify": verify}
             return plain_request(method, url, **{**options, **bounds})
 
         registry.session.request = request
