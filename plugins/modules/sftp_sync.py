@@ -152,8 +152,9 @@ notes:
   - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of
     connecting and logging in over SFTP.
   - The content of files of 64 MiB and more goes through OpenSSH's C(ssh) where that is installed and the login needs
-    neither password nor passphrase, as it encrypts several times faster. It accepts the key of the server that this
-    task has verified and no other, and reads no configuration. Where it cannot be used, nothing is lost but time.
+    neither password nor passphrase, as it encrypts several times faster. Each such file has two connections of its
+    own. They accept the key of the server that this task has verified and no other, and read no configuration. Where
+    they cannot be used, nothing is lost but time.
   - When something cannot be copied the task fails and RV(finished) lists what was done until then. Running it
     again goes on from there.
 seealso:

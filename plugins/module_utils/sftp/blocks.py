@@ -10,7 +10,7 @@ sparse file, so that one which ends in a hole arrives too short.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from .trees import gather
@@ -38,21 +38,44 @@ def block_size(sftp: Any) -> int:
     return min(limits.max_read_len, limits.max_write_len, BLOCK) if limits else SAFE_BLOCK
 
 
-async def send(handle: int, file: Any, size: int, block: int, moved: Moved) -> None:
-    """Write the first ``size`` bytes of a file of this machine to an open one of the server."""
+class Blocks:
+    """A file of ``size`` bytes cut into blocks, or some of them: offset and length of each."""
+
+    def __init__(self, size: int, length: int, offsets: range | None = None) -> None:
+        self.size, self.length = size, length
+        self.offsets = range(0, size, length) if offsets is None else offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return ((offset, min(self.length, self.size - offset)) for offset in self.offsets)
+
+    def shares(self, count: int) -> list[Blocks]:
+        """Deal the blocks out to so many."""
+        return [Blocks(self.size, self.length, self.offsets[number::count]) for number in range(count)]
+
+
+def read_whole(handle: int, offset: int, length: int) -> bytes:
+    """Read a block of a file of this machine."""
+    data = os.pread(handle, length, offset)
+    if len(data) < length:
+        raise Shrank
+    return data
+
+
+async def send(handle: int, file: Any, blocks: Blocks, moved: Moved) -> None:
+    """Write blocks of a file of this machine to an open one of the server."""
 
     async def move(offset: int, length: int) -> None:
-        data = os.pread(handle, length, offset)
-        if len(data) < length:
-            raise Shrank
-        await file.write(data, offset)
+        await file.write(read_whole(handle, offset, length), offset)
         moved(length)
 
-    await in_blocks(size, block, move)
+    await several_at_once(blocks, move)
 
 
-async def fetch(file: Any, handle: int, size: int, block: int, moved: Moved) -> None:
-    """Write the first ``size`` bytes of an open file of the server to one of this machine."""
+async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
+    """Write blocks of an open file of the server to one of this machine."""
 
     async def move(offset: int, length: int) -> None:
         end = offset + length
@@ -64,19 +87,18 @@ async def fetch(file: Any, handle: int, size: int, block: int, moved: Moved) -> 
             offset += written
             moved(written)
 
-    await in_blocks(size, block, move)
+    await several_at_once(blocks, move)
 
 
-async def in_blocks(size: int, block: int, move: Callable[[int, int], Awaitable[None]]) -> None:
+async def several_at_once(blocks: Blocks, move: Callable[[int, int], Awaitable[None]]) -> None:
     """Call ``move`` with offset and length of every block."""
-    offsets = range(0, size, block)
-    todo = iter(offsets)
+    todo = iter(blocks)
 
     async def work() -> None:
-        for offset in todo:
-            await move(offset, min(block, size - offset))
+        for offset, length in todo:
+            await move(offset, length)
 
-    if len(offsets) <= 1:
+    if len(blocks) <= 1:
         await work()
     else:
-        await gather(*(work() for _worker in range(min(max(IN_FLIGHT // block, 1), len(offsets)))))
+        await gather(*(work() for _worker in range(min(max(IN_FLIGHT // blocks.length, 1), len(blocks)))))

@@ -5,7 +5,7 @@
 
 That program encrypts on a processor of its own, at a fraction of what it costs in Python. Only content goes
 this way: files are made, finished and put in their places over the session. Whatever is against it, from a
-missing program to a server that wants no second connection, leaves the ordinary way.
+missing program to a server that wants no further connection, leaves the ordinary way.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import IO, cast
 
-from .blocks import Moved, Shrank
+from .blocks import Blocks, Moved, Shrank, read_whole
+from .trees import gather
 
 WORTH_IT = 64 * 1024 * 1024
-"""From this size on, in bytes, a further connection pays."""
+"""From this size on, in bytes, further connections pay."""
+PIPES = 2
+"""How many carry one file. Each can use a processor of its own at either end, and has its own window."""
 AT_ONCE = 16
 """How many requests are under way. Few enough that neither side ever waits for the other to read."""
 PIPE_BYTES = 1024 * 1024
@@ -66,41 +70,44 @@ class Pipe:
 
     # --- Whole files ------------------------------------------------------------------------------
 
-    def send(self, handle: int, path: bytes, size: int, block: int, moved: Moved) -> None:
-        """Write the first ``size`` bytes of a file of this machine to one that is there on the server."""
+    def send(self, handle: int, path: bytes, blocks: Blocks, moved: Moved) -> None:
+        """Write blocks of a file of this machine to one that is there on the server."""
         remote = self._begin(path, FOR_WRITING)
         under_way: deque[int] = deque()
-        for offset in range(0, size, block):
-            data = os.pread(handle, min(block, size - offset), offset)
-            if len(data) < min(block, size - offset):
-                raise Shrank
+        for offset, length in blocks:
+            data = read_whole(handle, offset, length)
             if len(under_way) == AT_ONCE:
                 self._confirm()
                 moved(under_way.popleft())
-            self._request(WRITE, string(remote) + struct.pack(">QI", offset, len(data)), data)
-            under_way.append(len(data))
+            self._request(WRITE, string(remote) + struct.pack(">QI", offset, length), data)
+            under_way.append(length)
         while under_way:
             self._confirm()
             moved(under_way.popleft())
         self._request(CLOSE, string(remote))
         self._confirm()
 
-    def fetch(self, path: bytes, handle: int, size: int, block: int, moved: Moved) -> None:
-        """Write the first ``size`` bytes of a file of the server to one of this machine."""
+    def fetch(self, path: bytes, handle: int, blocks: Blocks, moved: Moved) -> None:
+        """Write blocks of a file of the server to one of this machine."""
         remote = self._begin(path, FOR_READING)
-        todo = deque((offset, min(block, size - offset)) for offset in range(0, size, block))
+        todo = iter(blocks)
         under_way: dict[int, tuple[int, int]] = {}
-        while todo or under_way:
-            while todo and len(under_way) < AT_ONCE:
-                offset, length = todo.popleft()
-                asked = self._request(READ, string(remote) + struct.pack(">QI", offset, length))
-                under_way[asked] = (offset, length)
+
+        def ask(offset: int, length: int) -> None:
+            asked = self._request(READ, string(remote) + struct.pack(">QI", offset, length))
+            under_way[asked] = (offset, length)
+
+        for block in islice(todo, AT_ONCE):
+            ask(*block)
+        while under_way:
             answered, data = self._data()
             offset, length = under_way.pop(answered)
             written = os.pwrite(handle, data, offset)
             moved(written)
-            if written < length:  # a server may send less than it was asked for
-                todo.appendleft((offset + written, length - written))
+            # A server may send less than it was asked for.
+            rest = (offset + written, length - written) if written < length else next(todo, None)
+            if rest:
+                ask(*rest)
 
     # --- Requests and their answers ---------------------------------------------------------------
 
@@ -160,27 +167,43 @@ def string(value: bytes) -> bytes:
     return struct.pack(">I", len(value)) + value
 
 
-async def over_pipe(command: Sequence[str], work: Callable[[Pipe, Moved], None], moved: Moved) -> bool:
-    """Do ``work`` with a pipe beside the loop; return whether that could be done."""
-    loop = asyncio.get_running_loop()
+Work = Callable[[Pipe, Blocks, Moved], None]
+
+
+async def over_pipes(command: Sequence[str], work: Work, blocks: Blocks, moved: Moved) -> bool:
+    """Do ``work`` on the blocks of a file, dealt out to some pipes; return whether that could be done."""
     arrived = 0
 
     def count(size: int) -> None:
         nonlocal arrived
         arrived += size
+        moved(size)
+
+    try:
+        await gather(*(over_pipe(command, work, share, count) for share in blocks.shares(PIPES)))
+    except (NotThisWay, BrokenPipeError):
+        moved(-arrived)
+        return False
+    return True
+
+
+async def over_pipe(command: Sequence[str], work: Work, blocks: Blocks, moved: Moved) -> None:
+    """Do ``work`` with a pipe, beside the loop.
+
+    :raises NotThisWay: or BrokenPipeError, when that cannot be done.
+    """
+    loop = asyncio.get_running_loop()
+
+    def count(size: int) -> None:
         loop.call_soon_threadsafe(moved, size)
 
     try:
         pipe = Pipe(command)
     except OSError:
-        return False
-    working = loop.run_in_executor(None, work, pipe, count)
+        raise NotThisWay from None
+    working = loop.run_in_executor(None, work, pipe, blocks, count)
     try:
         await asyncio.shield(working)
-        return True
-    except (NotThisWay, BrokenPipeError):
-        moved(-arrived)
-        return False
     finally:
         pipe.stop()  # so that the work ends too when it was called off
         await asyncio.wait([working])

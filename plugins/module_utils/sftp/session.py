@@ -20,6 +20,7 @@ from ..api.text import clean
 from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
 from .host_keys import HostKeys
 from .library import asyncssh
+from .packets import start_sftp
 
 T = TypeVar("T")
 
@@ -27,7 +28,6 @@ KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 15, 4
 # The first that both sides know is taken; with AES in hardware these are the fastest.
 CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes128-ctr"]
 CIPHERS += ["aes192-ctr", "aes256-ctr"]
-MSG_IGNORE = 2
 ALIAS = "hosted-services"
 """The name under which ssh looks up the key that this connection has found to be right."""
 
@@ -207,8 +207,7 @@ class Session:
             raise
         if self._remember:
             keys.pin()
-        without_empty_packets(self._connection)
-        self.sftp = await self._connection.start_sftp_client()
+        self.sftp = await start_sftp(self._connection)
 
     async def _close(self) -> None:
         if self._connection is not None:
@@ -234,17 +233,3 @@ class Session:
         if self.sftp is None:
             return ConnectionBroken(f"cannot connect to {self.login}: {reason}")
         return ConnectionBroken(f"the connection to {self.login} was lost: {reason}")
-
-
-def without_empty_packets(connection: Any) -> None:
-    """Keep the library from putting an empty packet before each of its own, which is a sixth of its work.
-
-    They were meant against a weakness of ciphers in CBC mode, and none of :data:`CIPHERS` is one.
-    """
-    send = connection.send_packet
-
-    def send_packet(kind: int, *arguments: Any, **options: Any) -> None:
-        if kind != MSG_IGNORE:
-            send(kind, *arguments, **options)
-
-    connection.send_packet = send_packet

@@ -19,11 +19,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any
 
-from .blocks import IN_FLIGHT, Moved, block_size, fetch, send
+from .blocks import IN_FLIGHT, Blocks, Moved, block_size, fetch, send
 from .errors import TransferFailed
 from .library import asyncssh
 from .patterns import Patterns
-from .pipe import WORTH_IT, Pipe, over_pipe
+from .pipe import WORTH_IT, Pipe, Work, over_pipes
 from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree, shown
 
 LARGE = 1024 * 1024
@@ -227,24 +227,26 @@ class Remote(Side):
     async def _send(self, handle: int, file: Any, temporary: str, size: int, moved: Moved) -> None:
         """Send content, in the faster way where that pays and can be had."""
 
-        def work(pipe: Pipe, count: Moved) -> None:
-            pipe.send(handle, encoded(temporary), size, self._block, count)
+        def work(pipe: Pipe, blocks: Blocks, count: Moved) -> None:
+            pipe.send(handle, encoded(temporary), blocks, count)
 
-        if not await self._fast(size, work, moved):
-            await send(handle, file, size, self._block, moved)
+        blocks = Blocks(size, self._block)
+        if not await self._fast(work, blocks, moved):
+            await send(handle, file, blocks, moved)
 
     async def _fetch(self, file: Any, path: str, handle: int, size: int, moved: Moved) -> None:
         """Fetch content, in the faster way where that pays and can be had."""
 
-        def work(pipe: Pipe, count: Moved) -> None:
-            pipe.fetch(encoded(self.at(path)), handle, size, self._block, count)
+        def work(pipe: Pipe, blocks: Blocks, count: Moved) -> None:
+            pipe.fetch(encoded(self.at(path)), handle, blocks, count)
 
-        if not await self._fast(size, work, moved):
-            await fetch(file, handle, size, self._block, moved)
+        blocks = Blocks(size, self._block)
+        if not await self._fast(work, blocks, moved):
+            await fetch(file, handle, blocks, moved)
 
-    async def _fast(self, size: int, work: Callable[[Pipe, Moved], None], moved: Moved) -> bool:
-        command = self._ssh_command() if size >= WORTH_IT else None
-        return command is not None and await over_pipe(command, work, moved)
+    async def _fast(self, work: Work, blocks: Blocks, moved: Moved) -> bool:
+        command = self._ssh_command() if blocks.size >= WORTH_IT else None
+        return command is not None and await over_pipes(command, work, blocks, moved)
 
     def _turn(self, entry: Entry) -> AbstractAsyncContextManager[Any]:
         """Wait, with a large file, until few enough others are under way."""

@@ -252,7 +252,13 @@ async def gather(*works: Any) -> None:
     """Do all at once. The first error ends the others and is raised, once they have cleaned up."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        await asyncio.gather(*tasks)
+        # Unlike the loop's own gather this leaves them alone when it is called off: to be called off twice
+        # would end them in the middle of cleaning up.
+        if tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in tasks:
+            if task.done():
+                task.result()
     finally:
         for task in tasks:
             task.cancel()

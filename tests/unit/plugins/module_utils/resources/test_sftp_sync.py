@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils.sftp import sides
-from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import over_pipe
+from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import over_pipes
 from ansible_collections.hosted.services.plugins.module_utils.sftp.session import Session
 from unit.plugins.module_utils.sftp import servers
 from unit.plugins.module_utils.sftp.servers import Server
@@ -243,10 +243,10 @@ def test_large_files_take_the_faster_way_where_it_is(
     ends = []
 
     async def watched(*arguments: Any) -> bool:
-        ends.append(await over_pipe(*arguments))
+        ends.append(await over_pipes(*arguments))
         return ends[-1]
 
-    monkeypatch.setattr(sides, "over_pipe", watched)
+    monkeypatch.setattr(sides, "over_pipes", watched)
     good(sync(src=str(src), dest="up"))
     assert content(server.root / "up") == content(src)
     good(sync(direction="pull", src="up", dest=str(back)))

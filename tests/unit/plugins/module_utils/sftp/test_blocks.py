@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.sftp.blocks import (
     BLOCK,
     SAFE_BLOCK,
+    Blocks,
     Shrank,
     block_size,
     fetch,
@@ -62,10 +63,10 @@ def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
         counted[where] += count
 
     with opened(tmp_path / "here") as handle:
-        asyncio.run(send(handle, there, size, SMALL_BLOCK, lambda count: add(0, count)))
+        asyncio.run(send(handle, there, Blocks(size, SMALL_BLOCK), lambda count: add(0, count)))
     assert bytes(there.content) == content
     with opened(tmp_path / "back") as handle:
-        asyncio.run(fetch(there, handle, size, SMALL_BLOCK, lambda count: add(1, count)))
+        asyncio.run(fetch(there, handle, Blocks(size, SMALL_BLOCK), lambda count: add(1, count)))
     assert (tmp_path / "back").read_bytes() == content
     assert counted == [size, size]
 
@@ -73,7 +74,7 @@ def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
 def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
     content = os.urandom(5000)
     with opened(tmp_path / "back") as handle:
-        asyncio.run(fetch(File(content, at_most=7), handle, 5000, SMALL_BLOCK, lambda count: None))
+        asyncio.run(fetch(File(content, at_most=7), handle, Blocks(5000, SMALL_BLOCK), lambda count: None))
     assert (tmp_path / "back").read_bytes() == content
 
 
@@ -81,9 +82,18 @@ def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
 def test_a_file_that_shrank_is_an_error(size: int, tmp_path: Path) -> None:
     (tmp_path / "here").write_bytes(bytes(size - 1))
     with opened(tmp_path / "here") as handle, pytest.raises(Shrank, match="became shorter"):
-        asyncio.run(send(handle, File(), size, SMALL_BLOCK, lambda count: None))
+        asyncio.run(send(handle, File(), Blocks(size, SMALL_BLOCK), lambda count: None))
     with opened(tmp_path / "back") as handle, pytest.raises(Shrank, match="became shorter"):
-        asyncio.run(fetch(File(bytes(size - 1)), handle, size, SMALL_BLOCK, lambda count: None))
+        asyncio.run(fetch(File(bytes(size - 1)), handle, Blocks(size, SMALL_BLOCK), lambda count: None))
+
+
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 2001, 12_345])
+def test_shares_are_all_blocks_once(size: int) -> None:
+    blocks = Blocks(size, SMALL_BLOCK)
+    shares = blocks.shares(3)
+    assert sorted(block for share in shares for block in share) == list(blocks)
+    assert sum(length for __, length in blocks) == size
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
 def test_blocks_are_as_large_as_the_server_takes() -> None:

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.sftp.blocks import Shrank
+from ansible_collections.hosted.services.plugins.module_utils.sftp.blocks import Blocks, Shrank
 from ansible_collections.hosted.services.plugins.module_utils.sftp.host_keys import ACCEPT_NEW, HostKeys
 from ansible_collections.hosted.services.plugins.module_utils.sftp.library import asyncssh
 from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import (
     AT_ONCE,
     NotThisWay,
     Pipe,
-    over_pipe,
+    over_pipes,
 )
 from ansible_collections.hosted.services.plugins.module_utils.sftp.session import Login, Session
 from unit.plugins.module_utils.sftp import servers
@@ -58,7 +58,7 @@ def test_send(pipe: Pipe, content: bytes, tmp_path: Path) -> None:
     there, moved = tmp_path / "there", list[int]()
     there.touch()
     with (tmp_path / "here").open("rb") as file:
-        pipe.send(file.fileno(), os.fsencode(there), SIZE, BLOCK, moved.append)
+        pipe.send(file.fileno(), os.fsencode(there), Blocks(SIZE, BLOCK), moved.append)
     assert there.read_bytes() == content
     assert sum(moved) == SIZE and len(moved) == SIZE // BLOCK + 1
 
@@ -66,7 +66,7 @@ def test_send(pipe: Pipe, content: bytes, tmp_path: Path) -> None:
 def test_fetch(pipe: Pipe, content: bytes, tmp_path: Path) -> None:
     moved: list[int] = []
     with (tmp_path / "there").open("wb") as file:
-        pipe.fetch(os.fsencode(tmp_path / "here"), file.fileno(), SIZE, BLOCK, moved.append)
+        pipe.fetch(os.fsencode(tmp_path / "here"), file.fileno(), Blocks(SIZE, BLOCK), moved.append)
     assert (tmp_path / "there").read_bytes() == content
     assert sum(moved) == SIZE
 
@@ -76,7 +76,7 @@ def test_a_server_that_answers_with_less_is_asked_again(command: list[str], tmp_
     (tmp_path / "here").write_bytes(os.urandom(size))
     pipe = Pipe(command)
     with (tmp_path / "there").open("wb") as file:
-        pipe.fetch(os.fsencode(tmp_path / "here"), file.fileno(), size, size, lambda count: None)
+        pipe.fetch(os.fsencode(tmp_path / "here"), file.fileno(), Blocks(size, size), lambda count: None)
     pipe.close()
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
@@ -86,17 +86,17 @@ def test_a_file_that_shrank_is_an_error(direction: str, pipe: Pipe, content: byt
     here, there = tmp_path / "here", tmp_path / "there"
     with here.open("rb") as source, there.open("wb") as target, pytest.raises(Shrank):
         if direction == "send":
-            pipe.send(source.fileno(), os.fsencode(there), SIZE + 1, BLOCK, lambda count: None)
+            pipe.send(source.fileno(), os.fsencode(there), Blocks(SIZE + 1, BLOCK), lambda count: None)
         else:
-            pipe.fetch(os.fsencode(here), target.fileno(), SIZE + 1, BLOCK, lambda count: None)
+            pipe.fetch(os.fsencode(here), target.fileno(), Blocks(SIZE + 1, BLOCK), lambda count: None)
 
 
 def test_what_the_server_refuses_is_left_to_the_ordinary_way(pipe: Pipe, content: bytes) -> None:
     with open(os.devnull, "wb") as file, pytest.raises(NotThisWay):
-        pipe.fetch(b"/does/not/exist", file.fileno(), SIZE, BLOCK, lambda count: None)
+        pipe.fetch(b"/does/not/exist", file.fileno(), Blocks(SIZE, BLOCK), lambda count: None)
 
 
-def breaks(pipe: Pipe, moved: Callable[[int], None]) -> None:
+def breaks(pipe: Pipe, blocks: Blocks, moved: Callable[[int], None]) -> None:
     moved(5)
     raise NotThisWay
 
@@ -104,22 +104,23 @@ def breaks(pipe: Pipe, moved: Callable[[int], None]) -> None:
 @pytest.mark.parametrize("command", [["/does/not/exist"], ["cat"]])
 def test_progress_is_taken_back_when_the_pipe_breaks(command: list[str]) -> None:
     moved: list[int] = []
-    assert not asyncio.run(over_pipe(command, breaks, moved.append))
+    assert not asyncio.run(over_pipes(command, breaks, Blocks(SIZE, BLOCK), moved.append))
     assert sum(moved) == 0
 
 
 def test_work_that_is_called_off_ends() -> None:
     over: list[str] = []
 
-    def work(pipe: Pipe, moved: Callable[[int], None]) -> None:
+    def work(pipe: Pipe, blocks: Blocks, moved: Callable[[int], None]) -> None:
         try:
-            pipe.fetch(b"x", 0, SIZE, BLOCK, moved)
+            pipe.fetch(b"x", 0, blocks, moved)
         finally:
             over.append("the thread ended")
 
     async def call_off() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(over_pipe(["sleep", "600"], work, lambda count: None), 0.2)
+            blocks = Blocks(SIZE, BLOCK)
+            await asyncio.wait_for(over_pipes(["sleep", "600"], work, blocks, lambda count: None), 0.2)
         assert over
 
     asyncio.run(call_off())
