@@ -44,8 +44,8 @@ display = Display()
 WATCHED = sys.stdout.isatty()
 """Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
 SECONDS_BETWEEN_PROGRESS = 10.0
-KEPT_CLIENT = "_hosted_services_client"
-"""Where a worker keeps its client: on the one object that the items of a loop share and no fork shares."""
+KEPT_TRANSPORT = "_hosted_services_transport"
+"""Where a worker keeps its transport: on the one object that the items of a loop share and no fork shares."""
 
 
 class InProcessAction(ActionBase):
@@ -135,13 +135,12 @@ class InProcessAction(ActionBase):
     def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
         """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
         key = (os.getpid(), settings, self._apart)
-        kept = vars(self._loader).get(KEPT_CLIENT)
+        kept = vars(self._loader).get(KEPT_TRANSPORT)
         if kept is None or kept[0] != key:
             wire = Wire() if self._apart else wire_of_run(folder_of_run())
-            kept = (key, Client(Transport(settings, log, wire)))
-            vars(self._loader)[KEPT_CLIENT] = kept
-        client: Client = kept[1]
-        return client
+            kept = (key, Transport(settings, log, wire))
+            vars(self._loader)[KEPT_TRANSPORT] = kept
+        return Client(kept[1])
 
     @contextmanager
     def _environment(self) -> Iterator[bool]:

@@ -140,3 +140,12 @@ def test_a_run_in_a_deep_folder_shares_a_connection_too(
     deep = tmp_path / ("deep" * 30)
     ansible.tasks(FOUR_READS, env={"ANSIBLE_LOCAL_TEMP": str(deep)}).succeed()
     assert front.connections == 1
+
+
+def test_what_one_item_did_is_not_said_of_the_next(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The items of a loop share what speaks to the platform, but not what became of their calls."""
+    sandbox.fault("projects.list", "status", status=400, nth=3, count=None)
+    loop = "- name: Both\n  hosted.services.project: {name: '{{ item }}'}\n  loop: [one, two]\n"
+    first, second = ansible.tasks(loop).items("Both")
+    assert first.result["changed"] and first.outcome == "ok"
+    assert second.outcome == "failed" and second.result["changed"] is False
