@@ -1,0 +1,97 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many small files and a large one go over as they are, and a second run changes nothing.
+
+Real plays, in both ways of running a task, against OpenSSH's server and the sandbox's. `make bench-sftp`
+holds 2,000 files and one of 1 GiB to the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import PIPES, WORTH_IT
+from integration.ansible_run import Ansible
+from unit.plugins.module_utils.sftp import servers
+from unit.plugins.module_utils.sftp.servers import Server
+
+FILES, FOLDERS = 300, 7
+PLAY = """
+- hosts: localhost
+  gather_facts: false
+  vars:
+    here: "{{ playbook_dir }}"
+  module_defaults:
+    hosted.services.sftp_sync:
+      host: "{{ server.host }}"
+      port: "{{ server.port }}"
+      username: "{{ server.username }}"
+      private_key_file: "{{ server.private_key_file }}"
+      known_hosts: "{{ here }}/known_hosts"
+  tasks:
+    - name: Push
+      hosted.services.sftp_sync: {src: "{{ here }}/tree", dest: up}
+    - name: Push again
+      hosted.services.sftp_sync: {src: "{{ here }}/tree", dest: up}
+    - name: Pull
+      hosted.services.sftp_sync: {direction: pull, src: up, dest: "{{ here }}/down"}
+    - name: Pull again
+      hosted.services.sftp_sync: {direction: pull, src: up, dest: "{{ here }}/down"}
+"""
+
+
+@pytest.fixture(params=["openssh", "sandbox"])
+def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server, and nothing on it."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "openssh" and (reason := servers.missing()):
+        pytest.skip(reason)
+    with (servers.openssh if request.param == "openssh" else servers.sandboxed)(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def tree(ansible: Ansible) -> Path:
+    """Small files in some folders, and one that is large enough for the faster way."""
+    root = ansible.folder / "tree"
+    for number in range(FILES):
+        path = root / f"folder-{number % FOLDERS}" / f"file-{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(os.urandom(number * 20))
+    (root / "large").write_bytes(os.urandom(WORTH_IT + 1))
+    return root
+
+
+def content(root: Path) -> dict[str, tuple[int, int, str]]:
+    """Return the mode, the time and a checksum of every file below a directory."""
+    return {
+        str(path.relative_to(root)): (
+            path.stat().st_mode,
+            int(path.stat().st_mtime),
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in the controller", "as a module"])
+def test_everything_arrives_and_stays(in_process: bool, ansible: Ansible, target: Server, tree: Path) -> None:
+    run = ansible.playbook(PLAY, in_process=in_process, variables={"server": target.options}).succeed()
+    for way in ("Push", "Pull"):
+        assert len(run[way].result["sftp_sync"]["created"]) == FILES + FOLDERS + 2
+        again = run[f"{way} again"].result
+        assert not again["changed"]
+        assert again["sftp_sync"]["unchanged"] == FILES + FOLDERS + 2
+    wanted = content(tree)
+    assert content(target.root / "up") == wanted
+    assert content(ansible.folder / "down") == wanted
+    log = target.root.parent / "sshd.log"
+    if log.exists():  # it tells whether the large file took the faster way
+        assert log.read_text().count("Accepted publickey") == 4 + 2 * PIPES
