@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hosted.services.plugins import module_utils
-from faults.matrix import FAULTS
+from faults.matrix import CALLS, FAULTS
 from faults.oracle import (
     BACKUP,
     CONVERGENCE,
@@ -47,8 +47,6 @@ from sandbox.embedded import Embedded
 Draw = random.Random
 FAULTY = 0.2
 """The share of calls that suffer a fault."""
-CALLS = 120
-"""For how many calls of a task faults are drawn; none makes more."""
 PIECE = 50
 """Runs that share a sandbox, and are lost when the machine goes down."""
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The matrix: every scenario, every call that it makes, every kind of fault, one at a time.
+"""The matrix: every scenario, every call that it makes, every kind of fault, once or for good.
 
-A cell runs its task with that one fault, then cleanly, then cleanly once more. The oracle judges the first
+A cell runs its task with that fault, then cleanly, then cleanly once more. The oracle judges the first
 run; the second one must reach the state of a run that nothing disturbed, and the third must change nothing.
 """
 
@@ -47,15 +47,30 @@ FAULTS: dict[str, Fault] = {
 TWINS = {name: name.replace(", done", ", not done") for name in FAULTS if name.endswith(", done")}
 """Whether the platform acted first makes no difference to a read: one of the two is enough there."""
 
+LASTING: dict[str, Fault] = {
+    "reset after, for good": {"kind": "reset", "when": "after"},
+    "503, not done, for good": {"kind": "status", "status": 503},
+}
+"""These befall the call and all that come after it: nothing can be looked up any more."""
+CALLS = 120
+"""How many calls of a task can be struck; none makes more."""
+
 
 @dataclass(frozen=True)
 class Cell:
-    """One task with one fault at one of its calls."""
+    """One task with one fault at one of its calls, or from one of its calls on."""
 
     scenario: Scenario
     call: int
     route: str
     fault: str
+
+    @property
+    def faults(self) -> dict[int, Fault]:
+        """What befalls which call."""
+        if self.fault in LASTING:
+            return dict.fromkeys(range(self.call, CALLS + 1), LASTING[self.fault])
+        return {self.call: FAULTS[self.fault]}
 
     def __str__(self) -> str:
         return f"{self.scenario.name} | call {self.call}: {self.route} | {self.fault}"
@@ -102,6 +117,8 @@ class Bench:
             for fault in FAULTS:
                 if exchange.writes or TWINS.get(fault) not in FAULTS:
                     yield Cell(self.scenario, exchange.number, str(exchange.route), fault)
+            for fault in LASTING:
+                yield Cell(self.scenario, exchange.number, str(exchange.route), fault)
 
     def run(self) -> Ran:
         """Run the task cleanly."""
@@ -110,7 +127,7 @@ class Bench:
     def judge(self, cell: Cell) -> Verdict:
         """Run a cell and return what the oracle says."""
         self.restore()
-        struck = self.work.run(self.scenario.noun, self.scenario.options, {cell.call: FAULTS[cell.fault]})
+        struck = self.work.run(self.scenario.noun, self.scenario.options, cell.faults)
         after = Truth.of(self.work.sandbox)
         problems = [*violations(struck, self.before, after, self.work.folder), *doubles(self.before, after)]
         if not struck.failed:
@@ -169,9 +186,10 @@ def run_scenario(name: str, share: float, seed: int) -> list[Verdict]:
 def figures(found: Sequence[Verdict], seconds: float) -> Iterator[str]:
     """Yield the figures of a run, one line each."""
     bad = [verdict for verdict in found if verdict.problems]
-    yield f"{len(SCENARIOS)} scenarios, {len(FAULTS)} faults, {len(found)} cells in {seconds:.0f} s"
+    kinds = [*FAULTS, *LASTING]
+    yield f"{len(SCENARIOS)} scenarios, {len(kinds)} faults, {len(found)} cells in {seconds:.0f} s"
     yield "  fault                         cells   succeeded  told truth  violations"
-    count: Mapping[str, Counter[str]] = {fault: Counter() for fault in FAULTS}
+    count: Mapping[str, Counter[str]] = {fault: Counter() for fault in kinds}
     for verdict in found:
         count[verdict.fault]["bad" if verdict.problems else "failed" if verdict.failed else "ok"] += 1
     for fault, numbers in count.items():

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..api.client import Client
 from ..api.connection import Connection
-from ..api.errors import HostedError, NotSent, OpenOutcome, Refused, UnexpectedAnswer
+from ..api.errors import OF_A_CALL, HostedError
 from ..api.libraries import require
 from ..api.text import HIDDEN, Redactor
 from ..api.transport import Transport
@@ -76,8 +76,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
 
 def left_half_way(error: HostedError, client: Any) -> bool:
     """Tell whether a call failed after others had changed something. Other errors say themselves what was."""
-    of_a_call = isinstance(error, (NotSent, OpenOutcome, Refused, UnexpectedAnswer))
-    return of_a_call and client is not None and bool(client.carried_out)
+    return isinstance(error, OF_A_CALL) and client is not None and bool(client.carried_out)
 
 
 def describe(resource: Resource, plan: Plan, around: Surroundings, result: dict[str, Any]) -> None:

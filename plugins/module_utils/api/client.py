@@ -28,14 +28,14 @@ M = TypeVar("M", bound=m.Model)
 class Client:
     """The platform as Python calls. Ids and names are strings; money is in the unit that a name ends in."""
 
-    def __init__(self, transport: Transport, carried_out: list[str] | None = None) -> None:
+    def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.carried_out: list[str] = [] if carried_out is None else carried_out
-        """The calls that may change something and that the platform said it had carried out, twins' too."""
+        self.carried_out: list[str] = []
+        """The calls that may change something and that the platform said it had carried out."""
 
     def twin(self) -> Client:
         """Return a client of the same settings for another thread."""
-        return Client(self.transport.twin(), self.carried_out)
+        return Client(self.transport.twin())
 
     # --- How every call is made -------------------------------------------------------------------
 

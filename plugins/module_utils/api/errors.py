@@ -106,3 +106,7 @@ class Redirected(HostedError):
 
 class UnexpectedAnswer(HostedError):
     """A field that is needed is missing or of another type than the specification shows."""
+
+
+OF_A_CALL = (NotSent, OpenOutcome, Refused, UnexpectedAnswer)
+"""What a single call ends in. Such an error knows nothing of the calls before it."""

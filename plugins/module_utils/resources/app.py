@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..api.errors import Conflict, Refused
+from ..api.errors import OF_A_CALL, Conflict, Refused
 from ..api.models import App, AppQuote, Dimensions
 from .apps import ON_APP, app_view, check_slug, choose, find_app, foreseen_app, need_app
 from .lookup import foresee
@@ -73,13 +73,15 @@ def creation(task: Task, slug: str) -> Plan:
         except Refused as error:
             raise explained(error, slug) from None
 
+    seen: list[App] = []
     steps = [Step(f"create application {slug!r} for {shown(cost.after)} a month", make)]
     if task.options["wait"]:
-        steps.append(Step(f"wait until application {slug!r} is created", lambda: created(task)))
+        wait = f"wait until application {slug!r} is created"
+        steps.append(Step(wait, lambda: seen.append(created(task))))
     return Plan(
         result=app_view(foreseen_app(slug)),
         steps=steps,
-        reread=lambda: app_view(need_app(task)),
+        reread=lambda: app_view(seen[0] if seen else read_created(task)),
         after=summary(task, quote, cost),
         cost=cost,
     )
@@ -138,6 +140,16 @@ def explained(error: Refused, slug: str) -> Refused | Invalid:
     )
 
 
+def read_created(task: Task) -> App:
+    """Return an application that was just created. The answer to that does not show it, so look it up."""
+    try:
+        return need_app(task)
+    except OF_A_CALL as error:
+        slug = task.options["slug"]
+        error.message = f"application {slug!r} was created, but its state is unknown: {error.message}"
+        raise
+
+
 def created(task: Task) -> App:
     """Return the application once it is created.
 
@@ -159,7 +171,7 @@ def created(task: Task) -> App:
 
     return wait_until(
         task,
-        lambda: need_app(task),
+        lambda: read_created(task),
         done,
         lambda app: f"its status is {app.status}",
         f"application {task.options['slug']!r}",

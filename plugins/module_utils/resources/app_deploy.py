@@ -199,20 +199,32 @@ def deploy(task: Task, app: App, digest: str) -> None:
         put_in_service(task, tag, digest)
     except DeployFailed as error:
         lines = last_lines(task, task.options["log_lines"])
-        details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines, "changed": True}
+        details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
         sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
+        before = digest_in_service(app)
+        now = in_service_now(task, before)
+        details["changed"] = now != before or now == digest
         if task.options["rollback"]:
-            outcome, brought_back = bring_back(task, digest_in_service(app), digest)
+            outcome, brought_back = bring_back(task, before, digest)
             details.update({"rollback": outcome, "rolled_back": brought_back})
             sentences.append(outcome)
         else:
+            kept = "The platform keeps it" if now == digest else "It may be"
             sentences.append(
-                "The platform may keep it in service although it does not run; deploy another version, or "
-                "this one again with force: true"
+                f"{kept} in service although it does not run; deploy another version, or this one again with "
+                "force: true"
             )
         if lines:
             sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
         raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
+
+
+def in_service_now(task: Task, before: str | None) -> str | None:
+    """Return the image in service after a failure; the one before where that cannot be read."""
+    try:
+        return digest_in_service(need_app(task))
+    except HostedError:
+        return before
 
 
 def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:

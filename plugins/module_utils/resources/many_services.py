@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..api.client import Client
-from ..api.errors import HostedError
+from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Service, ServiceSummary
 from .lookup import DELETING, find_project, service_meant
 from .on_service import check_offers
@@ -57,6 +57,8 @@ class Share:
     service: ServiceSummary | Service | None = None
     plan: Plan | None = None
     done: list[str] = field(default_factory=list)
+    half_way: bool = False
+    """Whether a call failed after others of the same step had changed something."""
     result: Mapping[str, Any] = field(default_factory=dict)
     error: HostedError | None = None
     skipped: str | None = None
@@ -73,7 +75,7 @@ class Share:
         return {
             "service": self.wanted if self.service is None else self.service.name,
             "service_id": None if self.service is None else self.service.id,
-            "changed": bool(actions),
+            "changed": bool(actions) or self.half_way,
             "failed": self.error is not None,
             "skipped": self.skipped is not None,
             "msg": self.error.message if self.error else self.skipped,
@@ -202,6 +204,7 @@ def as_steps(task: Task, shares: list[Share], summaries: list[str]) -> list[Step
 def carry_out(client: Client, share: Share) -> None:
     """Make the calls of one service's plan and read it again."""
     share.own.client = client
+    before = len(client.carried_out)
 
     def work() -> None:
         for step in share.plan.steps if share.plan else ():
@@ -211,6 +214,7 @@ def carry_out(client: Client, share: Share) -> None:
             share.result = share.plan.reread()
 
     attempt(share, work)
+    share.half_way = isinstance(share.error, OF_A_CALL) and len(client.carried_out) > before
 
 
 class SomeFailed(HostedError):
@@ -223,7 +227,7 @@ def failure(shares: list[Share], planned: bool) -> HostedError:
     actions = [action for share in shares for action in (share.planned() if planned else share.done)]
     details = {
         "services": [share.entry(share.planned() if planned else share.done) for share in shares],
-        "changed": bool(actions),
+        "changed": bool(actions) or any(share.half_way for share in shares),
         "actions": actions,
     }
     reasons = [(share, share.error) for share in failed if share.error]

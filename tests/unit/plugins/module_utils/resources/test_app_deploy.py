@@ -76,7 +76,9 @@ def test_an_analysis_that_failed_is_warned_of(plain: Platform) -> None:
 def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
     """And the task fails with both outcomes and the log."""
     result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
-    assert result["failed"] and result["changed"] and result["rolled_back"]
+    fill = platform.sandbox.control("GET", "/profile")["fill"]
+    assert result["failed"] and result["rolled_back"]
+    assert result["changed"] is (fill["deploy.failed"] != "the previous version runs again")
     assert "exited with code 1" in result["reason"]
     assert platform.digests["v1"] in result["rollback"]
     assert any("exited with code 1" in line for line in result["logs"])
@@ -89,6 +91,16 @@ def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
     result = plain.run(APP_DEPLOY, tag="broken")
     assert result["failed"] and result["changed"] and "rolled_back" not in result
     assert plain.in_service == plain.digests["broken"]
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+def test_a_deploy_that_the_platform_never_began_changes_nothing(rollback: bool, plain: Platform) -> None:
+    """What is in service is looked at: an error of the server alone does not tell."""
+    plain.sandbox.fault(DEPLOY, "status", count=None)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=rollback)
+    assert result["failed"] and not result["changed"]
+    assert ("may be in service" in result["msg"]) is not rollback
+    assert plain.in_service == plain.digests["v1"]
 
 
 def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> None:
