@@ -226,15 +226,15 @@ def main() -> None:
     """Measure and print."""
     print(f"medians of {ROUNDS} runs in alternation, start-up included, {os.cpu_count()} cores;")
     print(f"the goal of the inventory and of backups is {GOAL} x what they are compared with\n")
-    if "inventory" in PARTS:
-        for services in SIZES:
+    if "backups" in PARTS:
+        backups()
+    if "tasks" in PARTS:
+        loops()
+    if "inventory" in PARTS:  # last and largest last: a new process begins with the peak of the one it is from
+        for services in sorted(SIZES):
             for latency in LATENCIES:
                 for connect_with in ("none", "sftp"):
                     inventory(services, latency, connect_with)
-    if "tasks" in PARTS:
-        loops()
-    if "backups" in PARTS:
-        backups()
 
 
 if __name__ == "__main__":
