@@ -230,7 +230,7 @@ def main() -> None:
         backups()
     if "tasks" in PARTS:
         loops()
-    if "inventory" in PARTS:  # last and largest last: a new process begins with the peak of the one it is from
+    if "inventory" in PARTS:  # at the end, and the largest last: a peak of memory is passed on to what starts
         for services in sorted(SIZES):
             for latency in LATENCIES:
                 for connect_with in ("none", "sftp"):
