@@ -242,11 +242,20 @@ SECRETIVE = (
 """The modules that take or receive secrets, apart from the token, and one that does not."""
 
 
-def with_secrets(tasks: str, *more: str) -> str:
-    """Return those of the tasks that are of such modules, or of `more`; as a module each takes its time."""
-    modules = (*SECRETIVE, *more)
+IN_PROCESS_ALONE = (
+    "Order again", "Order, and keep what is generated wherever there is room",
+    "Copy with a password",
+    "Copy with a key and another passphrase", "Look for a value",
+)  # fmt: skip
+"""The tasks that, as modules, would put the same secrets into the same options as others do."""
+BODIES = ("database_query", "environment", "file", "service", "sftp_password")
+"""The modules whose calls take secrets along, or bring some back, as what they write."""
+
+
+def with_secrets(tasks: str, modules: tuple[str, ...] = SECRETIVE) -> str:
+    """Return those of the tasks that are of such modules; started for itself, each takes half a second."""
     chosen = [task for task in yaml.safe_load(tasks) if any(named(task, name) for name in modules)]
-    return json.dumps(chosen)
+    return json.dumps([task for task in chosen if task.get("name") not in IN_PROCESS_ALONE])
 
 
 def named(task: dict[str, Any], module: str) -> bool:
