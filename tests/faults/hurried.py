@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any, TypeVar
 from unittest import mock
@@ -219,7 +219,7 @@ def modules() -> tuple[ModuleType, ...]:
 @contextmanager
 def hurried(wire: Wire) -> Iterator[None]:
     """Let the collection run on this wire and by its clock."""
-    exchange, within, send = wires.Wire.send, wires.within, transport.Transport.send
+    exchange, within, send = wires.Wire.send, wires.Aside.within, transport.Transport.send
     wait = waiting.wait_until
 
     def replace(owner: Any, name: str, value: Any) -> None:
@@ -228,7 +228,7 @@ def hurried(wire: Wire) -> Iterator[None]:
     with ExitStack() as stack:
         replace(wires.Wire, "send", lambda own, *a: wire.exchange(exchange, own, *a))
         replace(transport.Transport, "send", lambda own, *a, **k: wire.send(send, own, *a, **k))
-        replace(wires, "within", lambda seconds, call: wire.within(within, seconds, call))
+        replace(wires.Aside, "within", lambda own, *a: wire.within(partial(within, own), *a))
         for module in modules():
             if vars(module).get("time") is time:
                 replace(module, "time", wire.clock)

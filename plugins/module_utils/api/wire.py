@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -75,6 +76,7 @@ class Wire:
 
     def __init__(self) -> None:
         self._session = open_session()
+        self._aside = Aside()
 
     def twin(self) -> Wire:
         """Return another one, for another thread."""
@@ -83,11 +85,12 @@ class Wire:
     def close(self) -> None:
         """Close the connections that are kept open."""
         self._session.close()
+        self._aside.end()
 
     def exchange(self, request: Request, seconds: float) -> Reply:
         """Send a request and return its answer; see :class:`Exchanger`."""
         try:
-            return within(seconds, lambda: self.send(request, seconds))
+            return self._aside.within(seconds, lambda: self.send(request, seconds))
         except TimeoutError:
             self._session = open_session()  # the old one is busy for as long as the server likes
             raise
@@ -137,32 +140,54 @@ def as_it_is(request: Any) -> Any:
     return request
 
 
-def within(seconds: float, call: Callable[[], T]) -> T:
-    """Run ``call`` and return what it returns, but wait no longer than ``seconds``.
+class Aside:
+    """A thread that makes calls for someone who waits no longer than he wants. It is kept for the next one.
 
     Time-outs of sockets bound each read, not their sum, and do not bound name resolution at all. A thread
-    that can be left behind bounds everything, whatever the other side does.
-
-    :raises TimeoutError: when the time is up; the thread ends when its own socket time-outs do.
+    that can be left behind bounds everything, whatever the other side does. Those of the standard library's
+    pools cannot: Python waits for them at its end.
     """
-    outcome: list[Any] = []
 
-    def run() -> None:
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[Callable[[], Any] | None] | None = None
+        self._outcomes: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def within(self, seconds: float, call: Callable[[], T]) -> T:
+        """Run ``call`` and return what it returns, but wait no longer than ``seconds``.
+
+        :raises TimeoutError: when the time is up; the thread ends when its own socket time-outs do.
+        """
+        if self._calls is None:
+            self._calls, self._outcomes = SimpleQueue(), SimpleQueue()
+            arguments = (self._calls, self._outcomes)
+            threading.Thread(target=make_calls, args=arguments, daemon=True, name="hosted.services").start()
+        self._calls.put(call)
         try:
-            outcome.append((call(), None))
-        except BaseException as error:  # handed over to the caller, whatever it is
-            outcome.append((None, error))
+            value, error = self._outcomes.get(timeout=seconds)
+        except Empty:
+            self.end()  # what comes later is the outcome of another call
+            raise TimeoutError from None
+        if error is not None:
+            raise error
+        result: T = value
+        return result
 
-    thread = threading.Thread(target=run, daemon=True, name="hosted.services call")
-    thread.start()
-    thread.join(seconds)
-    if not outcome:
-        raise TimeoutError
-    value, error = outcome[0]
-    if error is not None:
-        raise error
-    result: T = value
-    return result
+    def end(self) -> None:
+        """Let the thread end when it is done with its call."""
+        if self._calls is not None:
+            self._calls.put(None)
+            self._calls = None
+
+
+def make_calls(
+    calls: SimpleQueue[Callable[[], Any] | None], outcomes: SimpleQueue[tuple[Any, BaseException | None]]
+) -> None:
+    """Make each call and pass on its outcome, until there is ``None`` instead of one."""
+    while (call := calls.get()) is not None:
+        try:
+            outcomes.put((call(), None))
+        except BaseException as error:  # handed over to the caller, whatever it is
+            outcomes.put((None, error))
 
 
 def read_body(response: Any) -> bytes:

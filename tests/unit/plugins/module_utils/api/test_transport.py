@@ -336,11 +336,11 @@ def test_the_deadline_holds_whatever_the_server_does(
     error = outcome(connect(timeout=0.6), repeat)
     assert error.__class__ is errors.Interrupted
     assert "no whole answer" in error.message or "timed out" in error.message
-    assert len(server.requests) in ((1, 2) if repeat is r.Repeat.READ else (1,))
+    assert 1 <= len(server.requests) <= (1 + RETRIES if repeat is r.Repeat.READ else 1)
 
 
 def test_after_a_deadline_the_next_call_has_a_connection_of_its_own(server: Server, connect: Open) -> None:
-    sender = connect(timeout=0.5, retries=0)
+    sender = connect(timeout=3, retries=0)
     server.script = [server.no_answer, OK]
     outcome(sender, r.Repeat.NEVER)
     assert sender.send(r.WHOAMI, {}) == {"email": "me"}

@@ -29,6 +29,9 @@ class Platform(ThreadingHTTPServer):
         self.connections = 0
         self.cookies: list[str] = []
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Keep quiet about those who hang up before the end of an answer."""
+
 
 class Answers(BaseHTTPRequestHandler):
     """One connection."""

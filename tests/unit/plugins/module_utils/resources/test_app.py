@@ -59,7 +59,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
 
 
 def test_a_project_may_still_come_in_check_mode_alone(platform: Platform) -> None:
-    wish = {"slug": "blog", "project": "defualt"}
+    wish: dict[str, Any] = {"slug": "blog", "project": "defualt"}
     planned = platform.run(APP, check_mode=True, **wish)
     assert planned["changed"] and planned["cost"]["monthly_after"] == "3.885"
     assert planned["diff"]["after"]
