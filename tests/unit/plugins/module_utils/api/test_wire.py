@@ -1,11 +1,12 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which connections are used again, and what is not carried from one request to the next."""
+"""Which connections are used again, what is not carried to the next request, and what is given up."""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -13,7 +14,7 @@ from threading import Thread
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api import errors, wire
-from ansible_collections.hosted.services.plugins.module_utils.api.wire import Exchanger, Request, Wire
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Aside, Exchanger, Request, Wire
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import KeptWire
 
 Ask = Callable[..., bytes]
@@ -183,3 +184,49 @@ def test_a_body_beyond_the_bound_is_refused(
     monkeypatch.setattr(wire, "MAX_BODY", 1024 * 1024)
     with pytest.raises(errors.UnexpectedAnswer, match="larger than 1 MB"):
         ask(one_wire(), body="x" * 2_000_000)
+
+
+# --- Calls that can be given up -----------------------------------------------------------------------------
+
+
+def test_one_thread_makes_all_calls() -> None:
+    """To begin a thread for each costs a third of a call."""
+    aside = Aside()
+    threads = {aside.within(5, threading.get_ident) for __ in range(3)}
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+    aside.end()
+
+
+def test_what_a_call_raises_is_raised() -> None:
+    """Whatever it is, and the next call is made all the same."""
+    aside = Aside()
+    with pytest.raises(KeyboardInterrupt):
+        aside.within(5, interrupt)
+    assert aside.within(5, lambda: 1) == 1
+    aside.end()
+
+
+def interrupt() -> None:
+    """Raise what is not an Exception."""
+    raise KeyboardInterrupt
+
+
+def test_a_late_outcome_is_that_of_no_other_call() -> None:
+    """A call that was given up goes on aside; what becomes of it is told to nobody, and its thread ends."""
+    aside, go_on, late = Aside(), threading.Event(), []
+
+    def slow() -> str:
+        late.append(threading.current_thread())
+        go_on.wait(20)
+        return "late"
+
+    with pytest.raises(TimeoutError):
+        aside.within(0.05, slow)
+    assert aside.within(5, lambda: "next") == "next"
+    go_on.set()
+    late[0].join(5)
+    assert not late[0].is_alive()
+    assert aside.within(5, lambda: "last") == "last"
+    aside.end()
+    aside.end()
