@@ -165,7 +165,7 @@ long-demos: install
 	@$(EACH_PROFILE); $(MAKE) demo || failed+=" demo/$$profile"; $(LAST_WORD)
 
 .PHONY: test-faults
-test-faults: dev ## every scenario, every call it makes, every fault: an hour or so (SHARE=0.1 for a tenth)
+test-faults: dev ## every scenario, every call it makes, every fault: half an hour or so (SHARE=0.1 for a tenth)
 	@python -m faults.matrix --share $(or $(SHARE),1)
 
 .PHONY: test-chaos
