@@ -109,6 +109,8 @@ class Runner:
         self.sandbox.clock(freeze=True)
         self.clear_folder()
         self.look_up_facts()
+        # The sandbox makes the files of a database when that is first looked at: no change of a task's.
+        self.sandbox.api("GET", f"/api/resources/{self.facts['id_db']}/database")
 
     def clear_folder(self) -> None:
         """Forget what tasks left on this machine."""
