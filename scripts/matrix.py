@@ -40,7 +40,7 @@ TOOLS = (
     *("pytest", "pytest-xdist", "hypothesis", "schemathesis", "httpx"),
     *("fastapi", "uvicorn", "python-debian", "zstandard"),
 )
-# What a new FastAPI makes of an old pydantic: warnings that no user sees, and another text of the same document.
+# What a new FastAPI makes of an old pydantic: warnings that no user sees, and other words for one document.
 OLD = ("-W", "default", "--ignore", "tests/unit/sandbox/test_documents.py")
 # ansible-core decides on these itself.
 NOT_PINNED = re.compile(r"^(ansible-core|resolvelib)==")

@@ -139,13 +139,20 @@ def unpacked(message: bytes) -> Reply:
     """Return the keeper's answer.
 
     :raises HostedError: when the answer is that there was none.
+    :raises KeeperFailure: when the keeper met an error that nobody foresaw.
     """
     head, _line, body = message.partition(b"\n")
     fields = json.loads(head)
     if "error" in fields:
+        if "message" not in fields:
+            raise KeeperFailure(fields["error"])
         kind: type[errors.HostedError] = getattr(errors, fields["error"])
         raise kind(fields["message"])
     return Reply(body=body, **fields)
+
+
+class KeeperFailure(Exception):
+    """A defect, met in the process that keeps the connections. Says its kind: its text may hold secrets."""
 
 
 def start(path: str) -> None:
@@ -212,9 +219,10 @@ class Keeper:
         wire = self._borrow(request)
         try:
             reply = wire.send(request, seconds)
-        except errors.HostedError as error:
+        except Exception as error:
             wire.close()
-            return json.dumps({"error": type(error).__name__, "message": error.message}).encode()
+            told = {"message": error.message} if isinstance(error, errors.HostedError) else {}
+            return json.dumps({"error": type(error).__name__, **told}).encode()
         self._give_back(request, wire)
         fields = dataclasses.asdict(reply)
         body: bytes = fields.pop("body")

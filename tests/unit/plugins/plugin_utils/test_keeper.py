@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api import errors
-from ansible_collections.hosted.services.plugins.module_utils.api.wire import Request, Wire
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Reply, Request, Wire
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import (
     LONGEST_ADDRESS,
+    KeeperFailure,
     KeptWire,
     as_address,
     wire_of_run,
@@ -106,3 +107,18 @@ def test_an_address_is_short_however_deep_the_folder_is(folder: str, depth: int)
         with as_address(path) as address:
             client.connect(address)
     assert os.path.exists(path)
+
+
+def test_a_defect_is_told_by_its_kind_alone(keeper: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not taken for a connection that broke, after which the call would be made again."""
+
+    def fail(wire: Wire, request: Request, seconds: float) -> Reply:
+        raise ValueError("the text holds a secret")
+
+    wire = KeptWire(keeper)
+    with monkeypatch.context() as patch, pytest.raises(KeeperFailure, match=r"^ValueError$"):
+        patch.setattr(Wire, "send", fail)
+        wire.exchange(REQUEST, SECONDS)
+    with pytest.raises(errors.ConnectionFailed, match="cannot connect"):  # it serves on
+        wire.exchange(REQUEST, SECONDS)
+    wire.close()
