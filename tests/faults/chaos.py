@@ -5,7 +5,7 @@
 
 A run plays its tasks under faults, going on after failures; then cleanly, where all must succeed and reach
 the state of a play that nothing disturbed; then once more, where nothing may change. A seed gives the same
-tasks and the same faults again, as long as the same sources are run.
+tasks, faults and pauses again, as long as the same sources are run.
 """
 
 from __future__ import annotations
@@ -244,6 +244,7 @@ class ChaosRun:
 
     def run(self) -> Outcome:
         """Play undisturbed, then from the same beginning under faults, then cleanly twice."""
+        random.seed(self.outcome.seed)  # the pauses before another try are drawn from the common source
         self.restore()
         for task in self.play:
             self.clean(task)
