@@ -225,17 +225,18 @@ def counter(sandbox: Sandbox) -> Iterator[Counter]:
 
 
 def test_a_loop_keeps_its_connection(ansible: Ansible, sandbox: Sandbox) -> None:
-    """All items of a loop share one session, and each has its own result."""
-    with counter(sandbox) as server:
-        run = ansible.tasks(
-            """
+    """All items of a loop share one connection, but for what must not be sent twice; each has its result."""
+    tasks = """
 - name: Many projects
   hosted.services.project: {name: "project {{ item }}"}
   loop: [1, 2, 3, 4]
-""",
-            env={"HOSTED_SERVICES_URL": f"http://127.0.0.1:{server.server_address[1]}"},
-        ).succeed()
-        assert server.connections == 1
+"""
+    with counter(sandbox) as server:
+        env = {"HOSTED_SERVICES_URL": f"http://127.0.0.1:{server.server_address[1]}"}
+        run = ansible.tasks(tasks, env=env).succeed()
+        assert server.connections == 1 + 4, "each creation has a fresh one"
+        ansible.tasks(tasks, env=env).succeed()
+        assert server.connections == 1 + 4 + 1
     items = run.items("Many projects")
     assert [item.result["project"]["name"] for item in items] == [f"project {n}" for n in range(1, 5)]
     assert len(sandbox.api("GET", "/api/projects").json()) == 5
