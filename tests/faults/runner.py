@@ -186,8 +186,10 @@ def runner(sandbox: Embedded) -> Iterator[Runner]:
         settings |= {"HOME": home, "ANSIBLE_HOME": str(Path(home) / "work" / "ansible")}
         with mock.patch.dict(os.environ, settings, clear=True):
             work = Runner(sandbox, Path(home) / "work", made_inputs(Path(home) / "inputs"))
-            yield work
-            work.connections.close()
+            try:
+                yield work
+            finally:
+                work.connections.close()
 
 
 def made_inputs(folder: Path) -> Path:

@@ -58,12 +58,12 @@ def processes_of(playbook: Path) -> list[int]:
     return found
 
 
-def wait_for_end(playbook: Path) -> list[int]:
-    """Wait until nothing runs a playbook; return what still does when patience ends."""
+def wait_for_processes(playbook: Path, count: int) -> int:
+    """Wait until so many processes run a playbook; return how many do when patience ends."""
     deadline = time.monotonic() + PATIENCE
-    while (left := processes_of(playbook)) and time.monotonic() < deadline:
+    while len(found := processes_of(playbook)) != count and time.monotonic() < deadline:
         time.sleep(0.1)
-    return left
+    return len(found)
 
 
 def end(run: subprocess.Popen[str], sent: signal.Signals) -> None:
@@ -78,7 +78,7 @@ def end(run: subprocess.Popen[str], sent: signal.Signals) -> None:
 def test_the_tasks_of_a_run_share_a_connection(ansible: Ansible, front: TlsFront) -> None:
     ansible.tasks(FOUR_READS).succeed()
     assert front.connections == 1
-    assert wait_for_end(ansible.folder / "play-1.yml") == []
+    assert wait_for_processes(ansible.folder / "play-1.yml", 0) == 0
 
 
 def test_the_hosts_of_a_run_share_a_few_connections(ansible: Ansible, front: TlsFront) -> None:
@@ -135,11 +135,11 @@ def test_nothing_is_left_of_a_run_that_is_killed(
         for line in run.stdout:
             if "[ansible.builtin.pause]" in line:
                 break
-        assert len(processes_of(play)) >= 2, "the run and its keeper"
+        assert wait_for_processes(play, 3) == 3, "the run, its keeper and the worker that pauses"
         if sent != signal.SIGINT:
             subprocess.run(["pkill", "-KILL", "-P", str(run.pid)], check=False)
         end(run, sent)
-    assert wait_for_end(play) == []
+    assert wait_for_processes(play, 0) == 0
 
 
 def test_a_run_in_a_deep_folder_shares_a_connection_too(
