@@ -23,7 +23,7 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible_collections.hosted.services.plugins.module_utils import resources
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils.api import wire
+from ansible_collections.hosted.services.plugins.module_utils.api import wire as wires
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
@@ -97,7 +97,7 @@ class Runner:
     inputs: Path
     facts: dict[str, str] = field(default_factory=dict)
     clock: Clock = field(init=False)
-    connections: wire.Wire = field(default_factory=wire.Wire)
+    connections: wires.Wire = field(default_factory=wires.Wire)
     """Kept from task to task, as the action plugins keep theirs."""
 
     def __post_init__(self) -> None:
