@@ -161,6 +161,7 @@ class InProcessAction(ActionBase):
 
 def folder_of_run() -> str:
     """Return the folder that Ansible makes for each run, for its user alone, and removes at the end."""
+    # Ansible makes its constants when it starts, so that their types are not known before.
     folder: str = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
     return folder
 

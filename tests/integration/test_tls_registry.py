@@ -43,7 +43,7 @@ class Case(NamedTuple):
     registry: str
     options: dict[str, Any] = {}  # noqa: RUF012 - of a named tuple, never changed
     says: str = ""
-    environment: dict[str, str] = {}  # noqa: RUF012
+    environment: dict[str, str] = {}  # noqa: RUF012 - of a named tuple, never changed
 
 
 @pytest.fixture

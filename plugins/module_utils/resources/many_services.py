@@ -204,7 +204,7 @@ def as_steps(task: Task, shares: list[Share], summaries: list[str]) -> list[Step
 def carry_out(client: Client, share: Share) -> None:
     """Make the calls of one service's plan and read it again."""
     share.own.client = client
-    before = len(client.carried_out)
+    before = client.carried_out
 
     def work() -> None:
         for step in share.plan.steps if share.plan else ():
@@ -214,7 +214,7 @@ def carry_out(client: Client, share: Share) -> None:
             share.result = share.plan.reread()
 
     attempt(share, work)
-    share.half_way = isinstance(share.error, OF_A_CALL) and len(client.carried_out) > before
+    share.half_way = isinstance(share.error, OF_A_CALL) and client.carried_out > before
 
 
 class SomeFailed(HostedError):
