@@ -38,8 +38,10 @@ from ansible_collections.hosted.services.plugins.module_utils.api.transport impo
 from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import wire_of_run
+from ansible_collections.hosted.services.plugins.plugin_utils.rehearsal import rehearse
 
 display = Display()
+rehearse()  # Ansible loads an action before it forks
 
 WATCHED = sys.stdout.isatty()
 """Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
