@@ -33,7 +33,6 @@ from ansible_collections.hosted.services.plugins.module_utils.api.wire import (
     Reply,
     Request,
     Wire,
-    origin,
 )
 
 BACKLOG = 128
@@ -231,7 +230,7 @@ class Keeper:
     def _borrow(self, request: Request) -> Wire:
         """Return the wire to this server that was used last, or a new one."""
         with self._lock:
-            wires = self._idle.get(key(request), [])
+            wires = self._idle.get(request.peer, [])
             while wires:
                 since, wire = wires.pop()
                 if time.monotonic() - since < KEPT_SECONDS:
@@ -241,9 +240,4 @@ class Keeper:
 
     def _give_back(self, request: Request, wire: Wire) -> None:
         with self._lock:
-            self._idle.setdefault(key(request), []).append((time.monotonic(), wire))
-
-
-def key(request: Request) -> tuple[str, bool | str]:
-    """Return what connections have in common that may serve a request: the server, and how it is checked."""
-    return origin(request.url), request.verify
+            self._idle.setdefault(request.peer, []).append((time.monotonic(), wire))
