@@ -22,13 +22,20 @@ class Named(Protocol):
     """What a service is told apart by, read from the platform just now or taken from a result."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The id, which never changes."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What people call it."""
+
     @property
-    def family(self) -> str: ...
+    def family(self) -> str:
+        """What kind of service it is."""
+
     @property
-    def status(self) -> str: ...
+    def status(self) -> str:
+        """Where it is in its life."""
 
 
 S = TypeVar("S", bound=Named)

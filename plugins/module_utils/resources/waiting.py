@@ -25,7 +25,8 @@ class Identified(Protocol):
     """Anything with an id."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The id, which never changes."""
 
 
 def wait_until(

@@ -425,7 +425,9 @@ def test_cache(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str], tmp_
 
     sandbox.seed({"services": [{"name": "new", "product": "linux"}]})
     assert "new" not in inventory.list(**kept).hosts
-    assert "new" in inventory.list("--flush-cache", **kept).hosts
+    # ansible-inventory knows the option as well, but only from ansible-core 2.19 on.
+    play = "- hosts: all\n  gather_facts: false\n"
+    inventory.ansible.playbook(play, "--list-hosts", "--flush-cache").succeed()
     assert "new" in inventory.list(**kept).hosts
 
     files = [path.read_text() for path in folder.iterdir()]
