@@ -20,6 +20,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -184,6 +185,7 @@ def live_apart(listener: socket.socket) -> NoReturn:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(nowhere, number)
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - Ansible's own are locked in a fork
         Keeper(listener, RUN_GOES_ON).serve()
     finally:
         os._exit(0)

@@ -129,6 +129,7 @@ def test_certificates(tls: Tls, ansible: Ansible, sandbox: Sandbox, tmp_path: Pa
         for words in case.says:
             assert words in run[name].message
         assert "\n" not in run[name].message
+    assert run.stderr == "", "who does not look at certificates knows it"
     works = [case for case in chosen.values() if not case.says]
     assert len(sandbox.journal("apps.whoami")) == len(works), "nothing else was sent"
     connected = sum(
