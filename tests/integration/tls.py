@@ -28,6 +28,18 @@ from sandbox.testing import Sandbox
 HOST = "api.example.test"
 HERE = (HOST, "localhost", "127.0.0.1")
 DAY = timedelta(days=1)
+SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+"""What an authority's certificate is for. Python 3.13 asks for this, and for the identifiers of keys."""
 
 
 class Authority:
@@ -73,10 +85,17 @@ class Authority:
             .not_valid_before(since)
             .not_valid_after(since + 2 * DAY)
             .add_extension(x509.BasicConstraints(ca=not hosts, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key((own or self.key).public_key()),
+                critical=False,
+            )
         )
         if hosts:
             names = x509.SubjectAlternativeName([general_name(host) for host in hosts])
             builder = builder.add_extension(names, critical=False)
+        else:
+            builder = builder.add_extension(SIGNS, critical=True)
         return builder.sign(own or self.key, hashes.SHA256())
 
 
