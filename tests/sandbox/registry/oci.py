@@ -140,6 +140,8 @@ def _descriptors(data: dict[str, Any], key: str) -> tuple[Descriptor, ...]:
 
 def _descriptor(entry: Any) -> Descriptor:
     match entry:
-        case {"digest": str(digest), "size": int(size), "mediaType": str(media_type)} if is_digest(digest):
+        case {"digest": str() as digest, "size": int() as size, "mediaType": str() as media_type} if (
+            is_digest(digest)
+        ):
             return Descriptor(media_type, digest, size, external=bool(entry.get("urls")))
     raise ManifestError("a descriptor lacks a valid mediaType, digest or size")
