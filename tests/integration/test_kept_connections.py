@@ -67,10 +67,16 @@ def wait_for_processes(playbook: Path, count: int) -> int:
 
 
 def end(run: subprocess.Popen[str], sent: signal.Signals) -> None:
-    """Send a signal until a run has ended: one that meets Ansible in the wrong place is lost."""
+    """Send a signal until a run has ended: one that meets Ansible in the wrong place is lost.
+
+    Ctrl-C goes to all that the terminal runs, not to Ansible alone.
+    """
     deadline = time.monotonic() + PATIENCE
     while run.poll() is None and time.monotonic() < deadline:
-        run.send_signal(sent)
+        if sent == signal.SIGINT:
+            os.killpg(run.pid, sent)
+        else:
+            run.send_signal(sent)
         with suppress(subprocess.TimeoutExpired):
             run.wait(PATIENCE / 4)
 
@@ -103,10 +109,10 @@ def test_a_task_with_an_environment_of_its_own_has_its_own(ansible: Ansible, fro
 
 def test_a_run_goes_on_when_its_keeper_is_killed(ansible: Ansible, front: TlsFront) -> None:
     """The keeper is the process of this playbook that leads a session and has no child."""
-    kill = """
+    kill = f"""
 - name: Kill it
   ansible.builtin.shell: |
-    for process in $(pgrep -f -- 'play-1[.]yml'); do
+    for process in $(pgrep -f -- '{ansible.folder}/play-1[.]yml'); do
       [ "$(ps -o ppid= -p $process | tr -d ' ')" = 1 ] && kill -9 $process && echo killed
     done; true
   register: killed
@@ -130,6 +136,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     ) as run:
         assert run.stdout is not None
         for line in run.stdout:
