@@ -208,5 +208,7 @@ async def over_pipe(command: Sequence[str], work: Work, blocks: Blocks, moved: M
         await asyncio.shield(working)
     finally:
         pipe.stop()  # so that the work ends too when it was called off
-        await asyncio.wait([working])
-        pipe.close()
+        try:
+            await asyncio.wait([working])
+        finally:  # who calls it off may do so twice
+            pipe.close()

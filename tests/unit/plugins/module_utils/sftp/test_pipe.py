@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils.sftp import pipe as pipes
 from ansible_collections.hosted.services.plugins.module_utils.sftp.blocks import Blocks, Shrank
 from ansible_collections.hosted.services.plugins.module_utils.sftp.host_keys import ACCEPT_NEW, HostKeys
 from ansible_collections.hosted.services.plugins.module_utils.sftp.library import asyncssh
@@ -21,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import (
     AT_ONCE,
     NotThisWay,
     Pipe,
+    over_pipe,
     over_pipes,
 )
 from ansible_collections.hosted.services.plugins.module_utils.sftp.session import Login, Session
@@ -152,3 +155,35 @@ def test_ssh_is_never_given_a_secret() -> None:
     assert command_for(password="secret") is None
     assert command_for(private_key_file="~/key", passphrase="secret") is None
     assert command_for() is not None
+
+
+def test_a_pipe_is_let_go_of_however_often_its_work_is_called_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Noted] = []
+    begun, may_end = threading.Event(), threading.Event()
+
+    class Noted(Pipe):
+        def __init__(self, command: Sequence[str]) -> None:
+            super().__init__(command)
+            made.append(self)
+
+        @property
+        def closed(self) -> bool:
+            return self._to.closed and self._from.closed
+
+    def lasts(pipe: Pipe, blocks: Blocks, moved: Callable[[int], None]) -> None:
+        begun.set()
+        assert may_end.wait(5)
+
+    async def call_off_twice() -> None:
+        task = asyncio.create_task(over_pipe(["cat"], lasts, Blocks(SIZE, BLOCK), lambda count: None))
+        await asyncio.to_thread(begun.wait, 5)
+        for _time in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    monkeypatch.setattr(pipes, "Pipe", Noted)
+    asyncio.run(call_off_twice())
+    assert [pipe.closed for pipe in made] == [True]
