@@ -30,8 +30,8 @@ STARTS = 3
 MODULE_TASKS = 10
 """The module way is slow enough to be measured on fewer tasks."""
 
-GOAL_RATIO = 1.6
-GOAL_STARTUP = 0.35
+GOAL_RATIO = 1.5
+GOAL_STARTUP = 0.3
 
 
 @dataclass(frozen=True)
