@@ -177,7 +177,6 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.listing 
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
-from ansible_collections.hosted.services.plugins.plugin_utils.in_process import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names import (
     group_name,
     host_names,
@@ -187,6 +186,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variable
     Marked,
     variables_of,
 )
+from ansible_collections.hosted.services.plugins.plugin_utils.values import untagged
 
 CACHE_FORMAT = 1
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -39,9 +39,10 @@ from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wi
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import wire_of_run
 from ansible_collections.hosted.services.plugins.plugin_utils.rehearsal import rehearse
+from ansible_collections.hosted.services.plugins.plugin_utils.values import first_values, untagged
 
 display = Display()
-rehearse()  # Ansible loads an action before it forks
+rehearse()  # here, as Ansible loads an action before it forks, and nothing but actions imports this
 
 WATCHED = sys.stdout.isatty()
 """Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
@@ -176,18 +177,6 @@ def shows_arguments(variables: Mapping[str, Any]) -> bool:
         return True
 
 
-def untagged(value: Any) -> Any:
-    """Return ``value`` in plain types: Ansible's strings carry their origin, which other libraries refuse."""
-    if isinstance(value, dict):
-        return {untagged(key): untagged(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [untagged(item) for item in value]
-    for plain in (bool, str, int, float):
-        if isinstance(value, plain):
-            return plain(value) if plain is not str else str.__str__(value)
-    return value
-
-
 def with_host_variables(
     resource: Resource,
     arguments: Mapping[str, Any],
@@ -209,18 +198,6 @@ def with_host_variables(
         from_host = first_values(resource.host_options, variables, template)
         filled = {**from_host, **{name: value for name, value in filled.items() if value is not None}}
     return filled
-
-
-def first_values(
-    options: Mapping[str, Sequence[str]], variables: Mapping[str, Any], template: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Return for each option the first of its host variables that is set; those without one are left out."""
-    found = {}
-    for option, names in options.items():
-        value = next((variables[name] for name in names if variables.get(name) not in (None, "")), None)
-        if value is not None:
-            found[option] = template(value)
-    return found
 
 
 def pause(value: Any) -> float:

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 from ansible_collections.hosted.services.plugins.module_utils.api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
-from ansible_collections.hosted.services.plugins.plugin_utils.in_process import first_values, untagged
+from ansible_collections.hosted.services.plugins.plugin_utils.values import first_values, untagged
 
 display = Display()
 FROM_INVENTORY = {"base_url": ("hosted_url",)}

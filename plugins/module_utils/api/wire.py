@@ -154,8 +154,8 @@ def prepared(request: Request) -> Any:
 
 def open_session() -> Any:
     """Return a session that remembers connections and nothing else: a cookie would outlive its token."""
-    # It warns of certificates that nobody looks at, which somebody asked for. A worker of Ansible is not to
-    # write to the terminal by itself, and one of ansible-core 2.18 waits for ever when a thread tries to.
+    # urllib3 warns of certificates that nobody looks at, which somebody asked for. A worker of Ansible is not
+    # to write to the terminal by itself, and one of ansible-core 2.18 waits for ever when a thread tries to.
     # This is not done on import, as Ansible takes back what a plugin says of warnings then.
     urllib3.disable_warnings()
     session = requests.Session()

@@ -1,0 +1,33 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Ansible hands to plugins, as what the rest of the collection works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+
+def untagged(value: Any) -> Any:
+    """Return ``value`` in plain types: Ansible's strings carry their origin, which other libraries refuse."""
+    if isinstance(value, dict):
+        return {untagged(key): untagged(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [untagged(item) for item in value]
+    for plain in (bool, str, int, float):
+        if isinstance(value, plain):
+            return plain(value) if plain is not str else str.__str__(value)
+    return value
+
+
+def first_values(
+    options: Mapping[str, Sequence[str]], variables: Mapping[str, Any], template: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Return for each option the first of its host variables that is set; those without one are left out."""
+    found = {}
+    for option, names in options.items():
+        value = next((variables[name] for name in names if variables.get(name) not in (None, "")), None)
+        if value is not None:
+            found[option] = template(value)
+    return found
