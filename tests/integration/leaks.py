@@ -14,6 +14,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 AROUND = ("<'+/=", '&"%>')
 
@@ -40,9 +41,13 @@ def forms(secret: str) -> set[bytes]:
 
 
 def longest_run(secret: str) -> str:
-    """Return the longest piece of letters and digits of a secret that the platform made up."""
-    pieces = "".join(char if char.isascii() and char.isalnum() else " " for char in secret).split()
-    return max(pieces, key=len)
+    """Return the longest piece of letters and digits of a secret that the platform made up.
+
+    Of a URL only the password is a secret: `postgresql` may be longer than any piece of it, and stands everywhere.
+    """
+    hidden = urlsplit(secret).password or "" if "://" in secret else secret
+    pieces = "".join(char if char.isascii() and char.isalnum() else " " for char in hidden).split()
+    return max(pieces, key=len, default="")
 
 
 def leaks(secrets: Mapping[str, str], places: Mapping[str, bytes]) -> list[str]:
