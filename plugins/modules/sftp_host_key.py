@@ -26,15 +26,6 @@ options:
       - Id of the service, or its name. An id wins over a name.
       - Where its files are reached is read from the API.
     type: str
-  project:
-    description:
-      - Name or id of the project of the service, when several services have its name.
-    type: str
-  family:
-    description:
-      - Family of the service, when several services have its name.
-    type: str
-    choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   host:
     description:
       - Name or address of a server, to reach it without asking the API.
@@ -52,6 +43,7 @@ options:
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
+  - hosted.services.on_service
 requirements:
   - asyncssh >= 2.14.2
 notes:
