@@ -43,7 +43,7 @@ def forms(secret: str) -> set[bytes]:
 def longest_run(secret: str) -> str:
     """Return the longest piece of letters and digits of a secret that the platform made up.
 
-    Of a URL only the password is a secret: `postgresql` may be longer than any piece of it, and stands everywhere.
+    Of a URL only the password is secret: `postgresql` may be longer than any piece of it, and is everywhere.
     """
     hidden = urlsplit(secret).password or "" if "://" in secret else secret
     pieces = "".join(char if char.isascii() and char.isalnum() else " " for char in hidden).split()

@@ -98,14 +98,13 @@ def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
     """Return the services of this name, narrowed by project and family, those being deleted excepted."""
-    if project is None:
-        services = client.services()
-    elif not project.id:
-        services = []
-    else:
-        detail = client.project(project.id)
-        services = [] if detail is None else detail.resources
-    return named(services, name, family)
+    return named(client.services() if project is None else services_in(client, project), name, family)
+
+
+def services_in(client: Client, project: Project) -> list[ServiceSummary]:
+    """Return the services of a project; there are none in one that is still to be created."""
+    detail = client.project(project.id) if project.id else None
+    return [] if detail is None else detail.resources
 
 
 def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
@@ -119,7 +118,7 @@ def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
     ]
 
 
-def service_meant(everything: Iterable[S], fitting: Sequence[S], wanted: str) -> S:
+def service_meant(everything: Sequence[S], fitting: Sequence[S], wanted: str) -> S:
     """Return the service of this id, or else the only one of this name among those that fit.
 
     :raises Missing: when there is none.
@@ -128,7 +127,11 @@ def service_meant(everything: Iterable[S], fitting: Sequence[S], wanted: str) ->
     found = next((service for service in everything if service.id == wanted), None)
     found = found or only_service(named(fitting, wanted, None), wanted)
     if found is None:
-        hint = near_miss(wanted, (service.name for service in fitting if service.name))
+        elsewhere = [service.id for service in named(everything, wanted, None)]
+        if elsewhere:
+            hint = f" here; {wanted!r} is in another project or of another family: {', '.join(elsewhere)}"
+        else:
+            hint = near_miss(wanted, (service.name for service in fitting if service.name))
         raise Missing(f"there is no service of id or name {wanted!r}{hint}")
     return found
 

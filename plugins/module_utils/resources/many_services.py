@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..api.client import Client
 from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Service, ServiceSummary
-from .lookup import DELETING, find_project, service_meant
+from .lookup import DELETING, find_project, service_meant, services_in
 from .on_service import check_offers
 from .plan import Plan, Step, Task
 from .problems import Invalid
@@ -100,10 +100,9 @@ def select(task: Task) -> list[Share]:
     if options["at_once"] < 1:
         raise Invalid(f"at_once is {options['at_once']}; it must be 1 or more")
     everything = task.client.services()
-    candidates: Iterable[ServiceSummary] = everything
+    candidates = everything
     if options["project"]:
-        detail = task.client.project(find_project(task.client, options["project"]).id)
-        candidates = [] if detail is None else detail.resources
+        candidates = services_in(task.client, find_project(task.client, options["project"]))
     fitting = [
         service
         for service in candidates

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..api.models import Service
-from .lookup import find_project, find_services, named, near_miss, only_service
+from .lookup import find_project, service_meant, services_in
 from .plan import Task
-from .problems import Invalid, Missing
+from .problems import Invalid
 from .service import FAMILIES
 from .service_view import read_service
 
@@ -34,19 +34,11 @@ def the_service(task: Task) -> Service:
 def service_id(task: Task) -> str:
     """Return the id of the service meant."""
     wanted, options = task.options["service"], task.options
-    services = task.client.services()
-    if any(service.id == wanted for service in services):
-        return str(wanted)
-    if options["project"]:
-        project = find_project(task.client, options["project"])
-        candidates = find_services(task.client, wanted, project, options["family"])
-    else:
-        candidates = named(services, wanted, options["family"])
-    found = only_service(candidates, wanted)
-    if found is None:
-        names = (service.name for service in services if service.name)
-        raise Missing(f"there is no service of id or name {wanted!r}{near_miss(wanted, names)}")
-    return found.id
+    services = fitting = task.client.services()
+    if options["project"] and all(service.id != wanted for service in services):
+        fitting = services_in(task.client, find_project(task.client, options["project"]))
+    fitting = [service for service in fitting if options["family"] in (None, service.family)]
+    return service_meant(services, fitting, wanted).id
 
 
 def label(service: Service) -> str:

@@ -84,5 +84,13 @@ def test_a_service_is_meant_by_its_id_wherever_or_by_its_name_among_those_that_f
     assert lookup.service_meant(everything, games, "d").id == "d"
     with pytest.raises(Ambiguous, match="a, b"):
         lookup.service_meant(everything, everything, "web")
-    with pytest.raises(Missing, match="no service of id or name 'db'; there are: 'web'"):
+    with pytest.raises(Missing, match="no service of id or name 'dbs'; there are: 'web'"):
+        lookup.service_meant(everything, games, "dbs")
+
+
+def test_a_service_of_another_project_or_family_is_said_to_be_elsewhere() -> None:
+    everything = account().services()
+    games = [service for service in everything if service.family == "GAME"]
+    with pytest.raises(Missing) as found:
         lookup.service_meant(everything, games, "db")
+    assert str(found.value).endswith("here; 'db' is in another project or of another family: d")

@@ -115,9 +115,15 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
         (ACCOUNT, {"project": "wbe"}, Missing, "no project 'wbe'; did you mean 'web'"),
         (
             ACCOUNT,
-            {"services": "shop", "project": "games"},
+            {"services": "nobody", "project": "games"},
             Missing,
             "there are: 'creative', 'db', 'survival'",
+        ),
+        (
+            ACCOUNT,
+            {"services": "shop", "project": "games"},
+            Missing,
+            "'shop' is in another project or of another family: s3",
         ),
         (SERVICES, {"project": "web"}, Invalid, r"does not tell the project of service 'survival' \(s1\)"),
         (
