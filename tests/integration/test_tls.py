@@ -16,7 +16,7 @@ import pytest
 from integration.ansible_run import Ansible
 from integration.inventory.conftest import Inventory
 from integration.results import compare
-from integration.tls import DAY, HOST, Authority, Proxy, TlsFront, port_of, running
+from integration.tls import DAY, HOST, Authority, Forward, Proxy, TlsFront, port_of, running
 from sandbox.testing import Sandbox
 
 AS_MODULE_TOO = ("authority in the environment", "unknown authority", "expired, not looked at")
@@ -183,6 +183,25 @@ def test_proxy(in_process: bool, tls: Tls, ansible: Ansible, sandbox: Sandbox) -
     shown = run.output + json.dumps([outcome.result for outcome in run.outcomes])
     assert "Secret99" not in shown
     assert "Secret77" not in shown
+
+
+@pytest.mark.parametrize("over", ["TLS", "http"])
+def test_what_is_lost_behind_a_proxy_is_not_sent_again(
+    over: str, tls: Tls, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """A proxy that loses an answer is no proxy that could not be reached: the platform may have acted."""
+    sandbox.fault("projects.create", "reset", when="after")
+    forward = Forward(port_of(sandbox))
+    options: dict[str, Any] = {"name": "once", "base_url": f"https://{HOST}", "ca_path": str(tls.authority)}
+    environment = {"HTTPS_PROXY": f"http://127.0.0.1:{tls.proxy.port}"}
+    if over == "http":
+        options = {"name": "once", "base_url": f"http://{HOST}", "allow_http_hosts": [HOST]}
+        environment = {"HTTP_PROXY": f"http://127.0.0.1:{forward.port}"}
+    with running(forward):
+        task = {"name": "create", "hosted.services.project": options, "environment": environment}
+        created = ansible.tasks(json.dumps([task])).succeed()["create"]
+    assert "was adopted" in " ".join(created.result["warnings"])
+    assert len(sandbox.journal("projects.create")) == 1
 
 
 def test_inventory(tls: Tls, ansible: Ansible, sandbox: Sandbox) -> None:

@@ -227,10 +227,10 @@ def read_body(response: Any) -> bytes:
 def translate(error: Exception, request: Request) -> errors.HostedError:
     """Turn an error of requests into one of ours, by whether the request can have reached the server."""
     reason, server = root_reason(error), origin(request.url)
-    if isinstance(error, requests.exceptions.SSLError) and (refused := tls_refusal(error, request)):
+    of_tls = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
+    if isinstance(error, of_tls) and (refused := tls_refusal(error, request)):
         return refused
-    never_made = (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError)
-    if isinstance(error, never_made) or is_connection_failure(error):
+    if isinstance(error, requests.exceptions.ConnectTimeout) or is_connection_failure(error):
         return errors.ConnectionFailed(
             f"cannot connect to {server}: {reason}. Is base_url right, and the server up?"
         )
@@ -282,8 +282,16 @@ NETWORK_ERRORS = (ConnectionError, TimeoutError, *((requests.RequestException,) 
 
 
 def is_connection_failure(error: Exception) -> bool:
-    """Tell whether urllib3 gave up before a connection stood."""
+    """Tell whether urllib3 gave up before a connection stood, or a proxy refused to make one.
+
+    It blames the proxy also for a connection that broke after the request went out over it, where the
+    platform may have acted.
+    """
     cause = getattr(error.args[0], "reason", None) if error.args else None
+    if isinstance(cause, urllib3.exceptions.ProxyError):
+        cause = cause.original_error
+        if str(cause).startswith("Tunnel connection failed"):
+            return True
     return isinstance(cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError))
 
 
