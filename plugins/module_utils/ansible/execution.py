@@ -14,6 +14,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..api.client import Client
@@ -55,6 +56,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
         require()
         if resource.needs_api(options):
             client = around.connect(connection(options, resource.name), around.log)
+            client.transport.hide(partial(secrets_of, resource, options))
         task = Task(client, options, around.check_mode, around.progress)
         with task.closing:
             plan = resource.plan(task)
@@ -145,12 +147,17 @@ def defect(error: Exception) -> dict[str, Any]:
     }
 
 
-def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
-    """Return what is said to the user without the secrets of the options: the platform may echo them."""
+def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
+    """Return the secrets among the options, so far as they are long enough to be hidden."""
     names = hidden_options(resource, argument_spec(resource))
-    secrets = {value for name in names for value in texts(options.get(name))}
-    long_enough = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
-    return replaced(said, Redactor(long_enough)) if long_enough else said
+    values = {value for name in names for value in texts(options.get(name))}
+    return {value for value in values if len(value) >= SHORTEST_SECRET}
+
+
+def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
+    """Return what is said to the user without the secrets of the options, wherever it was taken from."""
+    secrets = secrets_of(resource, options)
+    return replaced(said, Redactor(secrets)) if secrets else said
 
 
 def texts(value: Any) -> Iterator[str]:

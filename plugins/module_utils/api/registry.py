@@ -202,7 +202,7 @@ class Repository:
                 f"the registry {self._host} cannot be reached: {self._redact(root_reason(error))}"
             ) from None
         except ValueError as error:  # what oras raises for an answer that it did not want
-            raise Interrupted(f"the registry {self._host}: {self._redact(clean(str(error)))}") from None
+            raise Interrupted(f"the registry {self._host}: {clean(self._redact(str(error)))}") from None
 
 
 MANIFEST_TYPES = (

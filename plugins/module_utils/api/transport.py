@@ -9,9 +9,8 @@ import email.utils
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -49,15 +48,28 @@ class Transport:
         """How many requests went out so far; one call makes several when it has to be repeated."""
         self._log = log or (lambda line: None)
         self._wire = wire or Wire()
+        self.hide(tuple)
 
-    @cached_property
-    def redact(self) -> Redactor:
-        """What hides the token in messages; made when there is one to clean."""
-        return Redactor([self.connection.token])
+    def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
+        """Hide what ``secrets`` returns in all messages from now on, besides the token.
+
+        It is asked when there is a message. After the message was cut would be too late: a half of a secret
+        is not known any more.
+        """
+        self._secrets = secrets
+        self._redactor: Redactor | None = None
+
+    def redact(self, said: str) -> str:
+        """Return a message without secrets."""
+        if self._redactor is None:
+            self._redactor = Redactor([self.connection.token, *self._secrets()])
+        return self._redactor(said)
 
     def twin(self) -> Transport:
         """Return a transport of the same settings with connections of its own, for another thread."""
-        return Transport(self.connection, self._log, self._wire.twin())
+        twin = Transport(self.connection, self._log, self._wire.twin())
+        twin.hide(self._secrets)
+        return twin
 
     def close(self) -> None:
         """Close the connections that are kept open."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -17,9 +18,12 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
     shown_options,
 )
 from ansible_collections.hosted.services.plugins.module_utils.api import libraries
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError, Refused
 from ansible_collections.hosted.services.plugins.module_utils.api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.api.wire import Exchanger, Reply, Request
 from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils.resources.money import Cost
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import (
@@ -65,8 +69,31 @@ class Thing(Resource):
         return self.make(task)
 
 
-def run(make: Callable[[Task], Plan], options: dict[str, Any] | None = None, **around: Any) -> dict[str, Any]:
-    surroundings = Surroundings(connect=lambda settings, log: None, **around)  # type: ignore[arg-type,return-value]
+class Echo:
+    """A platform that refuses everything, and repeats what it was sent after so much of its own."""
+
+    def __init__(self, before: str = "") -> None:
+        self.before = before
+
+    def exchange(self, request: Request, seconds: float) -> Reply:
+        said = f"{self.before}invalid value for KEY: {request.body['environment']['KEY']}"
+        return Reply(400, None, json.dumps({"statusCode": 400, "message": said}).encode())
+
+    def twin(self) -> Echo:
+        return self
+
+    def close(self) -> None: ...
+
+
+def run(
+    make: Callable[[Task], Plan],
+    options: dict[str, Any] | None = None,
+    wire: Exchanger | None = None,
+    **around: Any,
+) -> dict[str, Any]:
+    surroundings = Surroundings(
+        connect=lambda settings, log: Client(Transport(settings, log, wire or Echo())), **around
+    )
     return execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings)
 
 
@@ -207,6 +234,47 @@ def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
     assert HIDDEN in result["said"][0]["word"]
     for secret in ("hunter2", "pin%201234", "in-a-list"):
         assert secret not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("secret", "before"),
+    [
+        ("first line of a secret\nsecond line of it", ""),
+        ("correct horse  battery staple", ""),
+        ("correct-horse-battery-staple-and-more", "x" * 960 + " "),
+    ],
+    ids=["lines", "spaces", "cut"],
+)
+@pytest.mark.parametrize("twin", [False, True], ids=["client", "twin"])
+def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(secret: str, before: str, twin: bool) -> None:
+    def make(task: Task) -> Plan:
+        client = task.client.twin() if twin else task.client
+        client.replace_environment("shop", {"KEY": secret})
+        raise AssertionError
+
+    message = run(make, {"variables": {"KEY": secret}}, Echo(before))["msg"]
+    assert f"invalid value for KEY: {HIDDEN}" in message
+    assert "horse" not in message
+    assert "line of" not in message
+
+
+def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
+    """Connections are kept from task to task, and what the next one says is not to be damaged."""
+    kept: list[Transport] = []
+
+    def connect(settings: Connection, log: Any) -> Client:
+        kept.append(kept[0] if kept else Transport(settings, log, Echo()))
+        return Client(kept[-1])
+
+    def make(task: Task) -> Plan:
+        task.client.replace_environment("shop", {"KEY": "painless"})
+        raise AssertionError
+
+    said = []
+    for pin in ("painless", "something-else", "painless"):
+        options = {**OPTIONS, "variables": {}, "pin": pin}
+        said.append(execute(Thing(make), options, Surroundings(connect=connect))["msg"])
+    assert ["painless" in message for message in said] == [False, True, False]
 
 
 def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
