@@ -106,7 +106,7 @@ FULL, REGISTRY, OPEN = Scope.FULL, Scope.REGISTRY, Scope.OPEN
 READ, IDEMPOTENT, CREATE, ACT = Repeat.READ, Repeat.IDEMPOTENT, Repeat.CREATE, Repeat.ACT
 LAST_WINS, NEVER = Repeat.LAST_WINS, Repeat.NEVER
 NOT_SHOWN = NotShown()
-LONG, SLOW, LONGEST = 120, 180, 300
+QUERY, LONG, SLOW, LONGEST = 20, 120, 180, 300
 
 # fmt: off
 # Applications
@@ -129,7 +129,7 @@ SERVICE = Route("GET", "/api/resources/{id}", FULL, READ, One(m.Service))
 METRICS = Route("GET", "/api/resources/metrics", FULL, READ, Keyed(m.Metrics))
 # Settings
 SETTINGS = Route("GET", "/api/resources/{id}/settings", FULL, READ, One(m.Settings))
-NETWORK = Route("PUT", "/api/resources/{id}/network", FULL, IDEMPOTENT, NOT_SHOWN, SLOW)
+NETWORK = Route("PUT", "/api/resources/{id}/network", FULL, ACT, NOT_SHOWN, SLOW)
 SCALE = Route("PUT", "/api/resources/{id}/scale", FULL, IDEMPOTENT, NOT_SHOWN)
 COMMAND = Route("PUT", "/api/resources/{id}/deploy", FULL, IDEMPOTENT, NOT_SHOWN)
 MOVE = Route("PUT", "/api/resources/{id}/project", FULL, IDEMPOTENT, NOT_SHOWN)
@@ -188,8 +188,8 @@ SFTP_PASSWORD = Route("POST", "/api/resources/{id}/sftp/password", FULL, LAST_WI
 # Database tunnel
 CONNECTION = Route("GET", "/api/resources/{id}/database/connection", FULL, READ, One(m.DatabaseConnection))
 DATABASE = Route("GET", "/api/resources/{id}/database", FULL, READ, One(m.DatabaseInventory))
-DATABASE_ROWS = Route("GET", "/api/resources/{id}/database/rows", FULL, READ, One(m.QueryResult))
-DATABASE_QUERY = Route("POST", "/api/resources/{id}/database/query", FULL, NEVER, One(m.QueryResult))
+DATABASE_ROWS = Route("GET", "/api/resources/{id}/database/rows", FULL, READ, One(m.QueryResult), 2 * QUERY)
+DATABASE_QUERY = Route("POST", "/api/resources/{id}/database/query", FULL, NEVER, One(m.QueryResult), QUERY)
 # fmt: on
 
 ROUTES: dict[str, Route[Any]] = {name: value for name, value in globals().items() if isinstance(value, Route)}

@@ -20,6 +20,8 @@ from .retention import COMPLETED, FAILED, PENDING, RESTORING
 from .waiting import act, create, wait_until
 
 IN_MOTION = (PENDING, RESTORING)
+AFTER_MAKING = "Running this again removes it and makes another one"
+AFTER_RESTORE = "Look at the files of the service before it is used, and restore another backup if need be"
 
 
 class BackupResource(CopyResource):
@@ -104,26 +106,26 @@ def make_backup(task: Task, service: Service, name: str, known: set[str]) -> Bac
     return wait_for(task, service, mine.id)
 
 
-def wait_for(task: Task, service: Service, id: str) -> Backup:
-    """Wait until nothing moves any more, and the backup is whole.
+def wait_for(task: Task, service: Service, id: str, advice: str = AFTER_MAKING) -> Backup:
+    """Wait until nothing moves any more, and the backup is whole. ``advice`` is what to do if it failed.
 
     :raises WaitEnded: when it failed or vanished, or after ``wait_timeout``.
     """
     return wait_until(
         task,
         lambda: reread(task, service, id),
-        lambda backup: whole(backup, service),
+        lambda backup: whole(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
     )
 
 
-def whole(backup: Backup, service: Service) -> bool:
+def whole(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
     """Tell whether a backup is complete; one that failed ends the wait."""
     if backup.status == FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
-            "Running this again removes it and makes another one",
+            f"{advice}",
             backup_id=backup.id,
         )
     return backup.status == COMPLETED
@@ -147,7 +149,7 @@ def restoration(task: Task, service: Service) -> Plan:
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
         if task.options["wait"] and not task.check_mode:
-            running = wait_for(task, service, running.id)
+            running = wait_for(task, service, running.id, AFTER_RESTORE)
         return Plan(result=said(running))
     backup = restorable(task, service, there)
     overwrites = (
@@ -162,9 +164,10 @@ def restoration(task: Task, service: Service) -> Plan:
             lambda: task.client.restore_backup(service.id, backup.id),
             lambda: reread(task, service, backup.id).status == RESTORING,
             f"the restore of {label(service)} from backup {backup.name!r}",
+            tries=1,  # what the service wrote after a quick one would be lost to a second
         )
         if task.options["wait"]:
-            wait_for(task, service, backup.id)
+            wait_for(task, service, backup.id, AFTER_RESTORE)
 
     return Plan(
         result=said(backup, overwrites),

@@ -27,6 +27,8 @@ from .waiting import act, wait_until
 RUNNING, STOPPED, STARTING, STOPPING, INSTALLING = "running", "stopped", "starting", "stopping", "installing"
 ON_ITS_WAY_UP = (STARTING, INSTALLING)
 KNOWN = (RUNNING, STOPPED, STARTING, STOPPING, INSTALLING)
+UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (STOPPING,)}
+"""The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
 
 
 def resumes(task: Task, view: View) -> bool:
@@ -150,7 +152,7 @@ def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
     else:
         act(
             lambda: task.client.power(id, signal),
-            lambda: read_state(task, id) == goal,
+            lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
             f"{signal} of {view.label}",
         )
     if task.options["wait"]:

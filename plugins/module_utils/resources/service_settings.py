@@ -15,6 +15,7 @@ from .money import Cost, from_millicents, read_amount, shown
 from .plan import Step, Task
 from .problems import Invalid
 from .service_view import SUSPENDED, View
+from .waiting import act
 
 
 @dataclass
@@ -208,8 +209,16 @@ def plan_network(task: Task, view: View, changes: Changes) -> None:
     if network.editable is False:
         raise Invalid(f"the network of {view.label} cannot be changed")
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
-    changes.add(
-        f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet",
-        lambda: task.client.set_network(view.service.id, wanted),
-        public=wanted,
-    )
+    what = f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet"
+    changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)
+
+
+def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
+    """Open or close a service. What the same wish does a second time is not shown, so it is looked at first."""
+    id = view.service.id
+
+    def reached() -> bool:
+        network = task.client.settings(id).network
+        return network is not None and network.is_public == wanted
+
+    act(lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")

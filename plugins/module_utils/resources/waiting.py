@@ -145,14 +145,15 @@ def is_there(find_new: Callable[[], Sequence[Any]]) -> bool:
         return False
 
 
-def act(call: Callable[[], object], reached: Callable[[], bool], what: str) -> None:
+def act(call: Callable[[], object], reached: Callable[[], bool], what: str, tries: int = 2) -> None:
     """Make a call that sets something in motion; when its outcome is open, look before trying once more.
 
-    Only for what does no harm when it is asked for twice.
+    With one of ``tries`` it is not sent again: for what may have been over before the first look, and would
+    do harm when done twice.
 
-    :raises OutcomeUnknown: when the second try ends open too and nothing shows that it worked.
+    :raises OutcomeUnknown: when the last try ends open too and nothing shows that it worked.
     """
-    for _attempt in range(2):
+    for _attempt in range(tries):
         try:
             call()
             return
@@ -163,7 +164,8 @@ def act(call: Callable[[], object], reached: Callable[[], bool], what: str) -> N
                 if seen(reached, what, cause):
                     return
                 time.sleep(0.5)
-    raise OutcomeUnknown(f"whether {what} was carried out is unknown: {cause.message}") from cause
+    again = ". Nothing was sent again" if tries == 1 else ""
+    raise OutcomeUnknown(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
 
 
 def seen(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:

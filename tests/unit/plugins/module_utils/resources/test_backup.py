@@ -107,6 +107,18 @@ def test_a_restore_asks_first(sandbox: Sandbox) -> None:
     assert writes(sandbox) == []
 
 
+@pytest.mark.parametrize("seconds", [0, 3], ids=["quick", "slow"])
+def test_a_restore_whose_answer_is_lost_is_never_begun_twice(sandbox: Sandbox, seconds: int) -> None:
+    """A quick one was over before anybody looked, and the service may have written since."""
+    add(sandbox, "one", "n")
+    sandbox.delays(restore=seconds)
+    sandbox.fault("backups.restore", "reset", when="after")
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert writes(sandbox) == ["backups.restore"]
+    assert ("is unknown" in result.get("msg", "")) is (seconds == 0)
+    assert ("Nothing was sent again" in result.get("msg", "")) is (seconds == 0)
+
+
 def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
     """By name, and waited for; one that runs already is not begun again."""
     run(sandbox, BACKUP, services=["one"], name="n")

@@ -163,6 +163,53 @@ def test_a_lost_answer_to_a_signal_is_judged_by_the_state(client: FakeClient) ->
     assert done(client, id="s", state="started")[1] == [("power", "s", "start")]
 
 
+@pytest.mark.parametrize(
+    ("state", "wish", "way"),
+    [
+        ("stopped", "started", "starting"),
+        ("stopped", "started", "installing"),
+        ("running", "stopped", "stopping"),
+    ],
+)
+def test_a_signal_whose_answer_is_lost_is_not_sent_again_while_it_takes_effect(
+    client: FakeClient, clock: Clock, state: str, wish: str, way: str
+) -> None:
+    """A start that is sent to what is starting would recreate its container once more."""
+    client.add_service("s", state=state)
+    plan, _task = planned(client, id="s", state=wish)
+
+    def lose_on_the_way() -> None:
+        client.states["s"] = way
+        clock.then += [lambda: None] * 40
+        clock.then.append(lambda: client.states.update(s="running" if wish == "started" else "stopped"))
+        lose()
+
+    client.after["power"] = lose_on_the_way
+    carry_out(plan)
+    assert client.calls == [("power", "s", "start" if wish == "started" else "stop")]
+    assert clock.then == []
+
+
+def test_what_is_stopping_shows_nothing_of_a_kill(client: FakeClient) -> None:
+    client.add_service("s", state="stopping")
+    client.before["power"] = lose
+    with pytest.raises(OutcomeUnknown):
+        done(client, id="s", state="killed")
+    assert client.calls == [("power", "s", "kill")] * 2
+
+
+def test_a_lost_answer_to_a_network_change_is_judged_by_the_settings(client: FakeClient) -> None:
+    """Each change recreates the container."""
+    client.add_service("s")
+    client.after["set_network"] = lose
+    assert done(client, id="s", public=True)[1] == [("set_network", "s", True)]
+    client.calls.clear()
+    client.before["set_network"] = lose
+    with pytest.raises(OutcomeUnknown, match="close service 'web'"):
+        done(client, id="s", public=False)
+    assert client.calls == [("set_network", "s", False)] * 2
+
+
 def test_a_lost_answer_to_a_restart_is_never_asked_for_twice(client: FakeClient) -> None:
     client.add_service("s")
     client.before["power"] = lose
