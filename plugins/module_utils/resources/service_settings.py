@@ -214,7 +214,7 @@ def plan_network(task: Task, view: View, changes: Changes) -> None:
 
 
 def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
-    """Open or close a service. What the same wish does a second time is not shown, so it is looked at first."""
+    """Open or close a service. What the same wish does twice is not shown, so it is looked at before."""
     id = view.service.id
 
     def reached() -> bool:

@@ -42,7 +42,7 @@ GET    /api/resources                                r
 GET    /api/resources/{id}                           r
 GET    /api/resources/metrics                        r
 GET    /api/resources/{id}/settings                  r
-PUT    /api/resources/{id}/network                   i
+PUT    /api/resources/{id}/network                   a
 PUT    /api/resources/{id}/scale                     i
 PUT    /api/resources/{id}/deploy                    i
 PUT    /api/resources/{id}/project                   i
