@@ -55,7 +55,7 @@ options:
     type: str
   project:
     description:
-      - Name or id of the project that the service would join.
+      - Name or id of the project that the service would join. It has to be there, and has no part in the price.
     type: str
   variables:
     description:

@@ -273,8 +273,17 @@ class Client:
         return self._one(r.LOGS, query={"lines": lines}, id=id).lines
 
     def events(self, id: str, limit: int | None = None) -> list[m.Event]:
-        """Return the activity of a service, newest page first, at most ``limit`` entries."""
-        return list(islice(self._pages(r.EVENTS, id=id), limit))
+        """Return the activity of a service, at most the newest ``limit`` entries, as the platform sorts them.
+
+        How that is is not shown. Where the oldest come first, all pages are read.
+        """
+        found = self._pages(r.EVENTS, id=id)
+        if limit is None:
+            return list(found)
+        first = list(islice(found, max(limit, 2)))
+        if len(first) > 1 and (first[0].at or "") < (first[-1].at or ""):
+            return [*first, *found][-limit:]
+        return first[:limit]
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
         """Return the spend of a service over a window of ``days``."""

@@ -211,8 +211,8 @@ def deploy(task: Task, app: App, digest: str) -> None:
         else:
             kept = "The platform keeps it" if now == digest else "It may be"
             sentences.append(
-                f"{kept} in service although it does not run; deploy another version, or this one again with "
-                "force: true"
+                f"{kept} in service although it does not run, and then the next run finds nothing to do. "
+                "Deploy another version, or this one again with force: true"
             )
         if lines:
             sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")

@@ -17,8 +17,8 @@ from .plan import Task
 from .problems import Invalid, Missing
 from .waiting import act
 
-MAX_BYTES = 2 * 1024 * 1024
-"""Where the platform's reader stops (Limits)."""
+MAX_BYTES = 2_000_000
+"""Where the platform's reader stops: at 2 MB (Limits), of which this is the smaller reading."""
 BEYOND = "use hosted.services.sftp_sync"
 ROOT = "."
 

@@ -56,7 +56,7 @@ def with_units(value: Any) -> Any:
             short = name.removesuffix(suffix)
             if short not in value:
                 amount = exact(value[name])
-                found[short] = None if amount is None else shown(units(amount))
+                found[short] = found.get(short) if amount is None else shown(units(amount))
     return found
 
 

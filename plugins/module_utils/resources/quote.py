@@ -52,9 +52,9 @@ def of_service(task: Task) -> tuple[dict[str, Any], Cost]:
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"to quote a service, set also {', '.join(missing)}")
-    wanted = task.options["project"]
-    project = find_project(task.client, wanted) if wanted else None
-    quote = task.client.quote(quote_fields(task.options, project))
+    if task.options["project"]:
+        find_project(task.client, task.options["project"])
+    quote = task.client.quote(quote_fields(task.options))
     return quote.as_dict(), quoted(quote)
 
 

@@ -24,6 +24,7 @@ SEVERITIES = ["critical", "high", "medium", "low"]
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
 TAG_PATHS = ("tag", "name")
+DIGEST_PATHS = ("digest", "imageDigest", "image.digest")
 MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
 GLANCE = 5.0
 """How long the platform may hold its answer on a scan that is only looked at, in seconds."""
@@ -61,13 +62,16 @@ def look_up(task: Task, tag: str) -> ScanReport | None:
     :raises WaitEnded: when the platform holds its answer for longer than the task may take.
     """
     slug = task.options["slug"]
-    patience = task.options["wait_timeout"] if task.options["wait"] and not task.check_mode else None
+    patience = task.options["wait_timeout"] if task.options["wait"] else GLANCE
     try:
         report = scan_of(task.client, slug, tag, patience)
     except Interrupted as error:
+        digest = listed_digest(task.client, slug, tag)
+        if digest is not None:
+            return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
         raise WaitEnded(
             f"the platform holds back the scan of release {tag!r} of {slug!r}; its analysis probably still "
-            f"runs ({error.message}). Raise wait_timeout, or run this again later"
+            f"runs ({error.message}). Leave wait at true and raise wait_timeout, or run this again later"
         ) from None
     if report is None:
         return None
@@ -177,6 +181,12 @@ def declared_tags(client: Client, slug: str) -> dict[str, str | None] | None:
         return None
     tags = {text_at(entry, TAG_PATHS): text_at(entry, MADE_PATHS) for entry in found}
     return None if None in tags else {str(tag): made for tag, made in tags.items()}
+
+
+def listed_digest(client: Client, slug: str, tag: str) -> str | None:
+    """Return the digest of a declared tag where the list tells it: its entries are not shown."""
+    found = entries(client.releases(slug)) or []
+    return next((text_at(entry, DIGEST_PATHS) for entry in found if text_at(entry, TAG_PATHS) == tag), None)
 
 
 def all_releases(client: Client, slug: str) -> list[Release]:

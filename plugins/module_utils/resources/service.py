@@ -83,6 +83,7 @@ def identify(task: Task) -> tuple[str | None, Project | None]:
         project = find_project(task.client, options["project"]) if options["project"] else None
     except Missing as error:
         if options["state"] == "absent":
+            warn_of_survivors(task)
             return options["id"], None  # what was in a project that is gone is gone from it too
         project = foreseen_project(task, options["project"], error)
     if options["id"]:
@@ -91,6 +92,17 @@ def identify(task: Task) -> tuple[str | None, Project | None]:
         find_services(task.client, options["name"], project, options["family"]), options["name"]
     )
     return (found.id if found else None), project
+
+
+def warn_of_survivors(task: Task) -> None:
+    """Tell of services of the name when their project is gone: it leaves them behind, and they are billed."""
+    if task.options["id"]:
+        return
+    for other in find_services(task.client, task.options["name"], None, task.options["family"]):
+        task.warn(
+            f"there is no project {task.options['project']!r}, but a service named {other.name!r} exists in "
+            f"another one (id {other.id}) and was left alone. To delete that one, name it by id"
+        )
 
 
 def settled(task: Task, view: View) -> View:
@@ -177,8 +189,17 @@ def follow_up(task: Task, id: str, project: Project | None) -> None:
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
         return
-    plan = plan_existing(task, settled(task, view), project)
-    for step in plan.steps:
+    view = settled(task, view)
+    if power.is_unknown(task, view):
+        if not task.options["wait"]:
+            task.warn(
+                f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
+                "not set"
+            )
+            return
+        power.wait_until_known(task, view)
+        view = observe(task, id)
+    for step in plan_existing(task, view, project).steps:
         step.run()
 
 

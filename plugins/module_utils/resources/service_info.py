@@ -163,9 +163,9 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
 
 
 def time_zone(name: str | None) -> tzinfo | None:
-    """Return the zone of this name, or that of this machine."""
+    """Return the zone of this name; none stands for local time, as it is at the moment meant."""
     if name is None:
-        return datetime.now().astimezone().tzinfo
+        return None
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

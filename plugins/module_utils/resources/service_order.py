@@ -16,6 +16,7 @@ from .money import Cost, from_cents, from_millicents, shown
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
+from .service_view import WITH_SETTINGS
 from .waiting import adopt, create
 
 NAME_LENGTH = 80
@@ -47,8 +48,8 @@ ORDER: dict[str, Any] = {
 """The options that say what is ordered."""
 
 
-def order_fields(task: Task, project: Project | None) -> dict[str, Any]:
-    """Return the body of the order, and of its quote but for the name.
+def order_fields(task: Task) -> dict[str, Any]:
+    """Return the body of the quote of an order, which the order's own adds name and project to.
 
     :raises Invalid: when something that an order needs was not given.
     """
@@ -60,7 +61,18 @@ def order_fields(task: Task, project: Project | None) -> dict[str, Any]:
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"there is no service named {name!r}; to order it, set also {', '.join(missing)}")
-    return quote_fields(task.options, project)
+    check_settings(task.options)
+    return quote_fields(task.options)
+
+
+def check_settings(options: Mapping[str, Any]) -> None:
+    """Refuse settings for a family without any, as they would fail once the order is placed (Settings)."""
+    odd = [name for name in ("public", "command") if options[name] is not None]
+    if odd and options["family"] not in (None, *WITH_SETTINGS):
+        raise Invalid(
+            f"{' and '.join(odd)} cannot be set on a {options['family']} service; only families "
+            f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
+        )
 
 
 def missing_options(options: Mapping[str, Any]) -> list[str]:
@@ -71,7 +83,7 @@ def missing_options(options: Mapping[str, Any]) -> list[str]:
     return missing
 
 
-def quote_fields(options: Mapping[str, Any], project: Project | None) -> dict[str, Any]:
+def quote_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body of the quote of an order."""
     body = {
         "productSlug": options["product"],
@@ -81,7 +93,6 @@ def quote_fields(options: Mapping[str, Any], project: Project | None) -> dict[st
         "dimensions": Dimensions(**options["dimensions"]).model_dump(by_alias=True)
         if options["dimensions"]
         else None,
-        "projectId": project.id if project else None,
         "variables": options["variables"],
         "options": [{"optionId": o["option"], "choiceId": o["choice"]} for o in options["options"] or []]
         or None,
@@ -132,7 +143,7 @@ class Ordering:
     def __init__(self, task: Task, project: Project | None) -> None:
         self.task = task
         self.project = project
-        self.body = order_fields(task, project)
+        self.body = order_fields(task)
         self.id: str | None = None
         secrets_file.check_destination(task.options["secrets_dest"])
 
@@ -164,6 +175,8 @@ class Ordering:
 
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}
+        if self.project is not None:
+            body["projectId"] = self.project.id
         order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
         if order is None:
             self.task.warn(

@@ -74,7 +74,7 @@ def plan_power(task: Task, view: View, changes: Changes) -> None:
         if wanted in ("started", "restarted"):
             changes.add(
                 f"start {view.label} unless it runs by then",
-                lambda: start_if_needed(task, view),
+                lambda: start_if_needed(task, view, "command" in changes.after),
                 state=RUNNING,
             )
             changes.result["state"] = RUNNING
@@ -109,7 +109,7 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
     if view.service.status != ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state
-    if state is None or state not in KNOWN:
+    if state is None or is_unknown(task, view):
         why = "its node cannot be reached" if state is None else f"its state is {state!r}"
         raise Invalid(f"whether {view.label} runs is unknown: {why}. Nothing was done", state=state)
     goal = RUNNING if wanted in ("started", "restarted") else STOPPED
@@ -122,6 +122,12 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
     check_capability(view, "powerSignals", signal)
     changes.result["state"] = goal
     changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
+
+
+def is_unknown(task: Task, view: View) -> bool:
+    """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
+    signals = task.options["state"] in ("started", "stopped", "restarted", "killed")
+    return signals and view.service.status == ACTIVE and view.state not in KNOWN
 
 
 def signal_for(wanted: str, state: str, new_command: bool) -> str | None:
@@ -179,8 +185,23 @@ def uptime(task: Task, id: str) -> int | None:
     return None if metrics is None else metrics.uptime_seconds
 
 
-def start_if_needed(task: Task, view: View) -> None:
-    """Start what was just resumed, unless the platform did."""
+def start_if_needed(task: Task, view: View, new_command: bool) -> None:
+    """Start what was just resumed, unless the platform did: that was with the command from before."""
+    wait_until_known(task, view)
+    now = observe(task, view.service.id)
+    if now.state in ON_ITS_WAY_UP:
+        wait_for_state(task, view.service.id, RUNNING)
+    signal = "start"
+    if now.state in (RUNNING, *ON_ITS_WAY_UP):
+        if not new_command:
+            return
+        signal = "stop and start"
+    check_capability(now, "powerSignals", signal)
+    send_signal(task, now, signal, RUNNING)
+
+
+def wait_until_known(task: Task, view: View) -> None:
+    """Wait until the node tells of a container how it is."""
     wait_until(
         task,
         lambda: read_state(task, view.service.id),
@@ -188,14 +209,6 @@ def start_if_needed(task: Task, view: View) -> None:
         lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
         f"a known state of {view.label}",
     )
-    now = observe(task, view.service.id)
-    if now.state == RUNNING:
-        return
-    if now.state in ON_ITS_WAY_UP:
-        wait_for_state(task, view.service.id, RUNNING)
-        return
-    check_capability(now, "powerSignals", "start")
-    send_signal(task, now, "start", RUNNING)
 
 
 def check_capability(view: View, capability: str, what: str) -> None:

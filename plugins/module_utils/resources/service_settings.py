@@ -14,7 +14,7 @@ from ..api.models import Dimensions, Project, Scale
 from .money import Cost, from_millicents, read_amount, shown
 from .plan import Step, Task
 from .problems import Invalid
-from .service_view import SUSPENDED, View
+from .service_view import SUSPENDED, WITH_SETTINGS, View
 from .waiting import act
 
 
@@ -41,9 +41,9 @@ def plan_settings(task: Task, view: View, project: Project | None, resumes: bool
     if task.options["dimensions"] is not None:
         plan_scale(task, view, resumes, changes)
     if task.options["command"] is not None:
-        plan_command(task, view, changes)
+        plan_command(task, view, resumes, changes)
     if task.options["public"] is not None:
-        plan_network(task, view, changes)
+        plan_network(task, view, resumes, changes)
 
 
 def check_fixed(task: Task, view: View) -> None:
@@ -69,6 +69,8 @@ def plan_project(task: Task, view: View, project: Project, changes: Changes) -> 
     service = view.service
     if service.project_id == project.id:
         return
+    if service.family not in WITH_SETTINGS:
+        task.warn(f"whether a {service.family} service can change its project is not documented")
     task.warn(f"{view.label} leaves its project: its neighbours there can no longer reach it")
     changes.result["project_id"] = project.id
     changes.add(
@@ -173,7 +175,7 @@ def check_budget(task: Task, monthly: Decimal | None, what: str) -> None:
         )
 
 
-def plan_command(task: Task, view: View, changes: Changes) -> None:
+def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> None:
     """Plan another launch command. It counts from the next start on."""
     deploy = view.settings.deploy if view.settings else None
     if deploy is None:
@@ -181,7 +183,7 @@ def plan_command(task: Task, view: View, changes: Changes) -> None:
     wanted = task.options["command"]
     if (deploy.command or "") == wanted:
         return
-    if deploy.editable is False:
+    if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
     if not starts_anew(task, view):
         task.warn(f"the new command of {view.label} takes effect at its next start")
@@ -198,7 +200,7 @@ def starts_anew(task: Task, view: View) -> bool:
     return wanted == "restarted" or (wanted == "started" and view.state in (None, "stopped", "stopping"))
 
 
-def plan_network(task: Task, view: View, changes: Changes) -> None:
+def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> None:
     """Plan opening to the Internet, or closing. The platform recreates the container for it."""
     network = view.settings.network if view.settings else None
     if network is None:
@@ -206,7 +208,7 @@ def plan_network(task: Task, view: View, changes: Changes) -> None:
     wanted = task.options["public"]
     if network.is_public == wanted:
         return
-    if network.editable is False:
+    if network.editable is False and not resumes:
         raise Invalid(f"the network of {view.label} cannot be changed")
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
     what = f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet"

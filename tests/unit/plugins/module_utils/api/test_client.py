@@ -172,6 +172,16 @@ def test_no_page_is_read_beyond_the_limit() -> None:
     assert len(script.sent) == 1
 
 
+@pytest.mark.parametrize(
+    ("limit", "ids"), [(1, ["4"]), (2, ["3", "4"]), (3, ["2", "3", "4"]), (9, ["1", "2", "3", "4"])]
+)
+def test_the_newest_are_kept_where_the_oldest_come_first(limit: int, ids: list[str]) -> None:
+    """The order of the pages is not shown."""
+    old, new = ([{**event(id), "at": f"2026-11-0{id}T10:00:00.000Z"} for id in pair] for pair in ("12", "34"))
+    reader, _script = client({"items": old, "nextCursor": "a"}, {"items": new, "nextCursor": None})
+    assert [found.id for found in reader.events("s", limit)] == ids
+
+
 def test_a_cursor_that_comes_again_ends_in_an_error() -> None:
     pages = [{"items": [event("1")], "nextCursor": cursor} for cursor in ("a", "b", "a")]
     reader, script = client(*pages)

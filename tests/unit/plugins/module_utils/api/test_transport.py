@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -194,7 +195,7 @@ ROUTE_OF = {
     r.Repeat.LAST_WINS: (r.SFTP_PASSWORD, {"id": "s"}),
     r.Repeat.CREATE: (r.ORDER, {}),
     r.Repeat.ACT: (r.SUSPEND, {"id": "s"}),
-    r.Repeat.NEVER: (r.DATABASE_QUERY, {"id": "s"}),
+    r.Repeat.NEVER: (replace(r.DATABASE_QUERY, patience=0), {"id": "s"}),
 }
 AGAIN = (r.Repeat.READ, r.Repeat.IDEMPOTENT, r.Repeat.LAST_WINS)
 OPEN_ENDINGS: dict[str, tuple[Answer, type[errors.HostedError]]] = {

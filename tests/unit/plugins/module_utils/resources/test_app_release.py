@@ -11,7 +11,11 @@ import pytest
 import requests
 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
-from ansible_collections.hosted.services.plugins.module_utils.resources import app_repository, waiting
+from ansible_collections.hosted.services.plugins.module_utils.resources import (
+    app_repository,
+    releases,
+    waiting,
+)
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from unit.plugins.apps import Platform, plain, platform, server
 
@@ -144,6 +148,24 @@ def test_a_verdict_that_does_not_come_ends_the_wait(platform: Platform) -> None:
     result = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"], wait_timeout=1)
     assert result["failed"] and result["changed"] and "wait_timeout" in result["msg"]
     assert len(platform.writes(DECLARE)) == 1
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["list with digests", "list of tags"])
+@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
+def test_a_verdict_that_nobody_waits_for_is_not_waited_for(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, told: bool, check_mode: bool
+) -> None:
+    """The platform holds back the scan; the list of releases may tell the digest, or not."""
+    scan(plain, "v2", "PENDING")
+    monkeypatch.setattr(releases, "GLANCE", 0.3)
+    if not told:
+        monkeypatch.setattr(releases, "DIGEST_PATHS", ())
+    result = plain.run(APP_RELEASE, check_mode, tag="v2", digest=plain.digests["v2"], wait=False)
+    assert bool(result.get("failed")) is not told
+    assert not result["changed"]
+    assert (
+        "Leave wait at true" in result["msg"] if not told else result["release"]["scan_status"] == "PENDING"
+    )
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated"])

@@ -88,6 +88,7 @@ def test_amounts_get_their_units_beside_them() -> None:
     assert found["a"] == "1.065"
     assert found["deep"] == [{"b_cents": "1.5", "b": "0.015"}]
     assert found["c"] is None
+    assert with_units({"monthly_cents": 106, "monthly_millicents": None})["monthly"] == "1.06"
 
 
 @pytest.mark.parametrize("value", ["much", True, {"amount": 1}, "NaN"])

@@ -59,7 +59,6 @@ def test_a_service(client: Account) -> None:
         "productSlug": "mc",
         "hostId": "nd_1",
         "dimensions": {"cpuCores": 1, "ramGb": 2, "storageGb": 5},
-        "projectId": "prj_1",
         "options": [{"optionId": "slots", "choiceId": "20"}],
         "variables": {"A": "b"},
     }

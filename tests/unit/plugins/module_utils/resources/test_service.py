@@ -130,6 +130,70 @@ def test_a_suspended_service_is_resumed_and_started_unless_it_runs_by_then(
     assert done(client, id="s", state=wish)[1] == [("resume", "s")]
 
 
+@pytest.mark.parametrize("born", ["running", "starting"])
+def test_a_resumed_service_takes_up_a_new_command_though_the_platform_started_it(
+    client: FakeClient, clock: Clock, born: str
+) -> None:
+    """Only a start takes up a command, and that of the resume came before it was set."""
+    client.add_service("s", status="SUSPENDED", state="stopped")
+    client.after["resume"] = lambda: client.states.update(s=born)
+    clock.then.append(lambda: client.states.update(s="running"))
+    calls = done(client, id="s", state="started", command="sleep 99")[1]
+    powered = [("power", "s", "stop"), ("power", "s", "start")]
+    assert calls == [("resume", "s"), ("set_command", "s", "sleep 99"), *powered]
+
+
+def test_settings_that_are_locked_while_suspended_are_changed_after_the_resume(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped")
+    for setting in ("network", "deploy", "scale"):
+        client.setting_records["s"][setting]["editable"] = False
+    calls = done(client, id="s", state="started", public=True, command="x", dimensions={**SIZE, "ram_gb": 8})[
+        1
+    ]
+    assert [call[0] for call in calls] == ["resume", "set_scale", "set_command", "set_network", "power"]
+
+
+def test_an_order_waits_until_its_state_is_known(client: FakeClient, clock: Clock) -> None:
+    """Right after an order the node may not tell of the container yet (Ordering)."""
+    client.after["order"] = lambda: client.states.update(svc_1=None)
+    clock.then.append(lambda: client.states.update(svc_1="stopped"))
+    assert [call[0] for call in done(client, **ORDER, state="started")[1]] == ["order", "power"]
+
+
+def test_an_order_that_is_not_waited_for_says_that_its_state_was_not_set(client: FakeClient) -> None:
+    client.after["order"] = lambda: client.states.update(svc_1=None)
+    plan, task = planned(client, **ORDER, state="started", wait=False)
+    carry_out(plan)
+    assert [call[0] for call in client.calls] == ["order"]
+    assert any("not known yet, and wait is false" in warning for warning in task.warnings)
+
+
+def test_what_a_deleted_project_left_behind_is_told(client: FakeClient) -> None:
+    """Deleting a project leaves its services in the default one, where they are billed (Projects)."""
+    client.add_service("s", name="db")
+    plan, task = planned(client, name="db", project="gone", state="absent")
+    assert not plan.changed
+    assert ["(id s) and was left alone" in warning for warning in task.warnings] == [True]
+
+
+def test_a_move_that_is_not_documented_is_said_to_be(client: FakeClient) -> None:
+    client.add_project("prj_1", "shop")
+    client.add_service("s", family="VIRTUAL_MACHINE")
+    _plan, task = planned(client, id="s", project="shop")
+    assert any("VIRTUAL_MACHINE service can change its project is not documented" in w for w in task.warnings)
+
+
+@pytest.mark.parametrize("given", [{"public": False}, {"command": "x"}])
+def test_settings_that_a_family_does_not_have_are_refused_before_the_order(
+    client: FakeClient, given: dict[str, Any]
+) -> None:
+    (option,) = given
+    with pytest.raises(
+        Invalid, match=f"{option} cannot be set on a VIRTUAL_MACHINE service.*Nothing was ordered"
+    ):
+        planned(client, **ORDER, family="VIRTUAL_MACHINE", **given)
+
+
 def test_a_container_on_its_way_is_waited_for_but_not_in_check_mode(client: FakeClient, clock: Clock) -> None:
     client.add_service("s", state="starting")
     plan, _task = planned(client, check_mode=True, id="s", state="started")
@@ -466,7 +530,6 @@ def test_the_order_carries_the_fields_of_the_specification(client: FakeClient) -
         "runtimeId": "rt_1",
         "hostId": "nd_1",
         "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
-        "projectId": "prj_1",
         "variables": {"EULA": "true"},
         "options": [{"optionId": "o", "choiceId": "c"}],
     }
@@ -474,7 +537,7 @@ def test_the_order_carries_the_fields_of_the_specification(client: FakeClient) -
     assert isinstance(plan.after, dict)
     assert plan.after["variables"] == ["EULA"], "values of variables are not shown"
     result = carry_out(plan)
-    assert client.calls == [("order", {**quoted, "name": "new"})]
+    assert client.calls == [("order", {**quoted, "name": "new", "projectId": "prj_1"})]
     assert set(result) == set(plan.result)
     assert not planned_again(client, **ORDER, project="shop")[0].changed
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -166,3 +167,24 @@ def test_hour_day_week_and_month_begin_where_the_user_is(
 
     monkeypatch.setattr(service_info, "datetime", Frozen)
     assert list(service_info.period_starts(zone)) == starts
+
+
+def test_a_month_begins_with_the_clock_that_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Local time was set forward the night before; the first of the month was in winter."""
+
+    class Frozen(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+            moment = datetime(2026, 3, 30, 8, 15, tzinfo=UTC).astimezone(tz)
+            return moment if tz else moment.replace(tzinfo=None)
+
+    monkeypatch.setenv("TZ", "Europe/Paris")
+    time.tzset()
+    try:
+        monkeypatch.setattr(service_info, "datetime", Frozen)
+        local = service_info.period_starts(None)
+        assert local == service_info.period_starts("Europe/Paris")
+        assert local[3] == "2026-02-28T23:00:00.000Z"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
