@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,20 +29,25 @@ def points() -> Iterator[int]:
 
 
 def kill(machine: BackupMachine, pid: int) -> None:
-    """End everything of a run at once, as a power cut does: what has the machine's folder as its home."""
-    mark = f"HOME={machine.folder}\0".encode()
+    """End everything of a run, as a power cut does: what has the machine's folder as its home.
+
+    Until nothing is left: one that was begun while the others were looked for is not among them.
+    """
     found = [pid]
+    while found:
+        for victim in found:
+            with suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        found = list(of_run(machine))
+
+
+def of_run(machine: BackupMachine) -> Iterator[int]:
+    """Yield the processes of a run."""
+    mark = f"HOME={machine.folder}\0".encode()
     for process in Path("/proc").glob("[0-9]*"):
-        try:
+        with suppress(OSError):
             if mark in (process / "environ").read_bytes():
-                found.append(int(process.name))
-        except OSError:
-            continue
-    for victim in found:
-        try:
-            os.kill(victim, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+                yield int(process.name)
 
 
 @pytest.mark.parametrize("point", [*points()])

@@ -98,6 +98,8 @@ def test_cron(machine: BackupMachine) -> None:
         ({"keep": {"last": 3, "max_delete": -1}}, "no number below 0"),
         ({"project": None, "name": "No Such Name"}, "needs a name of lowercase letters"),
         ({"at": "25:00"}, "a time such as 02:00"),
+        ({"project": None}, "cannot be used"),
+        ({"project": "", "services": []}, "cannot be used"),
         ({"keep": {"nightly": 1}}, "nightly"),
     ],
 )
@@ -109,6 +111,26 @@ def test_a_plan_that_cannot_work_is_not_installed(
     assert run.rc != 0
     assert says in run.stdout
     assert not machine.command.exists()
+
+
+def test_an_empty_token_replaces_none(machine: BackupMachine) -> None:
+    """A variable of the environment that is not set makes one."""
+    machine.install(NIGHTLY).succeed()
+    kept = (machine.folder / "etc" / "token").read_text()
+    run = machine.install(NIGHTLY, backups_token="")
+    assert run.rc != 0
+    assert "backups_token is empty" in run.stdout
+    assert (machine.folder / "etc" / "token").read_text() == kept
+
+
+def test_a_run_where_nothing_was_installed(machine: BackupMachine) -> None:
+    """The playbook makes the folder that its report goes to."""
+    (one, *__) = seed(machine.sandbox).values()
+    plan = {"backups_plan": NIGHTLY, "backups_state_dir": str(machine.folder / "new" / "state")}
+    play = "- ansible.builtin.import_playbook: hosted.services.backup"
+    machine.ansible.playbook(play, variables=plan).succeed()
+    assert (machine.folder / "new" / "state" / "nightly.json").exists()
+    assert len(machine.names(one)) == 1
 
 
 def test_a_run_and_its_check(machine: BackupMachine) -> None:

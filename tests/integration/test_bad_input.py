@@ -103,6 +103,9 @@ CONNECTION_CASES = {
     "URL without a scheme": Case(
         "project", {"token": "{{ good }}", "base_url": "api.example.com"}, ("https://",)
     ),
+    "URL with a path": Case(
+        "project", {"token": "{{ good }}", "base_url": "{{ url }}/api"}, ("404", "Is base_url the address")
+    ),
     "empty URL": Case("project", {"token": "{{ good }}", "base_url": ""}, ("base_url is not set",)),
     "timeout of nothing": Case("project", {"token": "{{ good }}", "timeout": 0}, ("timeout", "more than 0")),
     "authorities that are missing": Case(
@@ -217,6 +220,38 @@ PLATFORM_CASES = {
         {"name": "laptop", "public_key_file": "/nowhere/key.pub"},
         ("/nowhere/key.pub", "No such file"),
     ),
+    "fingerprint that was cut short": Case(
+        "ssh_key", {"fingerprint": "SHA256:abcdef", "state": "absent"}, ("'SHA256:abcdef'", "43 characters")
+    ),
+    "list for a name": Case("service", order(name=["a", "b"]), ("name is a list", "must be a text")),
+    "dictionary for a command": Case(
+        "service", {"name": "survival", "command": {"a": "b"}}, ("command is a dictionary",)
+    ),
+    "name of a service with a slip": Case(
+        "service", {"name": "survivl", "state": "started"}, ("did you mean 'survival'?",)
+    ),
+    "wait of less than nothing": Case(
+        "service",
+        {"name": "survival", "state": "stopped", "wait_timeout": -5},
+        ("wait_timeout is -5", "0 or more"),
+    ),
+    "wait without an end": Case(
+        "service", {"name": "survival", "state": "stopped", "wait_timeout": "inf"}, ("wait_timeout is inf",)
+    ),
+    "selection of nothing": Case(
+        "backup", {"services": None, "name": "b"}, ("are all null", "whole account")
+    ),
+    "deletion of a selection of nothing": Case(
+        "backup", {"project": None, "name": "nightly-1", "state": "absent"}, ("are all null",)
+    ),
+    "empty source": Case(
+        "sftp_sync", {"service": "survival", "src": "", "dest": "x", "delete": True}, ("src is empty",)
+    ),
+    "empty target": Case(
+        "sftp_sync",
+        {"service": "survival", "src": "{{ key_file }}", "dest": "", "delete": True},
+        ("dest is empty",),
+    ),
     "key without a name": Case(
         "ssh_key", {"fingerprint": "SHA256:abc", "state": "present"}, ("name", "public_key")
     ),
@@ -235,6 +270,9 @@ AS_MODULE_TOO = (
     "private key as a public one",
     "private key beside a slip of the pen",
     "variables beside a slip of the pen",
+    "list for a name",
+    "dictionary for a command",
+    "selection of nothing",
 )
 
 
@@ -287,7 +325,7 @@ def commit(sandbox: Sandbox, folder: Path, names: tuple[str, ...], in_process: b
     sandbox.clock(freeze=True)
     key_file = folder / "key"
     key_file.write_text(SECRETS["private_key"])
-    variables = {**SECRETS, "good": sandbox.token, "key_file": str(key_file)}
+    variables = {**SECRETS, "good": sandbox.token, "key_file": str(key_file), "url": sandbox.base_url}
     before = records(sandbox)
     run = Ansible(folder, sandbox).playbook(
         playbook(names, checks),

@@ -23,9 +23,9 @@ from ..api.errors import OF_A_CALL, HostedError
 from ..api.libraries import require
 from ..api.text import HIDDEN, Redactor
 from ..api.transport import Transport
-from ..resources.plan import Plan, Resource, Task
+from ..resources.plan import Plan, Resource, Task, noting
 from .diff import as_diff
-from .options import argument_spec, connection
+from .options import argument_spec, check_waiting, connection
 
 USER_IN_URL = re.compile(r"//.*@")
 """A user name and a password in a URL, which are refused but must not be shown either."""
@@ -54,6 +54,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
     client: Any = None
     try:
         require()
+        check_waiting(options)
         if resource.needs_api(options):
             client = around.connect(connection(options, resource.name), around.log)
             client.transport.hide(partial(secrets_of, resource, options))
@@ -62,7 +63,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
             plan = resource.plan(task)
             describe(resource, plan, around, result)
             if not around.check_mode:
-                carry_out(resource, plan, result, around.progress)
+                carry_out(resource, plan, result, around.progress, client)
     except HostedError as error:
         result.update(without_secrets(resource, options, failure(error)))
         result["changed"] |= left_half_way(error, client)
@@ -97,6 +98,7 @@ def carry_out(
     plan: Plan,
     result: dict[str, Any],
     progress: Callable[[str], None] = lambda line: None,
+    client: Any = None,
 ) -> None:
     """Make the plan's calls. When one raises, ``result`` tells how far it came, not what was wished."""
     done: list[str] = []
@@ -104,8 +106,8 @@ def carry_out(
         for number, step in enumerate(plan.steps, 1):
             if number > 1:
                 progress(f"step {number} of {len(plan.steps)}: {step.summary}")
-            step.run()
-            done.append(step.summary)
+            with noting(step, done, client):
+                step.run()
         if done and plan.reread is not None:
             result[resource.noun] = plan.reread()
         if done and plan.had_effect is not None:

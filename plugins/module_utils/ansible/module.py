@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..api.errors import ConfigurationError
 from ..resources.plan import Resource
 from .execution import Surroundings, execute, shown_options
-from .options import argument_spec
+from .options import argument_spec, check_texts
 
 
 class HostedModule(AnsibleModule):
@@ -24,6 +25,16 @@ class HostedModule(AnsibleModule):
             supports_check_mode=True,
             **resource.rules,
         )
+
+    def _load_params(self) -> None:
+        """Read the arguments, before Ansible makes a text of everything."""
+        super()._load_params()  # type: ignore[no-untyped-call]
+        self.given = {name: value for name, value in self.params.items() if not name.startswith("_ansible_")}
+        self.objection = ""
+        try:
+            check_texts(argument_spec(self.resource), self.params)
+        except ConfigurationError as error:
+            self.objection = error.message
 
     def _log_invocation(self) -> None:
         """Note in the system's log what the module was called with, with our own account of the arguments.
@@ -44,6 +55,8 @@ class HostedModule(AnsibleModule):
 def run_module(resource: Resource) -> None:
     """Be the module of ``resource``: read the arguments, run the task, print the result, exit."""
     module = HostedModule(resource)
+    if module.objection:
+        module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
     around = Surroundings(check_mode=module.check_mode, diff=module._diff)
     result = execute(resource, module.params, around)
     for warning in result.pop("warnings", []):

@@ -68,6 +68,7 @@ def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationRes
     :raises ConfigurationError: when the checks trip over an argument.
     """
     spec = argument_spec(resource)
+    check_texts(spec, arguments)
     try:
         result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(
             dict(arguments)
@@ -77,6 +78,17 @@ def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationRes
         raise ConfigurationError(
             f"{culprit(spec, arguments)} has a value that the option cannot have"
         ) from None
+
+
+def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Refuse a list or a dictionary for a text: Ansible would write it out, and order what is called so.
+
+    :raises ConfigurationError: naming the option.
+    """
+    for name, value in arguments.items():
+        if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
+            kind = "list" if isinstance(value, list) else "dictionary"
+            raise ConfigurationError(f"{name} is a {kind}; it must be a text")
 
 
 TRIPPED = (ArithmeticError, AttributeError, TypeError, ValueError)
@@ -90,6 +102,17 @@ def culprit(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
         except TRIPPED:
             return str(name)
     return "one of the arguments"
+
+
+def check_waiting(options: Mapping[str, Any]) -> None:
+    """Refuse a wait of which nobody can tell when it ends.
+
+    :raises ConfigurationError: for a number below 0, or none.
+    """
+    for name in ("wait_timeout", "wait_interval"):
+        value = options.get(name)
+        if value is not None and not 0 <= value < float("inf"):
+            raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")
 
 
 def connection(options: Mapping[str, Any], caller: str = "") -> Connection:

@@ -291,7 +291,8 @@ def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
         410: errors.NotFound,
         409: errors.Conflict,
     }
-    return kinds.get(status, errors.Refused)(f"the platform refused ({status}): {said}", status)
+    doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
+    return kinds.get(status, errors.Refused)(f"the platform refused ({status}): {said}{doubt}", status)
 
 
 def error_message(body: bytes, redact: Callable[[str], str]) -> str:

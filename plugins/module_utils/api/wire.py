@@ -231,8 +231,10 @@ def translate(error: Exception, request: Request) -> errors.HostedError:
     if isinstance(error, of_tls) and (refused := tls_refusal(error, request)):
         return refused
     if isinstance(error, requests.exceptions.ConnectTimeout) or is_connection_failure(error):
+        proxy = isinstance(error, requests.exceptions.ProxyError)
+        way, doubt = (" by way of the proxy", ", and the proxy") if proxy else ("", "")
         return errors.ConnectionFailed(
-            f"cannot connect to {server}: {reason}. Is base_url right, and the server up?"
+            f"cannot connect to {server}{way}: {reason}. Is base_url right, and the server up{doubt}?"
         )
     invalid = (
         requests.exceptions.InvalidURL,

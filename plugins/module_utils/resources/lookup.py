@@ -51,11 +51,17 @@ def check_given(options: Mapping[str, Any], *names: str) -> None:
 def near_miss(wanted: str, names: Iterable[str]) -> str:
     """Return a hint on what may have been meant, or what there is, as the end of a sentence."""
     known = sorted(set(names))
-    close = difflib.get_close_matches(wanted, known, n=1)
+    close = close_name(wanted, known)
     if close:
-        return f"; did you mean {close[0]!r}?"
+        return f";{close}"
     shown = ", ".join(repr(name) for name in known[:10])
     return f"; there are: {shown}{' …' if len(known) > 10 else ''}" if known else "; there is none at all"
+
+
+def close_name(wanted: str, names: Iterable[str]) -> str:
+    """Return a hint on what may have been meant, to go into a sentence; none when nothing is close."""
+    close = difflib.get_close_matches(wanted, sorted(set(names)), n=1)
+    return f" did you mean {close[0]!r}?" if close else ""
 
 
 def find_project(client: Client, wanted: str) -> Project:
@@ -82,7 +88,8 @@ def foresee(task: Task, error: HostedError, does: str) -> None:
     """
     if not task.check_mode:
         raise error
-    task.warn(f"{error.message}. That is right only if the play {does} it before this task")
+    stop = "" if error.message.endswith("?") else "."
+    task.warn(f"{error.message}{stop} That is right only if the play {does} it before this task")
 
 
 def foreseen_project(task: Task, name: str, error: Missing) -> Project:

@@ -14,7 +14,7 @@ from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Service, ServiceSummary
 from .lookup import DELETING, find_project, service_meant, services_in
 from .on_service import check_offers
-from .plan import Plan, Step, Task
+from .plan import Plan, Step, Task, noting
 from .problems import Invalid
 from .service import FAMILIES
 from .service_view import read_service
@@ -60,6 +60,7 @@ class Share:
     half_way: bool = False
     """Whether a call failed after others of the same step had changed something."""
     result: Mapping[str, Any] = field(default_factory=dict)
+    blank: Mapping[str, Any] = field(default_factory=dict)
     error: HostedError | None = None
     skipped: str | None = None
 
@@ -99,6 +100,11 @@ def select(task: Task) -> list[Share]:
     options = task.options
     if options["at_once"] < 1:
         raise Invalid(f"at_once is {options['at_once']}; it must be 1 or more")
+    if all(options[name] is None for name in ("services", "project", "family")):
+        raise Invalid(
+            "services, project and family are all null; say which services are meant. A variable that holds "
+            "nothing does not stand for the whole account"
+        )
     everything = task.client.services()
     candidates = everything
     if options["project"]:
@@ -140,7 +146,7 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
 
     def prepare(client: Client, share: Share) -> None:
         share.own.client = client
-        share.result = purpose.blank
+        share.result = share.blank = purpose.blank
         if share.service is not None:
             attempt(share, lambda: plan_share(share, str(getattr(share.service, "id", "")), purpose))
 
@@ -207,12 +213,14 @@ def carry_out(client: Client, share: Share) -> None:
 
     def work() -> None:
         for step in share.plan.steps if share.plan else ():
-            step.run()
-            share.done.append(step.summary)
+            with noting(step, share.done, client):
+                step.run()
         if share.plan and share.plan.reread:
             share.result = share.plan.reread()
 
     attempt(share, work)
+    if share.error:
+        share.result = share.blank  # what was planned did not come about
     share.half_way = isinstance(share.error, OF_A_CALL) and client.carried_out > before
 
 

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..api.client import Client
 from ..api.text import printable
 from .money import Cost
+from .problems import WaitEnded
 
 
 @dataclass
@@ -46,6 +47,19 @@ class Step:
 
     summary: str
     run: Callable[[], Any]
+
+
+@contextmanager
+def noting(step: Step, done: list[str], client: Client | None) -> Iterator[None]:
+    """Note a step as done: once it is over, or when what it set in motion was not waited for to the end."""
+    before = client.carried_out if client else 0
+    try:
+        yield
+    except WaitEnded:
+        if client and client.carried_out > before:
+            done.append(step.summary)
+        raise
+    done.append(step.summary)
 
 
 @dataclass

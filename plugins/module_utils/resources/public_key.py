@@ -18,6 +18,8 @@ from .problems import Invalid
 MIN_RSA_BITS = 2048
 MD5_DIGITS = 32
 HEXADECIMAL = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")
+WHOLE = re.compile("[0-9a-f]{32}|[0-9a-f]{64}|[A-Za-z0-9+/]{43}")
+"""What a fingerprint in its normal form looks like."""
 ACCEPTED = "ssh-ed25519, ecdsa-sha2-* and ssh-rsa of 2048 bits or more"
 
 
@@ -72,7 +74,7 @@ def of_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
     """Return the keys of a fingerprint.
 
     :raises Invalid: when the platform shows all of them in another notation. Which one it shows is open (SSH
-        key), and a key that is there must not pass for one that is not.
+        key), and a key that is there must not pass for one that is not. So is one that was cut short refused.
     """
     shown = [(key, key.fingerprint) for key in keys if key.fingerprint]
     other = [text for __, text in shown if notation(text) != notation(wanted)]
@@ -81,7 +83,13 @@ def of_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
             f"fingerprint is written as {notation(wanted)}, and the platform shows {notation(other[0])}, as "
             f"{other[0]}: the two cannot be compared. Give it as the platform shows it, or give the key"
         )
-    return [key for key, text in shown if normal(text) == normal(wanted)]
+    found = [key for key, text in shown if normal(text) == normal(wanted)]
+    if not found and not WHOLE.fullmatch(normal(wanted)):
+        raise Invalid(
+            f"fingerprint {wanted!r} is none, or not whole: SHA256 has 43 characters of base64 or 64 "
+            "hexadecimal digits, and MD5 has 32. No registered key shows it"
+        )
+    return found
 
 
 def read_public_key(text: str) -> PublicKey:

@@ -11,7 +11,7 @@ from typing import Any
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
-from .lookup import find_services, only_service
+from .lookup import close_name, find_services, only_service
 from .money import Cost, from_cents, from_millicents, shown
 from .plan import Task
 from .problems import Invalid
@@ -60,7 +60,8 @@ def order_fields(task: Task) -> dict[str, Any]:
         raise Invalid(f"the service name has {len(name)} characters; at most {NAME_LENGTH} are allowed")
     missing = missing_options(task.options)
     if missing:
-        raise Invalid(f"there is no service named {name!r}; to order it, set also {', '.join(missing)}")
+        hint = close_name(name, (service.name for service in task.client.services() if service.name))
+        raise Invalid(f"there is no service named {name!r}{hint}; to order it, set also {', '.join(missing)}")
     check_settings(task.options)
     return quote_fields(task.options)
 

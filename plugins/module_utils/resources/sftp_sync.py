@@ -20,6 +20,7 @@ from ..sftp.patterns import Patterns
 from ..sftp.session import Login, Session
 from ..sftp.sides import Local, Remote
 from ..sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root, shown
+from .lookup import check_given
 from .on_service import ON_SERVICE, service_id
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
@@ -74,6 +75,7 @@ class SftpSyncResource(Resource):
         """Look at both trees and plan what makes the one like the other."""
         require()
         options = task.options
+        check_given(options, "src", "dest")  # empty ones would be the play's folder, or the whole service
         rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
         login = the_login(task)
         keys = HostKeys(

@@ -54,6 +54,8 @@ def presence(task: Task, service: Service) -> Plan:
     there, name = find(task, service), task.options["name"]
     if there is not None:
         return Plan(result=said(there), before=summary(there), after=summary(there))
+    if name in (".", ".."):
+        raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
 
     def look() -> list[Snapshot]:
         found = find(task, service)

@@ -32,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.plan imp
     Step,
     Task,
 )
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
 from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
 
 TOKEN = "tok-hunter2"
@@ -209,6 +210,31 @@ def test_a_defect_is_told_by_kind_and_place_without_its_text() -> None:
     assert result["places"][-1].endswith("in crash")
     assert "hunter2" not in str(result)
     assert "\n" not in result["msg"]
+
+
+def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
+    """What was set in motion goes on, so something was changed."""
+
+    class Fine(Echo):
+        def exchange(self, request: Request, seconds: float) -> Reply:
+            return Reply(204, None, b"")
+
+    def make(task: Task) -> Plan:
+        def start() -> None:
+            task.client.suspend("s")
+            raise WaitEnded("gave up waiting")
+
+        def wait() -> None:
+            raise WaitEnded("gave up waiting")
+
+        begun = task.options["name"] == "begun"
+        return Plan(result="wished", steps=steps(start if begun else wait), reread=lambda: "as it is")
+
+    result = run(make, {"name": "begun"}, Fine())
+    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
+    assert result["thing"] == "as it is"
+    result = run(make, {"name": "only waited"}, Fine())
+    assert (result["failed"], result["changed"], result["actions"]) == (True, False, [])
 
 
 def test_a_defect_half_way_tells_how_far_it_came() -> None:

@@ -81,6 +81,16 @@ def test_one_that_does_not_finish_is_an_error(sandbox: Sandbox) -> None:
     assert writes(sandbox) == []
 
 
+def test_a_wait_that_gives_up_says_what_was_begun(sandbox: Sandbox) -> None:
+    """The backup goes on; it is no other than what the result says of it."""
+    sandbox.delays(backup=3600)
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait_timeout=0.5)
+    assert result["failed"] and result["changed"]
+    (entry,) = result["services"]
+    assert entry["changed"] and len(entry["actions"]) == len(result["actions"]) == 1
+    assert entry["backup"] is None, "it is not COMPLETED, as was planned"
+
+
 def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
     """A backup that fails on the platform while it is waited for fails the task; a rerun makes it again."""
     sandbox.delays(backup=3600)
@@ -90,7 +100,8 @@ def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
             assert not waiting.done(), waiting.result()
         fail_pending_backups(sandbox)
         result = waiting.result()
-    assert "ended as FAILED" in result["msg"] and result["failed"] and not result["changed"]
+    assert "ended as FAILED" in result["msg"] and result["failed"] and result["changed"]
+    assert result["services"][0]["backup"] is None
     sandbox.delays(backup=0)
     assert run(sandbox, BACKUP, services=["one"], name="n")["services"][0]["backup"]["status"] == "COMPLETED"
     assert len(backups(sandbox, "one")) == 1

@@ -29,6 +29,13 @@ def test_snapshots(sandbox: Sandbox) -> None:
     assert not run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
 
 
+def test_a_name_that_could_not_be_deleted_is_refused(sandbox: Sandbox) -> None:
+    """Snapshots are addressed by their names, and no address can hold these."""
+    for name in (".", ".."):
+        assert "cannot be part of an address" in run(sandbox, SNAPSHOT, services=["disk"], name=name)["msg"]
+    assert writes(sandbox) == []
+
+
 def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
     """The list is read before the call that takes a snapshot and after it, and no more."""
     sandbox.clear_journal()

@@ -32,7 +32,7 @@ def client() -> FakeClient:
         ({"name": "Deploy"}, []),
         ({"fingerprint": "abc+/def"}, ["k1"]),
         ({"fingerprint": "MD5:" + MD5.upper()}, ["k2"]),
-        ({"fingerprint": "SHA256:ABC+/DEF"}, []),
+        ({"fingerprint": "SHA256:" + "A" * 43}, []),
         ({"name": "laptop", "fingerprint": "SHA256:abc+/def"}, []),
     ],
 )
