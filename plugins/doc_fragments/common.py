@@ -24,7 +24,7 @@ options:
   token:
     description:
       - API token. Most routes need one of scope C(FULL); those of applications take C(REGISTRY) too.
-      - Takes precedence over O(token_file).
+      - Takes precedence over O(token_file). One of the environment does not, where O(token_file) is set.
       - If not set, the environment variable E(HOSTED_SERVICES_TOKEN) is used.
     type: str
   token_file:
@@ -109,7 +109,7 @@ options:
   token:
     description:
       - API token of scope C(FULL). May be a template, such as a lookup in a password store.
-      - Takes precedence over O(token_file).
+      - Takes precedence over O(token_file). One of the environment does not, where O(token_file) is set.
     type: str
     env:
       - name: HOSTED_SERVICES_TOKEN

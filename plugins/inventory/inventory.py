@@ -162,7 +162,11 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import defect
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION, connection
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
+    CONNECTION,
+    connection,
+    with_token_meant,
+)
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
@@ -247,7 +251,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 rendered = self.templar.template(config[name])
                 options[name] = None if rendered is None else str(rendered)
         plain: dict[str, Any] = untagged(options)
-        return plain
+        return with_token_meant(plain, config)
 
     def _wanted(self) -> Wanted:
         filters = {

@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
     argument_spec,
     validated,
+    with_token_meant,
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
@@ -111,7 +112,7 @@ class InProcessAction(ActionBase):
             log=self._log,
             connect=self._connect,
         )
-        options = untagged(validation.validated_parameters)
+        options = with_token_meant(untagged(validation.validated_parameters), arguments)
         paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
         for name in paths:  # relative to the playbook's folder, as for a module on this machine
             options[name] = os.path.join(self._loader.get_basedir(), options[name])

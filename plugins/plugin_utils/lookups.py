@@ -15,7 +15,11 @@ from ansible.template import Templar
 from ansible.utils.display import Display
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import defect
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION, connection
+from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
+    CONNECTION,
+    connection,
+    with_token_meant,
+)
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
     ConfigurationError,
@@ -27,6 +31,8 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.lookup i
 from ansible_collections.hosted.services.plugins.plugin_utils.values import first_values, untagged
 
 display = Display()
+VARIABLES = "hosted_services_"
+"""How the names of the variables begin that stand for options."""
 FROM_INVENTORY = {"base_url": ("hosted_url",)}
 """What the inventory tells its hosts: where the platform is, for when nothing else does."""
 
@@ -54,8 +60,11 @@ class ReadingLookup(LookupBase):
         try:
             require()
             self._check(kwargs)
-            self.set_options(var_options=self._own(variables or {}), direct=kwargs)
-            settings = connection(self._connection_options(variables or {}), self._name())
+            own = self._own(variables or {})
+            self.set_options(var_options=own, direct=kwargs)
+            given = {**{name.removeprefix(VARIABLES): value for name, value in own.items()}, **kwargs}
+            options = with_token_meant(self._connection_options(variables or {}), given)
+            settings = connection(options, self._name())
             transport = Transport(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
                 return self.read(Client(transport), untagged(list(terms)))

@@ -12,7 +12,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ..api.errors import ConfigurationError
 from ..resources.plan import Resource
 from .execution import Surroundings, execute, shown_options
-from .options import argument_spec, check_texts
+from .options import argument_spec, check_texts, with_token_meant
 
 
 class HostedModule(AnsibleModule):
@@ -58,7 +58,7 @@ def run_module(resource: Resource) -> None:
     if module.objection:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
     around = Surroundings(check_mode=module.check_mode, diff=module._diff)
-    result = execute(resource, module.params, around)
+    result = execute(resource, with_token_meant(module.params, module.given), around)
     for warning in result.pop("warnings", []):
         module.warn(warning)
     if result.pop("failed", False):

@@ -136,6 +136,15 @@ def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
     )
 
 
+def with_token_meant(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with the token that was meant. ``given`` are those that somebody wrote down here.
+
+    A file that is among them wins over a token of the environment: they may be of two accounts.
+    """
+    by_file = given.get("token_file") is not None and given.get("token") is None
+    return {**options, "token": None} if by_file else dict(options)
+
+
 def read_token(token: str | None, token_file: str | None) -> str:
     """Return the token itself; it wins over the file, whose closing line break does not count."""
     if token is not None:
