@@ -12,6 +12,7 @@ from starlette.responses import Response
 from sandbox.api import bodies
 from sandbox.api.call import Call, Chapter, Current
 from sandbox.domain import money, ordering
+from sandbox.domain.errors import RefusedError
 
 router = Chapter(tags=["Ordering"])
 UNITS = {"cpuCores": "vCPU", "ramGb": "GB", "storageGb": "GB"}
@@ -34,6 +35,8 @@ def _wish(body: bodies.Quote) -> ordering.Wish:
 @router.post("/api/order/quote", name="order.quote")
 async def quote(call: Current, body: bodies.Quote) -> Response:
     """Price an order; commits nothing."""
+    if body.projectId is not None and call.world.gaps["quote.project"] == "refuses it":
+        raise RefusedError("malformed", "projectId: Extra inputs are not permitted")
     deal = ordering.appraise(call.world, call.account, _wish(body))
     return call.json({
         "productSlug": deal.product.id,

@@ -19,7 +19,7 @@ from sandbox.domain.world import World
 from sandbox.store.records import Service
 
 #: The reader stops here; larger files are for SFTP.
-MOST_BYTES = 2 * 1024 * 1024
+MOST_BYTES = {"2 MB": 2_000_000, "2 MiB": 2 * 1024 * 1024}
 MOST_DELETES = 100
 
 
@@ -94,7 +94,7 @@ def read(world: World, service: Service, path: str) -> str:
     place = _follow(world, service, locate(world, service, path))
     if not place.is_file():
         raise RefusedError("file_missing", "no such file")
-    if place.stat().st_size > MOST_BYTES:
+    if place.stat().st_size > MOST_BYTES[world.gaps["file.limit"]]:
         raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
     content = place.read_bytes()
     try:

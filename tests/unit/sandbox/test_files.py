@@ -82,9 +82,11 @@ def test_nothing_climbs(files: Files, path: str) -> None:
 
 
 @pytest.mark.rule("files-reader")
-def test_the_reader_stops(files: Files) -> None:
-    files.write("just", "x" * 2 * 1024 * 1024)
-    files.write("over", "x" * (2 * 1024 * 1024 + 1))
+@pytest.mark.parametrize(("limit", "size"), [("2 MB", 2_000_000), ("2 MiB", 2 * 1024 * 1024)])
+def test_the_reader_stops(files: Files, limit: str, size: int) -> None:
+    files.sandbox.profile(**{"file.limit": limit})
+    files.write("just", "x" * size)
+    files.write("over", "x" * (size + 1))
     files.write("binary", "a\0b")
     assert files.read("just").status_code == 200
     assert files.read("over").status_code == 413

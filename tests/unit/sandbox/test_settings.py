@@ -64,6 +64,15 @@ def test_a_network_change_restarts_only_what_runs(sandbox: Sandbox, order: Order
     assert sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]["state"] == "stopped"
 
 
+@pytest.mark.parametrize("again", ["nothing", "recreates the container"])
+def test_the_same_network_again(sandbox: Sandbox, order: Order, again: str) -> None:
+    sandbox.profile(**{"network.again": again})
+    key = order()
+    lines = _logs(sandbox, key)
+    _open(sandbox, key, True)
+    assert (_logs(sandbox, key) > lines) is (again != "nothing")
+
+
 @pytest.mark.rule("settings-4")
 @pytest.mark.parametrize(
     "size",
