@@ -363,7 +363,10 @@ def test_the_restore_drill(machine: BackupMachine) -> None:
     play = "- import_playbook: hosted.services.restore_drill"
     refused = machine.ansible.playbook(play, variables={"drill_service": "one"})
     assert refused.rc != 0 and "overwrites all files" in refused.stdout
+    assert "-e drill_service=NAME" in machine.ansible.playbook(play).stdout
     sandbox.clear_journal()
+    machine.ansible.playbook(play, "--check", variables={"drill_service": "drill"}).succeed()
+    assert not [line for line in sandbox.journal() if line["method"] != "GET"]
     machine.ansible.playbook(play, variables={"drill_service": "drill"}).succeed()
     assert len(sandbox.journal("backups.restore")) == 1
     assert machine.backups(drill) == machine.backups(one) == []

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ..api.models import Backup, Service
 from .copies import BACKUPS
 from .copy_resources import CopyResource, copy_options, result_of
+from .lookup import foresee
 from .many_services import PlanOne
 from .on_service import label
 from .plan import Plan, Step, Task
@@ -181,11 +182,14 @@ def restoration(task: Task, service: Service) -> Plan:
 def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
     """Return the backup to restore: it must be complete, and no other may have its name.
 
+    In check mode one that is not there is taken for one that an earlier task of the play makes.
+
     :raises Missing, Ambiguous, Invalid: saying which of these it is.
     """
     name = task.options["name"]
     if not there:
-        raise Missing(f"{label(service)} has no backup of id or name {name!r}")
+        foresee(task, Missing(f"{label(service)} has no backup of id or name {name!r}"), "makes")
+        return Backup.model_construct(id=None, name=name, status=COMPLETED)
     good = [backup for backup in there if backup.status == COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))

@@ -167,6 +167,14 @@ def test_what_cannot_be_restored(sandbox: Sandbox, made: list[str], says: str) -
         assert run(sandbox, BACKUP, services=["one"], name=ids[1], state="restored", confirm=True)["changed"]
 
 
+def test_a_check_goes_on_where_the_play_may_make_the_backup_before(sandbox: Sandbox) -> None:
+    """As a restore drill does."""
+    result = run(sandbox, BACKUP, True, services=["one"], name="n", state="restored", confirm=True)
+    assert result["changed"] and not result.get("failed")
+    assert "has no backup of id or name 'n'" in result["warnings"][0]
+    assert writes(sandbox) == []
+
+
 def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None:
     """Without waiting it is an error; a second deletion is no change."""
     sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
