@@ -26,6 +26,7 @@ options:
       - Id of the service, or its name. An id wins over a name.
       - Where its files are reached is read from the API.
     type: str
+    required: false
   host:
     description:
       - Name or address of a server, to reach it without asking the API.
