@@ -162,6 +162,7 @@ def restoration(task: Task, service: Service) -> Plan:
 
     def restore() -> None:
         act(
+            task,
             lambda: task.client.restore_backup(service.id, backup.id),
             lambda: reread(task, service, backup.id).status == RESTORING,
             f"the restore of {label(service)} from backup {backup.name!r}",

@@ -113,6 +113,7 @@ class FileManager:
 
         try:
             act(
+                self.task,
                 lambda: self.client.create_directory(self.id, parent or ROOT, name),
                 there,
                 f"the making of {path}",
@@ -131,7 +132,7 @@ class FileManager:
 
         what = f"the renaming of {path} to {name}"
         try:
-            act(lambda: self.client.rename_file(self.id, root or ROOT, old, name), done, what)
+            act(self.task, lambda: self.client.rename_file(self.id, root or ROOT, old, name), done, what)
         except Refused:
             if not done():
                 raise
@@ -155,7 +156,12 @@ class FileManager:
                 self.client.delete_files(self.id, root or ROOT, remaining)
 
         try:
-            act(delete, lambda: not left(), f"the removal of {len(names)} entries of {root or 'the root'}")
+            act(
+                self.task,
+                delete,
+                lambda: not left(),
+                f"the removal of {len(names)} entries of {root or 'the root'}",
+            )
         except Refused:
             folders = [name for name in left() if self._empty(posixpath.join(root, name))]
             if not folders:

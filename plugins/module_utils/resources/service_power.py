@@ -48,6 +48,7 @@ def resume(task: Task, view: View) -> None:
     """Resume, and wait until the service is active: what follows needs it."""
     id = view.service.id
     act(
+        task,
         lambda: task.client.resume(id),
         lambda: read_service(task, id).status != SUSPENDED,
         f"resume of {view.label}",
@@ -96,6 +97,7 @@ def suspend(task: Task, view: View) -> None:
     """Suspend, and wait for it where the user waits."""
     id = view.service.id
     act(
+        task,
         lambda: task.client.suspend(id),
         lambda: read_service(task, id).status == SUSPENDED,
         f"suspension of {view.label}",
@@ -157,6 +159,7 @@ def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
         restart(task, view)
     else:
         act(
+            task,
             lambda: task.client.power(id, signal),
             lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
             f"{signal} of {view.label}",

@@ -223,4 +223,4 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         network = task.client.settings(id).network
         return network is not None and network.is_public == wanted
 
-    act(lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+    act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")

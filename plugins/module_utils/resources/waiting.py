@@ -113,6 +113,7 @@ def create(
         return call(), None
     except (OpenOutcome, UnexpectedAnswer) as error:
         adopted = adopt(find_new, what, error)
+        task.client.carried_out += 1
         task.warn(
             f"the answer to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
@@ -145,7 +146,9 @@ def is_there(find_new: Callable[[], Sequence[Any]]) -> bool:
         return False
 
 
-def act(call: Callable[[], object], reached: Callable[[], bool], what: str, tries: int = 2) -> None:
+def act(
+    task: Task, call: Callable[[], object], reached: Callable[[], bool], what: str, tries: int = 2
+) -> None:
     """Make a call that sets something in motion; when its outcome is open, look before trying once more.
 
     With one of ``tries`` it is not sent again: for what may have been over before the first look, and would
@@ -162,6 +165,7 @@ def act(call: Callable[[], object], reached: Callable[[], bool], what: str, trie
             until = time.monotonic() + QUIET_SECONDS / 2
             while time.monotonic() < until:
                 if seen(reached, what, cause):
+                    task.client.carried_out += 1  # what fails after this is to know that something was done
                     return
                 time.sleep(0.5)
     again = ". Nothing was sent again" if tries == 1 else ""

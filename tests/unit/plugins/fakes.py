@@ -27,6 +27,7 @@ class FakeClient:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
+        self.carried_out = 0
         self.before: dict[str, Callable[[], None]] = {}
         self.after: dict[str, Callable[[], None]] = {}
         self.service_records: dict[str, dict[str, Any]] = {}

@@ -208,31 +208,33 @@ class Calls:
 
 def test_an_act_that_went_well_is_done_once(clock: Clock) -> None:
     call = Calls(None)
-    act(call, lambda: False, "start")
+    act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
     assert call.made == 1
 
 
 def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
     call, looks = Calls(LOST), [False, False, True]
-    act(call, lambda: looks.pop(0), "start")
+    task = task_of(SERVICE, FakeClient())
+    act(task, call, lambda: looks.pop(0), "start")
     assert (call.made, looks) == (1, [])
+    assert task.client.carried_out == 1, "an error of what comes next tells that something was changed"
 
 
 def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
     call = Calls(LOST, None)
-    act(call, lambda: False, "start")
+    act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
     assert call.made == 2
 
 
 def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
     call = Calls(LOST, LOST)
     with pytest.raises(OutcomeUnknown, match="start was carried out is unknown: POST /api/order: reset"):
-        act(call, lambda: False, "start")
+        act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
     assert call.made == 2
 
 
 def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
     call = Calls(Refused("no", 409))
     with pytest.raises(Refused):
-        act(call, lambda: True, "start")
+        act(task_of(SERVICE, FakeClient()), call, lambda: True, "start")
     assert call.made == 1
