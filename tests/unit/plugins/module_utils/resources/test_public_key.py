@@ -163,8 +163,9 @@ def test_damaged_keys_are_refused_and_never_shown(kind: str, data: st.DataObject
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(min_size=8))
+@given(st.text(min_size=8).filter(lambda text: len(text.strip()) >= 8))
 def test_anything_else_is_refused_and_never_shown(text: str) -> None:
+    """A letter between spaces is no secret, and is in any sentence."""
     with pytest.raises(Invalid) as caught:
         read_public_key(text)
-    assert text.strip() not in str(caught.value) or not text.strip()
+    assert text.strip() not in str(caught.value)
