@@ -20,7 +20,7 @@ def client() -> FakeClient:
     client = FakeClient()
     client.add_key("k1", "deploy", "SHA256:abc+/def")
     client.add_key("k2", "deploy", ":".join(MD5[at : at + 2] for at in range(0, 32, 2)))
-    client.add_key("k3", "laptop", "SHA256:ghi")
+    client.add_key("k3", "laptop", "SHA256:" + "a" * 43)
     return client
 
 
