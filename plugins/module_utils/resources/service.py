@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..api.errors import Refused
 from ..api.models import Product, Project, Service
 from . import service_power as power
 from .lookup import check_given, find_project, find_services, foreseen_project, only_service
 from .money import shown
 from .plan import Plan, Resource, Step, Task
-from .problems import Invalid, Missing
+from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
+from .service_removal import plan_removal
 from .service_settings import Changes, plan_settings
 from .service_view import (
     ACTIVE,
-    DELETED,
-    DELETING,
     FAILED,
     PROVISIONING,
     SUSPENDED,
@@ -27,10 +25,8 @@ from .service_view import (
     check_alive,
     managed,
     observe,
-    read_settings,
     wait_for_status,
 )
-from .waiting import wait_until
 
 FAMILIES = ["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "absent"]
@@ -228,75 +224,3 @@ def expected_diff(task: Task, project: Project | None, monthly: str | None) -> d
     if task.options["variables"]:
         shown_options["variables"] = sorted(task.options["variables"])
     return {**shown_options, "state": task.options["state"], "monthly": monthly}
-
-
-# --- Deletion ---------------------------------------------------------------------------------------
-
-
-def plan_removal(task: Task, id: str | None) -> Plan:
-    """Plan the deletion of a service, unless it would take backups along that nobody gave up."""
-    service = task.client.service(id) if id else None
-    if service is None or service.status == DELETED:
-        return Plan(result=None)
-    view = View(service)
-    if service.status == DELETING:
-        if task.options["wait"] and not task.check_mode:
-            wait_until_gone(task, service.id)
-        return Plan(result=None)
-    check_deletable(task, view)
-
-    def delete() -> None:
-        task.client.delete_service(service.id)
-        if task.options["wait"]:
-            wait_until_gone(task, service.id)
-
-    return Plan(
-        result=None,
-        steps=[Step(f"delete {view.label} with its disk and its backups", delete)],
-        before=managed(view, task.options, None),
-    )
-
-
-def check_deletable(task: Task, view: View) -> None:
-    """Refuse to destroy what is locked, and completed backups unless ``delete_backups`` says so."""
-    settings = read_settings(task, view.service)
-    if settings is not None and settings.deletable is False:
-        raise Invalid(f"{view.label} is locked against deletion by the platform")
-    if task.options["delete_backups"]:
-        return
-    completed = completed_backups(task, view)
-    if completed is None:
-        raise Invalid(
-            f"{view.label} may have backups, but they cannot be listed while its status is "
-            f"{view.service.status}; "
-            "deleting it would destroy them. Set delete_backups: true to delete it all the same"
-        )
-    if completed:
-        raise Invalid(
-            f"{view.label} has {len(completed)} completed backups, which would go with it: "
-            f"{', '.join(completed[:5])}{' …' if len(completed) > 5 else ''}. Agree by delete_backups: true",
-            backups=completed,
-        )
-
-
-def completed_backups(task: Task, view: View) -> list[str] | None:
-    """Return the names of the completed backups; ``None`` when that cannot be known now (Capabilities)."""
-    service = view.service
-    if service.capabilities is not None and "backups" not in service.capabilities:
-        return None if service.status == SUSPENDED else []
-    try:
-        backups = task.client.backups(service.id)
-    except Refused:
-        return None
-    return [backup.name for backup in backups if backup.status == "COMPLETED"]
-
-
-def wait_until_gone(task: Task, id: str) -> None:
-    """Wait until the service is deleted."""
-    wait_until(
-        task,
-        lambda: task.client.service(id),
-        lambda service: service is None or service.status == DELETED,
-        lambda service: f"its status is {service.status if service else DELETED}",
-        "its deletion",
-    )
