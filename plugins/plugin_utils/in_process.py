@@ -37,6 +37,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
+from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import HOME_VARIABLE
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import wire_of_run
 from ansible_collections.hosted.services.plugins.plugin_utils.rehearsal import rehearse
@@ -148,16 +149,17 @@ class InProcessAction(ActionBase):
 
     @contextmanager
     def _environment(self) -> Iterator[bool]:
-        """Honour the ``environment`` of the task, as a module would find it, and tell whether it has one."""
+        """Honour the ``environment`` of the task, as a module would find it, and tell whether it has one.
+
+        ``home`` of ansible.cfg is part of it. A module on this machine inherits it.
+        """
         wanted: dict[str, str] = {}
         self._compute_environment_string(wanted)
-        if not wanted:
-            yield False
-            return
         before = dict(os.environ)
+        os.environ[HOME_VARIABLE] = home_of_ansible()
         os.environ.update({name: str(value) for name, value in wanted.items()})
         try:
-            yield True
+            yield bool(wanted)
         finally:
             os.environ.clear()
             os.environ.update(before)
@@ -168,6 +170,12 @@ def folder_of_run() -> str:
     # Ansible makes its constants when it starts, so that their types are not known before.
     folder: str = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
     return folder
+
+
+def home_of_ansible() -> str:
+    """Return Ansible's home: ``home`` of ansible.cfg, ``ANSIBLE_HOME``, or Ansible's default."""
+    home: str = constants.config.get_config_value("ANSIBLE_HOME")
+    return home
 
 
 def shows_arguments(variables: Mapping[str, Any]) -> bool:

@@ -336,3 +336,23 @@ def test_a_relative_path_starts_at_the_playbook(
         folder=tmp_path_factory.mktemp("elsewhere"),
     ).succeed()
     assert run["Beside the playbook"].result["ssh_key"]["name"] == "me"
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_home_of_ansible_cfg_is_where_the_collection_keeps_its_files(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """What is kept on the controller is kept in the home that ansible.cfg names, both ways."""
+    sandbox.seed({"apps": [{"slug": "shop"}]})
+    configuration = ansible.folder / "ansible.cfg"
+    with_home = configuration.read_text().replace("[defaults]", "[defaults]\nhome = {{CWD}}/mine")
+    configuration.write_text(with_home)
+    run = ansible.tasks(
+        "- hosted.services.environment: {slug: shop, variables: {A: '1'}}\n  name: Write",
+        in_process=in_process,
+        env={"ANSIBLE_HOME": None},
+    ).succeed()
+    assert run["Write"].result["changed"]
+    kept = ansible.folder / "mine" / "hosted_services" / "environments"
+    assert len(list(kept.glob("*.json"))) == 1
+    assert not (ansible.folder / ".ansible" / "hosted_services").exists()

@@ -14,24 +14,23 @@ import hashlib
 import json
 import os
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from .controller_state import collection_folder, write_json
 from .problems import Invalid
 
-DEFAULT_FOLDER = os.path.join("hosted_services", "environments")
+FOLDER = "environments"
 KEY_BYTES = 32
 HASH_BYTES = 16
 
 
 def state_folder(given: str | None) -> str:
-    """Return where the files are: the user's choice, or a folder beside Ansible's own."""
-    home = os.environ.get("ANSIBLE_HOME", os.path.join("~", ".ansible"))
-    return os.path.expanduser(given or os.path.join(home, DEFAULT_FOLDER))
+    """Return where the files are: the user's choice, or the collection's own folder."""
+    return os.path.expanduser(given) if given else collection_folder(FOLDER)
 
 
 @dataclass
@@ -87,25 +86,12 @@ class Fingerprints:
     def restore(self, prints: dict[str, str]) -> None:
         """Write down fingerprints made before."""
         self.prints = prints
-        self._write({"app_id": self.app_id, "key": self.key, "variables": prints})
+        write_json(self.path, {"app_id": self.app_id, "key": self.key, "variables": prints})
 
     def forget(self) -> None:
         """Take the file away, before a call after which nobody may know what is there."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
-
-    def _write(self, content: dict[str, Any]) -> None:
-        """Write for the owner alone, whole or not at all."""
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(self.path))  # created with mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(content, file, indent=2)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
 
 
 def whole(key: Any, prints: Any) -> bool:

@@ -11,16 +11,16 @@ import tempfile
 import time
 from typing import Any
 
+from .controller_state import collection_folder
 from .plan import Task
 from .problems import Invalid
 
-DEFAULT_FOLDER = os.path.join("hosted_services", "secrets")
+FOLDER = "secrets"
 
 
 def default_path(id: str) -> str:
     """Return where secrets go that the user named no place for."""
-    home = os.path.expanduser(os.environ.get("ANSIBLE_HOME", os.path.join("~", ".ansible")))
-    return os.path.join(home, DEFAULT_FOLDER, f"{os.path.basename(id)}.json")
+    return os.path.join(collection_folder(FOLDER), f"{os.path.basename(id)}.json")
 
 
 def check_destination(path: str | None, option: str = "secrets_dest") -> None:

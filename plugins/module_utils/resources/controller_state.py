@@ -1,0 +1,41 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The collection's folder on the controller: what the platform does not tell again is kept there.
+
+Everything of it is in ``hosted_services`` inside Ansible's home: ``environments`` (fingerprints), ``pending``
+(what is written and not in effect) and ``secrets`` (what the platform shows only once).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+HOME_VARIABLE = "ANSIBLE_HOME"
+"""Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
+
+
+def collection_folder(name: str) -> str:
+    """Return the path of a folder of the collection inside Ansible's home. It may not exist yet."""
+    home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
+    return os.path.join(os.path.expanduser(home), "hosted_services", name)
+
+
+def write_json(path: str, content: Mapping[str, Any]) -> None:
+    """Write JSON for the owner alone, whole or not at all. The folder has to be there."""
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path))  # created with mode 0600
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,136 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written on the platform and not in effect yet, remembered on the controller until it is.
+
+The platform shows what is written, not what a container runs with. Without a record, a run whose second half
+failed leaves nothing that the next run could see: the next run finds the setting as wanted and does nothing.
+
+How to use it::
+
+    pending = Pending.of(task.options.get("state_dir"), task.options.get("base_url"), service.id)
+    pending.note(COMMAND)            # before the write, so that a run that dies in between is covered
+    task.client.set_command(...)     # refused: pending.clear(COMMAND), if it was not outstanding before
+    ...
+    if pending.outstanding(): ...    # {"command": {"since": "2026-01-31T12:00:00Z"}}
+    pending.clear(COMMAND, NETWORK)  # once the start was seen
+
+The key is the address of the platform and the id of the service. An application is a service like any other,
+so its ``id`` in the list of applications is the same id: a task with a token for applications alone finds
+what a task with a full token has noted, and the other way round. Ids are never used again, so an application
+created anew under the same slug starts with nothing outstanding.
+
+The record holds kinds and times. ``details`` are for what else a kind needs, such as keyed fingerprints;
+never put a value of a setting there, because a command or a variable may hold a password.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from .controller_state import collection_folder, write_json
+from .problems import Invalid
+
+ENVIRONMENT = "environment"
+"""Variables of an application: in effect from the next deploy on."""
+COMMAND = "command"
+"""The launch command: in effect from the next start on. A restart keeps the container and its command."""
+NETWORK = "network"
+"""Opening or closing, where the container was not recreated for it: in effect from the next start on."""
+AT_START = (COMMAND, NETWORK)
+"""What a start from stop brings into effect."""
+FOLDER = "pending"
+
+Kinds = dict[str, dict[str, Any]]
+
+
+def pending_folder(state_dir: str | None) -> str:
+    """Return where the records are: inside the user's ``state_dir``, or of the collection's own folder."""
+    return os.path.join(state_dir, FOLDER) if state_dir else collection_folder(FOLDER)
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The record of one service. ``path`` is its file, which exists only while something is outstanding."""
+
+    path: str
+    id: str
+
+    @classmethod
+    def of(cls, state_dir: str | None, base_url: str | None, id: str) -> Pending:
+        """Return the record of the service with this id on the platform at this address."""
+        key = f"{normalized(base_url or '')}\n{id}"
+        name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return cls(os.path.join(pending_folder(state_dir), f"{name}.json"), id)
+
+    def outstanding(self) -> Kinds:
+        """Return what is written and not in effect, by kind. A damaged record holds nothing."""
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                content = json.load(file)
+            if content["id"] != self.id:
+                return {}
+            return {str(kind): dict(entry) for kind, entry in content["pending"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return {}
+
+    def note(self, kind: str, **details: Any) -> None:
+        """Note that a change of this kind is about to be written. One noted before keeps its time.
+
+        :raises Invalid: when the record cannot be written.
+        """
+        with self._locked():
+            kinds = self.outstanding()
+            since = kinds.get(kind, {}).get("since") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            self._write({**kinds, kind: {"since": since, **details}})
+
+    def clear(self, *kinds: str) -> None:
+        """Note that changes of these kinds are in effect now. Without a record there is nothing to do.
+
+        :raises Invalid: when the record cannot be written.
+        """
+        if not os.path.exists(self.path):
+            return
+        with self._locked():
+            left = {kind: entry for kind, entry in self.outstanding().items() if kind not in kinds}
+            self._write(left)
+
+    def _write(self, kinds: Kinds) -> None:
+        """Write the record, or remove it when nothing is outstanding."""
+        if kinds:
+            write_json(self.path, {"id": self.id, "pending": kinds})
+        elif os.path.exists(self.path):
+            os.unlink(self.path)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other runs from the records meanwhile. Nobody holds the lock for longer than a write."""
+        folder = os.path.dirname(self.path)
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            handle = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise Invalid(
+                f"the record of changes that are not in effect yet cannot be kept in {folder!r}: "
+                f"{error.strerror or error}. Make it writable, or set home in ansible.cfg or ANSIBLE_HOME"
+            ) from None
+
+
+def normalized(base_url: str) -> str:
+    """Return an address so that two ways to write it name the same platform."""
+    parts = urlsplit(base_url.rstrip("/"))
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"
