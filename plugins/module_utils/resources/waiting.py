@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
 from ..api.libraries import tenacity
@@ -19,6 +20,8 @@ T = TypeVar("T")
 QUIET_SECONDS = 10.0
 """How long a list is watched for something new after a call whose outcome is open."""
 FIRST_PAUSE = 0.1
+START_PAUSE = 2.0
+"""The longest pause between two looks for the start of something, which may be over soon after it."""
 
 
 class Identified(Protocol):
@@ -30,11 +33,18 @@ class Identified(Protocol):
 
 
 def wait_until(
-    task: Task, read: Callable[[], T], done: Callable[[T], bool], describe: Callable[[T], str], goal: str
+    task: Task,
+    read: Callable[[], T],
+    done: Callable[[T], bool],
+    describe: Callable[[T], str],
+    goal: str,
+    *,
+    longest_pause: Callable[[], float] | None = None,
 ) -> T:
     """Read again and again until ``done``, with pauses that grow to ``wait_interval``.
 
-    ``done`` may raise to end the wait at once. ``describe`` says where things stand.
+    ``done`` may raise to end the wait at once. ``describe`` says where things stand. ``longest_pause`` is
+    asked before each pause, for a wait that has to look more often at some times.
 
     :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
     """
@@ -51,11 +61,12 @@ def wait_until(
             raise tenacity.TryAgain
         return value
 
-    grow = tenacity.wait_exponential(multiplier=FIRST_PAUSE, max=max(interval, FIRST_PAUSE))
+    interval = max(interval, FIRST_PAUSE)
+    grow = tenacity.wait_exponential(multiplier=FIRST_PAUSE, max=interval)
 
     def pause(state: Any) -> float:
         left = begun + timeout - time.monotonic()  # the last look is at the very end, not an interval before
-        seconds: float = min(grow(state), max(left, 0))
+        seconds: float = min(grow(state), longest_pause() if longest_pause else interval, max(left, 0))
         return seconds
 
     retrying = tenacity.Retrying(
@@ -68,6 +79,60 @@ def wait_until(
             f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
             "Raise wait_timeout to wait longer; nothing that was begun is undone"
         ) from None
+
+
+@dataclass
+class Passage(Generic[T]):
+    """What was seen of something that a call set in motion.
+
+    ``began`` tells whether it was seen under way, ``moved`` whether anything at all was seen to change.
+    ``last`` is how things stood at the last look.
+    """
+
+    last: T
+    began: bool = False
+    moved: bool = False
+
+
+def wait_through(
+    task: Task,
+    read: Callable[[], T],
+    under_way: Callable[[T], bool],
+    describe: Callable[[T], str],
+    goal: str,
+    *,
+    before: T,
+    quiet: float = QUIET_SECONDS,
+) -> Passage[T]:
+    """Wait until something that a call set in motion was seen to begin and then to end.
+
+    A platform may show late that it began, or never. So it counts as over only when it was seen ``under_way``
+    and is no more, or when nothing changed for ``quiet`` seconds; then the passage tells that its start was
+    not seen, and the caller warns. ``before`` is what ``read`` returned before the call; ``under_way`` may
+    raise to end the wait at once.
+
+    :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
+    """
+    passage = Passage(before)
+    still_since = time.monotonic()
+
+    def over(now: T) -> bool:
+        nonlocal still_since
+        if now != passage.last:
+            passage.last, passage.moved, still_since = now, True, time.monotonic()
+        if under_way(now):
+            passage.began = True
+            return False
+        return passage.began or time.monotonic() - still_since >= quiet
+
+    def longest_pause() -> float:
+        if passage.began:
+            return float(task.options["wait_interval"])
+        left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
+        return max(min(START_PAUSE, left), FIRST_PAUSE)
+
+    wait_until(task, read, over, describe, goal, longest_pause=longest_pause)
+    return passage
 
 
 def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
