@@ -22,6 +22,7 @@ options:
   path:
     description:
       - The OCI archive, a tar file, or the folder of an OCI layout. Layers may be compressed with gzip or zstd.
+      - A relative path is looked for in C(files/) of the role and beside the playbook, see the notes.
     type: path
     required: true
   image_name:

@@ -52,6 +52,7 @@ options:
     description:
       - File whose content it is to hold. It is read where the task runs, which is the controller as a rule, and must be
         text in UTF-8.
+      - A relative path is looked for in C(files/) of the role and beside the playbook, see the notes.
     type: path
   create_parents:
     description:
@@ -84,7 +85,7 @@ EXAMPLES = r"""
   hosted.services.file:
     service: survival
     path: plugins/chat/config.yml
-    src: "{{ role_path }}/files/chat.yml"
+    src: chat.yml # in files/ of the role, or beside the playbook
 
 - name: A directory
   hosted.services.file:

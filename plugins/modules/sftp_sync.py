@@ -81,13 +81,14 @@ options:
   src:
     description:
       - The directory or file to copy. Of a directory its content is meant; a slash at its end makes no difference.
-      - A path on this machine is relative to the current directory. A path on the service is relative to the root of
-        the service, which is V(.); one that begins with a slash or contains C(..) is refused.
+      - A relative path on this machine is looked for in C(files/) of the role and beside the playbook, see the notes.
+      - A path on the service is relative to the root of the service, which is V(.); one that begins with a slash or
+        contains C(..) is refused.
     type: str
     required: true
   dest:
     description:
-      - Where it goes. Directories above it are made.
+      - Where it goes. Directories above it are made. A relative path on this machine begins at the folder of the playbook.
       - When O(src) is a file and this is a directory, or ends with a slash, the file goes into it under its own name.
     type: str
     required: true

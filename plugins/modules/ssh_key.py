@@ -30,6 +30,7 @@ options:
   public_key_file:
     description:
       - File that holds the key. It is read where the task runs, which is the controller as a rule.
+      - A relative path is looked for in C(files/) of the role and beside the playbook, see the notes.
     type: path
   fingerprint:
     description:

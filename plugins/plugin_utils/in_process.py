@@ -40,6 +40,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wi
 from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import HOME_VARIABLE
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import wire_of_run
+from ansible_collections.hosted.services.plugins.plugin_utils.local_paths import with_whole_paths
 from ansible_collections.hosted.services.plugins.plugin_utils.rehearsal import rehearse
 from ansible_collections.hosted.services.plugins.plugin_utils.values import first_values, untagged
 
@@ -69,7 +70,11 @@ class InProcessAction(ActionBase):
         with self._environment() as surroundings_differ:
             self._apart = surroundings_differ or not boolean(variables.get("hosted_keep_connections", True))
             arguments = with_host_variables(self.resource, self._task.args, variables, self._templar.template)
-            if self._task.async_val or self._belongs_elsewhere(variables):
+            as_module = self._task.async_val or self._belongs_elsewhere(variables)
+            if not as_module or self._connection.transport == "local":
+                folder = self._loader.get_basedir()
+                arguments = with_whole_paths(self.resource, arguments, self._find_needle, folder)
+            if as_module:
                 result.update(self._run_as_module(arguments, variables))
             else:
                 result.update(self._run_here(arguments, self._progress(variables)))
@@ -115,7 +120,7 @@ class InProcessAction(ActionBase):
         )
         options = with_token_meant(untagged(validation.validated_parameters), arguments)
         paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
-        for name in paths:  # relative to the playbook's folder, as for a module on this machine
+        for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])
         result = execute(self.resource, options, around)
         cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)

@@ -27,6 +27,7 @@ class AppImageResource(Resource):
         "platform": {"type": "str"},
         "tag": {"type": "str"},
     }
+    source_options = frozenset({"path"})
 
     def plan(self, task: Task) -> Plan:
         """Push the image when the registry does not hold its digest, or not under the tag."""

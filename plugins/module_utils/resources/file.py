@@ -47,6 +47,7 @@ class FileResource(Resource):
         ],
     }
     secret_options = frozenset({"content"})
+    source_options = frozenset({"src"})
 
     def plan(self, task: Task) -> Plan:
         """Write, make, rename or remove, on difference only."""

@@ -104,6 +104,9 @@ class Resource(ABC):
     host_options: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Where the task works on the very host of the play: options and the host variables that fill them."""
 
+    source_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that name a file or a folder of this machine to read: a role or a play may bring it along."""
+
     @property
     def name(self) -> str:
         """The name that the noun has everywhere, which is that of its file."""
@@ -112,6 +115,15 @@ class Resource(ABC):
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Tell whether the task calls the platform's API, and so needs its address and a token."""
         return True
+
+    def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the options that name what is read on this machine."""
+        return self.source_options
+
+    def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the options that name what is written on this machine."""
+        paths = {name for name, option in self.options.items() if option.get("type") == "path"}
+        return frozenset(paths - self.sources(arguments))
 
     @abstractmethod
     def plan(self, task: Task) -> Plan:

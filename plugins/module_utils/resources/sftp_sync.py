@@ -67,6 +67,14 @@ class SftpSyncResource(Resource):
         "password": ("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
     }
 
+    def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the key file, and with a push what is copied."""
+        return frozenset({"private_key_file"} | ({"src"} if pushes(arguments) else set()))
+
+    def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the file of known hosts, and with a pull where the copy goes."""
+        return frozenset({"known_hosts"} | (set() if pushes(arguments) else {"dest"}))
+
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Only a service has to be looked up; a host is reached as it is."""
         return bool(options["service"])
@@ -86,6 +94,11 @@ class SftpSyncResource(Resource):
 
 
 SFTP_SYNC = SftpSyncResource()
+
+
+def pushes(arguments: Mapping[str, Any]) -> bool:
+    """Tell which way the files go. A push is what happens when nothing is said."""
+    return arguments.get("direction") in (None, PUSH)
 
 
 def the_login(task: Task) -> Login:

@@ -35,6 +35,7 @@ class SshKeyResource(Resource):
         "required_one_of": [("name", "public_key", "public_key_file", "fingerprint")],
     }
     secret_options = frozenset({"public_key"})  # somebody will paste a private key into it one day
+    source_options = frozenset({"public_key_file"})
 
     def plan(self, task: Task) -> Plan:
         """Register or remove a key, on difference only."""
