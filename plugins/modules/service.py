@@ -50,7 +50,8 @@ options:
       - V(stopped) asks for a clean stop, V(killed) for one without delay. A suspended service counts as stopped.
       - V(restarted) restarts the service every time. A stopped one is started.
       - V(suspended) stops the service and has its storage billed only.
-      - V(absent) deletes the service with its disk and its backups, for good.
+      - V(absent) deletes the service with its disk, its backups and its snapshots, for good. It is refused while there
+        are copies, or may be; see O(delete_backups).
     type: str
     choices: [present, started, stopped, restarted, killed, suspended, absent]
     default: present
@@ -122,7 +123,12 @@ options:
     type: str
   delete_backups:
     description:
-      - Agree that V(absent) destroys the completed backups of the service.
+      - Whether O(state=absent) may destroy the backups and the snapshots of the service.
+      - Without it, the deletion is refused while the service has a snapshot, or a backup of any status but C(FAILED).
+        One that is being made or restored counts.
+      - What cannot be known counts as there. While a service is, for example, V(PROVISIONING), V(AWAITING_ADMIN) or
+        V(SUSPENDED), the platform may not list its copies. The deletion is refused then too.
+      - A service whose creation failed is deleted without it, unless its lists show a copy.
     type: bool
     default: false
   secrets_dest:

@@ -5,15 +5,24 @@
 
 from __future__ import annotations
 
-from ..api.errors import Refused
+from collections.abc import Callable, Sequence
+
+from ..api.errors import HostedError, Refused
+from ..api.models import Backup, Service, Snapshot
+from .copies import BACKUPS, SNAPSHOTS
 from .plan import Plan, Step, Task
 from .problems import Invalid
-from .service_view import DELETED, DELETING, SUSPENDED, View, managed, read_settings
+from .service_view import ACTIVE, DELETED, DELETING, FAILED, WITH_SETTINGS, View, managed
 from .waiting import wait_until
+
+NAMED_COPIES = 5
+"""How many copies a refusal names."""
+LOST_BACKUP = "FAILED"
+"""The status of a backup in which nothing is kept. One of any other status is, or may become, a copy."""
 
 
 def plan_removal(task: Task, id: str | None) -> Plan:
-    """Plan the deletion of a service, unless it would take backups along that nobody gave up."""
+    """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
     service = task.client.service(id) if id else None
     if service is None or service.status == DELETED:
         return Plan(result=None)
@@ -22,52 +31,96 @@ def plan_removal(task: Task, id: str | None) -> Plan:
         if task.options["wait"] and not task.check_mode:
             wait_until_gone(task, service.id)
         return Plan(result=None)
-    check_deletable(task, view)
+    if not task.options["delete_backups"]:
+        check_copies(task, view)
+    if task.check_mode and is_marked(task, service):
+        task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
 
-    def delete() -> None:
-        task.client.delete_service(service.id)
+    def remove() -> None:
+        delete(task, view)
         if task.options["wait"]:
             wait_until_gone(task, service.id)
 
     return Plan(
         result=None,
-        steps=[Step(f"delete {view.label} with its disk and its backups", delete)],
+        steps=[Step(f"delete {view.label} with its disk, its backups and its snapshots", remove)],
         before=managed(view, task.options, None),
     )
 
 
-def check_deletable(task: Task, view: View) -> None:
-    """Refuse to destroy what is locked, and completed backups unless ``delete_backups`` says so."""
-    settings = read_settings(task, view.service)
-    if settings is not None and settings.deletable is False:
-        raise Invalid(f"{view.label} is locked against deletion by the platform")
-    if task.options["delete_backups"]:
-        return
-    completed = completed_backups(task, view)
-    if completed is None:
+# --- What would go with it --------------------------------------------------------------------------
+
+
+def check_copies(task: Task, view: View) -> None:
+    """Refuse to destroy backups and snapshots, and what may be some.
+
+    :raises Invalid: naming the copies, or saying why they cannot be listed.
+    """
+    backups = names_of(view.service, BACKUPS, lambda: task.client.backups(view.service.id))
+    snapshots = names_of(view.service, SNAPSHOTS, lambda: task.client.snapshots(view.service.id))
+    kinds = {BACKUPS: backups, SNAPSHOTS: snapshots}
+    found = [counted(kind, names) for kind, names in kinds.items() if names]
+    unknown = [kind for kind, names in kinds.items() if names is None]
+    if found:
         raise Invalid(
-            f"{view.label} may have backups, but they cannot be listed while its status is "
-            f"{view.service.status}; "
-            "deleting it would destroy them. Set delete_backups: true to delete it all the same"
+            f"{view.label} has {' and '.join(found)}, which would be destroyed with it. Nothing was deleted. "
+            "To delete them too, set delete_backups: true",
+            **{kind: names for kind, names in kinds.items() if names},
         )
-    if completed:
+    if unknown:
         raise Invalid(
-            f"{view.label} has {len(completed)} completed backups, which would go with it: "
-            f"{', '.join(completed[:5])}{' …' if len(completed) > 5 else ''}. Agree by delete_backups: true",
-            backups=completed,
+            f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
+            f"{view.service.status}. Nothing was deleted. Run this again once it is {ACTIVE}, or set "
+            "delete_backups: true to delete it with whatever it has",
+            unknown=unknown,
         )
 
 
-def completed_backups(task: Task, view: View) -> list[str] | None:
-    """Return the names of the completed backups; ``None`` when that cannot be known now (Capabilities)."""
-    service = view.service
-    if service.capabilities is not None and "backups" not in service.capabilities:
-        return None if service.status == SUSPENDED else []
+def counted(kind: str, names: Sequence[str]) -> str:
+    """Return how many copies there are and the names of the first, as messages cite them."""
+    named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
+    return f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} ({named})"
+
+
+def names_of(
+    service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
+) -> list[str] | None:
+    """Return the names of a service's copies of a kind, ``None`` when nobody can tell whether there are any.
+
+    What an ACTIVE service does not offer, it does not have. In other statuses the list of capabilities may
+    leave out what comes back later (Capabilities), so the platform is asked. Where it refuses, copies may be
+    there; but a service whose creation FAILED never held anything to copy, unless its lists say so.
+    """
+    if service.status == ACTIVE and service.capabilities is not None and kind not in service.capabilities:
+        return []
     try:
-        backups = task.client.backups(service.id)
+        copies = read()
     except Refused:
-        return None
-    return [backup.name for backup in backups if backup.status == "COMPLETED"]
+        return [] if service.status == FAILED else None
+    return [copy.name for copy in copies if getattr(copy, "status", None) != LOST_BACKUP]
+
+
+# --- The deletion -----------------------------------------------------------------------------------
+
+
+def delete(task: Task, view: View) -> None:
+    """Delete the service. Whether it may be is for the platform to say: it documents no rule against it."""
+    try:
+        task.client.delete_service(view.service.id)
+    except Refused as error:
+        if is_marked(task, view.service):
+            error.message += f". The settings of {view.label} say deletable: false"
+        raise
+
+
+def is_marked(task: Task, service: Service) -> bool:
+    """Tell whether the settings say that a service is not deletable. What cannot be read says nothing."""
+    if service.family not in WITH_SETTINGS:
+        return False
+    try:
+        return task.client.settings(service.id).deletable is False
+    except HostedError:
+        return False
 
 
 def wait_until_gone(task: Task, id: str) -> None:

@@ -34,6 +34,7 @@ class FakeClient:
         self.setting_records: dict[str, dict[str, Any]] = {}
         self.states: dict[str, Any] = {}
         self.backup_records: dict[str, list[dict[str, Any]]] = {}
+        self.snapshot_records: dict[str, list[dict[str, Any]]] = {}
         self.project_records: dict[str, dict[str, Any]] = {}
         self.key_records: dict[str, dict[str, Any]] = {}
         self.quote_answer: dict[str, Any] = {"monthlyMillicents": 1060, "coversFirstDay": True}
@@ -107,6 +108,9 @@ class FakeClient:
 
     def backups(self, id: str) -> list[m.Backup]:
         return [m.Backup.model_validate(record) for record in self.backup_records.get(id, [])]
+
+    def snapshots(self, id: str) -> list[m.Snapshot]:
+        return [m.Snapshot.model_validate(record) for record in self.snapshot_records.get(id, [])]
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
         return ["last line"]

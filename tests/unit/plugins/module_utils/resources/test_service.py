@@ -686,47 +686,6 @@ def test_a_namesake_in_another_project_is_pointed_out(client: FakeClient) -> Non
 # --- Deletion -------------------------------------------------------------------------------------------
 
 
-def backup(name: str, status: str = "COMPLETED") -> dict[str, str]:
-    return {"id": f"bk_{name}", "name": name, "status": status}
-
-
-def test_a_service_with_completed_backups_is_deleted_by_agreement_only(client: FakeClient) -> None:
-    client.add_service("s")
-    client.backup_records["s"] = [backup("one"), backup("two", "PENDING"), backup("three", "FAILED")]
-    with pytest.raises(Invalid, match=r"has 1 completed backup.*: one.*delete_backups: true") as caught:
-        planned(client, id="s", state="absent")
-    assert caught.value.details == {"backups": ["one"]}
-    assert done(client, id="s", state="absent", delete_backups=True) == (None, [("delete_service", "s")])
-    assert not planned_again(client, id="s", state="absent")[0].changed
-
-
-@pytest.mark.parametrize(
-    ("status", "capabilities", "allowed"),
-    [
-        ("ACTIVE", ["files"], True),
-        ("FAILED", [], True),
-        ("SUSPENDED", [], False),
-        ("SUSPENDED", ["backups"], True),
-    ],
-)
-def test_where_backups_cannot_be_listed(
-    client: FakeClient, status: str, capabilities: list[str], allowed: bool
-) -> None:
-    client.add_service("s", status=status, capabilities=capabilities)
-    if allowed:
-        assert planned(client, id="s", state="absent")[0].changed
-        return
-    with pytest.raises(Invalid, match="may have backups, but they cannot be listed"):
-        planned(client, id="s", state="absent")
-
-
-def test_a_locked_service_is_not_deleted_even_by_agreement(client: FakeClient) -> None:
-    client.add_service("s")
-    client.setting_records["s"]["deletable"] = False
-    with pytest.raises(Invalid, match="locked against deletion"):
-        planned(client, id="s", state="absent", delete_backups=True)
-
-
 @pytest.mark.parametrize("wait", [True, False])
 def test_a_deletion_is_waited_for_where_the_user_waits(client: FakeClient, clock: Clock, wait: bool) -> None:
     record = client.add_service("s")
