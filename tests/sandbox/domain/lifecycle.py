@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox.domain import events, money, references
 from sandbox.domain.capabilities import capabilities, require
+from sandbox.domain.clock import SECOND
 from sandbox.domain.errors import RefusedError
 from sandbox.domain.world import World, action
 from sandbox.store.records import Account, Backup, Node, Product, Service, Snapshot, Task
@@ -94,6 +95,7 @@ def configuration(world: World, service: Service) -> Configuration:
 
 def start(world: World, service: Service) -> None:
     """Recreate the container from the current configuration, then start it."""
+    service.restarted = {}
     workload = life(world, service)
     workload.start(configuration(world, service), lambda values: references.resolve(world, service, values))
     keep(world, service, workload)
@@ -115,6 +117,9 @@ def power(world: World, service: Service, signal: str) -> None:
         raise RefusedError("power_signal", "This resource does not carry power signals")
     events.record(world, service, f"POWER_{signal.upper()}")
     workload = life(world, service)
+    again = signal == "restart" and workload.state == "running"
+    since = world.now - workload.uptime_seconds * SECOND
+    service.restarted = {"at": world.now, "since": since} if again else {}
     if signal == "start" or (signal == "restart" and workload.configuration is None):
         start(world, service)
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.domain import events, files, keys, lifecycle, money, projects, references, settings
 from sandbox.domain.capabilities import capabilities
-from sandbox.domain.clock import maybe_stamp, stamp
+from sandbox.domain.clock import SECOND, maybe_stamp, stamp
 from sandbox.domain.world import World
 from sandbox.store.records import (
     Account,
@@ -24,6 +24,9 @@ from sandbox.store.records import (
 )
 
 View = dict[str, Any]
+WITHOUT_CONTAINER = ("BUCKET", "DEDICATED")
+LATE = 2 * SECOND
+"""How long the uptime from before a restart is shown, where it is shown late."""
 
 
 def enriched(world: World, view: View) -> View:
@@ -115,8 +118,9 @@ def metrics(world: World, service: Service) -> View | None:
     """What a service does this second; None when its node cannot be reached."""
     if not world.store.need(Node, service.node_id).reachable:
         return None
-    workload = lifecycle.life(world, service)
-    state, up = workload.state, workload.uptime_seconds
+    if service.family in WITHOUT_CONTAINER and world.gaps["metrics.no_container"] == "null":
+        return None
+    state, up = _condition(world, service)
     if service.status == "SUSPENDED":
         state = "unknown" if world.gaps["suspended.state"] == "unknown" else "stopped"
     return {
@@ -128,6 +132,20 @@ def metrics(world: World, service: Service) -> View | None:
         "netRxBytes": up * 1200,
         "netTxBytes": up * 800,
     }
+
+
+def _condition(world: World, service: Service) -> tuple[str, int]:
+    """State and uptime of a container, as late after a restart as this platform shows them."""
+    workload = lifecycle.life(world, service)
+    state, up = workload.state, workload.uptime_seconds
+    if not service.restarted:
+        return state, up
+    if state in ("stopping", "starting") and world.gaps["restart.state"] == "running":
+        state = "running"
+    fresh = world.now - service.restarted["at"] >= LATE
+    if state == "running" and not fresh and world.gaps["restart.uptime"] == "2 s late":
+        up = (world.now - service.restarted["since"]) // SECOND
+    return state, up
 
 
 def settings_of(world: World, service: Service) -> View:

@@ -103,7 +103,8 @@ class Project(Record):
 class Service(Record):
     """A hosted workload. `rates` is its price over time, `life` that of its container.
 
-    `endpoint` is the `host` and `port` of a database that runs outside the sandbox.
+    `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
+    restart, the last signal that came: when it did (`at`), and since when the container ran (`since`).
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -137,6 +138,7 @@ class Service(Record):
     start_fails: bool = False
     backup_fails: bool = False
     endpoint: dict[str, Any] = field(default_factory=dict)
+    restarted: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass

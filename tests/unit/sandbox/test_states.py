@@ -236,3 +236,40 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
     assert "nobody" not in found
     many = ",".join(str(number) for number in range(51))
     assert sandbox.api("GET", f"/api/resources/metrics?ids={many}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("filling", "product", "known"),
+    [("a state", "bucket", True), ("null", "bucket", False), ("null", "linux", True)],
+)
+def test_what_has_no_container_may_have_no_metrics(
+    sandbox: Sandbox, order: Order, filling: str, product: str, known: bool
+) -> None:
+    sandbox.reset(fill={"metrics.no_container": filling})
+    key = order(product)
+    found = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()
+    assert (found[key] is not None) is known
+
+
+def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
+    """Metrics may say running all the while, and show the old uptime for some time."""
+    sandbox.reset(fill={"restart.state": "running", "restart.uptime": "2 s late"})
+    sandbox.delays(start=5, stop=1)
+    sandbox.clock(freeze=True)
+    key = order()
+    sandbox.clock(advance=60)
+
+    def shown() -> tuple[str, int]:
+        metrics = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]
+        return metrics["state"], metrics["uptimeSeconds"]
+
+    before = shown()
+    assert before[0] == "running"
+    sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "restart"})
+    assert shown() == before
+    sandbox.clock(advance=1.5)
+    assert shown() == ("running", before[1] + 1)
+    sandbox.clock(advance=1)
+    assert shown() == ("running", 0)
+    sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "stop"})
+    assert shown()[0] == "stopping"
