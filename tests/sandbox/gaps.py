@@ -249,6 +249,8 @@ FORMS = (
     Point("order.secrets", ORDERING, "How are generated secrets labelled?", ("words", "variable names")),
     Point("quote.cover", ORDERING, "What must the balance cover for a day?",
           ("the new service", "all services together")),
+    Point("service.name", ORDERING, "What does the platform make of the name of an order?",
+          ("as given", "trimmed", "single spaces")),
     Point("currency", "Resources and their fields / Wallet", "What is `currency`?", ("EUR", "USD", "eur")),
     Point("reference.field", REFERENCES,
           "What of a field that the neighbour does not have?", ("refused", "kept as written")),

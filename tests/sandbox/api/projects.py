@@ -13,7 +13,8 @@ from sandbox.api.call import Call, Chapter, Current
 from sandbox.domain import files, lifecycle, money, projects, references, views
 from sandbox.domain.capabilities import capabilities
 from sandbox.domain.errors import RefusedError
-from sandbox.store.records import Product, Project, Service
+from sandbox.domain.world import SECOND
+from sandbox.store.records import Product, Service
 
 router = Chapter(tags=["Projects"])
 
@@ -21,7 +22,7 @@ router = Chapter(tags=["Projects"])
 @router.get("/api/projects", name="projects.list")
 async def list_projects(call: Current) -> Response:
     """The projects of the account."""
-    found = call.world.store.of(Project, call.account.id)
+    found = projects.listed(call.world, call.account.id)
     return call.json([views.project(call.world, project) for project in found])
 
 
@@ -29,6 +30,8 @@ async def list_projects(call: Current) -> Response:
 async def create_project(call: Current, body: bodies.Name) -> Response:
     """Create a project."""
     project = projects.create(call.world, call.account, body.name)
+    project.listed_from = call.world.now + round(call.world.delays.project_list * SECOND)
+    call.world.store.put(project)
     return call.written("project_create", lambda: views.project(call.world, project), creates=True)
 
 
@@ -52,7 +55,7 @@ async def delete_project(call: Current, id: str) -> Response:
 async def read_project(call: Current, id: str) -> Response:
     """A project with its services."""
     project = projects.find(call.world, call.account.id, id)
-    members = [views.listed(call.world, service) for service in projects.members(call.world, project)]
+    members = [views.listed(call.world, service) for service in projects.shown(call.world, project)]
     return call.json({**views.project(call.world, project), "resources": members})
 
 

@@ -7,17 +7,24 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.domain import events, lifecycle, money, projects, references
 from sandbox.domain.errors import RefusedError
-from sandbox.domain.world import World
+from sandbox.domain.world import SECOND, World
 from sandbox.store.records import Account, Node, Order, Product, Service
 
 #: Families whose services are born ACTIVE; the others pass PROVISIONING.
 BORN_ACTIVE = ("APP", "BUCKET")
 MOST_NAME = 80
+#: What the platform may make of a name.
+NAMES: dict[str, Callable[[str], str]] = {
+    "as given": str,
+    "trimmed": str.strip,
+    "single spaces": lambda name: " ".join(name.split()),
+}
 #: How long a free service lives, in milliseconds (30 days).
 FREE_LIFE = 30 * 24 * 3600 * 1000
 DIMENSIONS = ("cpuCores", "ramGb", "storageGb")
@@ -123,6 +130,7 @@ def order(world: World, account: Account, wish: Wish, slug: str = "") -> tuple[S
 
     An application has a `slug`; one that is ordered without gets one made from its alias.
     """
+    wish.name = NAMES[world.gaps["service.name"]](wish.name)
     if not 1 <= len(wish.name) <= MOST_NAME:
         raise RefusedError("name", f"name must have 1 to {MOST_NAME} characters")
     deal = appraise(world, account, wish)
@@ -143,6 +151,7 @@ def order(world: World, account: Account, wish: Wish, slug: str = "") -> tuple[S
         take_port(world, service, "order_port")
         service.public = True
     given = generate(deal.product, service)
+    service.shown_from = world.now + round(world.delays.project_page * SECOND)
     begin(world, service)
     world.store.put(Order(world.new_id("ord"), account.id, service.id, service.product, service.name,
                           deal.monthly, world.now))  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sandbox.domain import lifecycle
 from sandbox.domain.errors import AbsentError, RefusedError
-from sandbox.domain.world import World
+from sandbox.domain.world import SECOND, World
 from sandbox.store.records import Account, Project, Service
 
 MOST_NAME = 60
@@ -42,6 +42,27 @@ def members(world: World, project: Project) -> list[Service]:
     return [service for service in services if service.project_id == project.id]
 
 
+def shown(world: World, project: Project) -> list[Service]:
+    """The services that the page of a project shows; only `/api/resources` is promised to show new ones."""
+    services = lifecycle.live(world, project.account_id)
+    late = [service for service in services if service.shown_from > world.now]
+    settled = [service for service in members(world, project) if service not in late]
+    return settled + [service for service in late if service.shown_before == project.id]
+
+
+def join(world: World, service: Service, project: Project) -> None:
+    """Let a service belong to a project from now on, whose page may show it later."""
+    service.shown_before = service.project_id if service.project_id != project.id else ""
+    service.shown_from = world.now + round(world.delays.project_page * SECOND)
+    service.project_id = project.id
+    world.store.put(service)
+
+
+def listed(world: World, account_id: str) -> list[Project]:
+    """The projects that the list shows; a new one may come to it later."""
+    return [project for project in world.store.of(Project, account_id) if project.listed_from <= world.now]
+
+
 def check_name(world: World, account_id: str, name: str, own: str = "") -> None:
     """At most 60 characters, and unique on the account."""
     if not 1 <= len(name) <= MOST_NAME:
@@ -72,12 +93,10 @@ def delete(world: World, project: Project) -> None:
     home = default(world, project.account_id)
     for service in world.store.of(Service, project.account_id):
         if service.project_id == project.id:
-            service.project_id = home.id
-            world.store.put(service)
+            join(world, service, home)
     world.store.drop(project)
 
 
 def move(world: World, service: Service, account: Account, project_id: str) -> None:
     """Let a service join another project's network under the alias that it has."""
-    service.project_id = pick(world, account, project_id).id
-    world.store.put(service)
+    join(world, service, pick(world, account, project_id))

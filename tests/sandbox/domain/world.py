@@ -51,6 +51,8 @@ class Delays:
     scan: float = 0.3
     scan_wait: float = 30
     query: float = 15
+    project_page: float = 0
+    project_list: float = 0
 
     def change(self, values: dict[str, float]) -> None:
         """Set some of the delays; ValueError names one that does not exist or is not a number."""

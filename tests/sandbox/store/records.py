@@ -97,6 +97,7 @@ class Project(Record):
     name: str = ""
     default: bool = False
     created_at: int = 0
+    listed_from: int = 0
 
 
 @dataclass
@@ -104,7 +105,8 @@ class Service(Record):
     """A hosted workload. `rates` is its price over time, `life` that of its container.
 
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
-    restart, the last signal that came: when it did (`at`), and since when the container ran (`since`).
+    restart, the last signal that came: when it did (`at`), and since when the container ran (`since`). The page
+    of its project shows a service from `shown_from` on; that of the project `shown_before` shows it until then.
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -131,6 +133,8 @@ class Service(Record):
     free_until: int | None = None
     failure: str | None = None
     created_at: int = 0
+    shown_from: int = 0
+    shown_before: str = ""
     suspended_at: int | None = None
     deleted_at: int | None = None
     sftp: dict[str, Any] = field(default_factory=dict)

@@ -92,3 +92,14 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
     keys = [order(), order()]
     settings = [sandbox.api("GET", f"/api/resources/{key}/settings").json() for key in keys]
     assert [found["network"]["alias"] for found in settings] == ["mc", "mc-2"]
+
+
+@pytest.mark.parametrize(
+    ("filling", "stored"),
+    [("as given", " my  mc "), ("trimmed", "my  mc"), ("single spaces", "my mc")],
+)
+def test_a_platform_may_normalise_names(sandbox: Sandbox, order: Order, filling: str, stored: str) -> None:
+    sandbox.profile("plain", **{"service.name": filling})
+    key = order(name=" my  mc ")
+    assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == stored
+    assert sandbox.ledger()["orders"][-1]["name"] == stored

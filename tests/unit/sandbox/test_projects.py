@@ -83,3 +83,36 @@ def test_the_graph_follows_references(sandbox: Sandbox, order: Order) -> None:
     shop = next(node for node in graph["nodes"] if node["alias"] == "shop")
     assert edge == {"from": shop["id"], "to": database, "through": ["A", "C"]}
     assert shop["position"] == {"x": 0, "y": 0}
+
+
+def _shown(sandbox: Sandbox, project: str) -> list[str]:
+    page = sandbox.api("GET", f"/api/projects/{project}").json()
+    assert page["resourceCount"] == len(page["resources"])
+    return [service["name"] for service in page["resources"]]
+
+
+def test_the_page_of_a_project_may_lag_behind_the_list_of_services(sandbox: Sandbox, order: Order) -> None:
+    """Only `/api/resources` is promised to show a new service at once."""
+    sandbox.clock(freeze=True)
+    first, second = _create(sandbox, "first"), _create(sandbox, "second")
+    sandbox.delays(project_page=5)
+    key = order(name="mc", projectId=first)
+    assert [s["name"] for s in sandbox.api("GET", "/api/resources").json()["items"]] == ["mc"]
+    assert sandbox.api("GET", f"/api/resources/{key}").json()["projectId"] == first
+    assert _shown(sandbox, first) == []
+    sandbox.clock(advance=5)
+    assert _shown(sandbox, first) == ["mc"]
+    sandbox.api("PUT", f"/api/resources/{key}/project", {"projectId": second})
+    assert (_shown(sandbox, first), _shown(sandbox, second)) == (["mc"], [])
+    sandbox.clock(advance=5)
+    assert (_shown(sandbox, first), _shown(sandbox, second)) == ([], ["mc"])
+
+
+def test_the_list_of_projects_may_lag_behind_a_creation(sandbox: Sandbox) -> None:
+    sandbox.clock(freeze=True)
+    sandbox.delays(project_list=5)
+    _create(sandbox, "late")
+    assert [project["name"] for project in sandbox.api("GET", "/api/projects").json()] == ["default"]
+    assert sandbox.api("POST", "/api/projects", {"name": "late"}).status_code == 409
+    sandbox.clock(advance=5)
+    assert [p["name"] for p in sandbox.api("GET", "/api/projects").json()] == ["default", "late"]
