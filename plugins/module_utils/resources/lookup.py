@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..api.client import Client
-from ..api.errors import HostedError
+from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Project, ServiceSummary
 from .plan import Task
 from .problems import Ambiguous, Invalid, Missing
+from .side_by_side import side_by_side
 
 DELETING = ("DELETING", "DELETED")
 
@@ -105,13 +106,41 @@ def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
     """Return the services of this name, narrowed by project and family, those being deleted excepted."""
-    return named(client.services() if project is None else services_in(client, project), name, family)
+    return in_project(client, named(client.services(), name, family), project)
 
 
-def services_in(client: Client, project: Project) -> list[ServiceSummary]:
-    """Return the services of a project; there are none in one that is still to be created."""
-    detail = client.project(project.id) if project.id else None
-    return [] if detail is None else detail.resources
+def in_project(
+    client: Client, services: Sequence[ServiceSummary], project: Project | None
+) -> list[ServiceSummary]:
+    """Return those of the services that are in a project; all of them where none is given.
+
+    Each is asked itself: the list form does not tell the project, and the page of a project is not promised
+    to show a new service at once (Ordering). There are none in a project that is still to be created.
+
+    :raises UnexpectedAnswer: when the platform does not tell where a service is.
+    """
+    if project is None:
+        return list(services)
+    if not project.id:
+        return []
+    homes = side_by_side(client, services, lambda twin, service: home_of(twin, service.id))
+    return [service for service, home in zip(services, homes, strict=True) if home == project.id]
+
+
+def home_of(client: Client, id: str) -> str | None:
+    """Return the id of the project of a service, ``None`` when the service is gone or is being deleted.
+
+    :raises UnexpectedAnswer: when the platform does not tell.
+    """
+    service = client.service(id)
+    if service is None or service.status in DELETING:
+        return None
+    if service.project_id is None:
+        raise UnexpectedAnswer(
+            f"the platform does not tell the project of service {service.name!r} ({id}), so it cannot be told"
+            " from others of its name. Name it by id, or leave project out"
+        )
+    return service.project_id
 
 
 def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
@@ -138,7 +167,7 @@ def service_meant(everything: Sequence[S], fitting: Sequence[S], wanted: str) ->
         if elsewhere:
             hint = f" here; {wanted!r} is in another project or of another family: {', '.join(elsewhere)}"
         else:
-            hint = near_miss(wanted, (service.name for service in fitting if service.name))
+            hint = near_miss(wanted, (service.name for service in fitting or everything if service.name))
         raise Missing(f"there is no service of id or name {wanted!r}{hint}")
     return found
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from ..api.client import Client
 from ..api.errors import OF_A_CALL, HostedError
-from ..api.models import Service, ServiceSummary
-from .lookup import DELETING, find_project, service_meant, services_in
+from ..api.models import Project, Service, ServiceSummary
+from .listing import find_homes, members_of, read_projects
+from .lookup import DELETING, find_project, in_project, service_meant
 from .on_service import check_offers
 from .plan import Plan, Step, Task, noting
 from .problems import Invalid
@@ -54,6 +55,8 @@ class Share:
     wanted: str
     own: Task
     by_name: bool
+    project_id: str | None = None
+    """The project that brought the service along, if one did."""
     service: ServiceSummary | Service | None = None
     plan: Plan | None = None
     done: list[str] = field(default_factory=list)
@@ -105,19 +108,35 @@ def select(task: Task) -> list[Share]:
             "services, project and family are all null; say which services are meant. A variable that holds "
             "nothing does not stand for the whole account"
         )
+    project = find_project(task.client, options["project"]) if options["project"] else None
     everything = task.client.services()
-    candidates = everything
-    if options["project"]:
-        candidates = services_in(task.client, find_project(task.client, options["project"]))
     fitting = [
         service
-        for service in candidates
+        for service in everything
         if service.status not in DELETING and options["family"] in (None, service.family)
     ]
+    if project is not None:
+        fitting = of_project(task, fitting, project)
     if options["services"] is None:
-        return [Share(str(s.name), replace(task), by_name=False, service=s) for s in fitting]
+        home = project.id if project else None
+        return [Share(str(s.name), replace(task), False, home, service=s) for s in fitting]
     shares = [resolve(task, wanted, everything, fitting) for wanted in options["services"]]
     return list({share.service.id if share.service else share.wanted: share for share in shares}.values())
+
+
+def of_project(task: Task, services: list[ServiceSummary], project: Project) -> list[ServiceSummary]:
+    """Return the services of a project among these, or those of the names that the task gives.
+
+    The page of a project is not promised to show a new service at once (Ordering). So each of the names is
+    asked itself. For all services of a project that would be a call for every service of the account: there
+    the pages of the projects are read, and what is on none of them is asked itself.
+    """
+    if task.options["services"] is not None:
+        names = set(task.options["services"])
+        return in_project(task.client, [service for service in services if service.name in names], project)
+    pages = read_projects(task.client, task.client.projects(), members_of)
+    homes = find_homes(task.client, [service.id for service in services], pages)
+    return [service for service in services if homes.get(service.id) == project.id]
 
 
 def resolve(
@@ -174,6 +193,9 @@ def plan_share(share: Share, id: str, purpose: Purpose) -> None:
     """
     service = read_service(share.own, id)
     share.service = service
+    if share.project_id is not None and service.project_id not in (None, share.project_id):
+        share.skipped = f"skipped: {share.label} is in another project by now"
+        return
     try:
         check_offers(service, purpose.capability, purpose.what)
     except Invalid as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..api.models import Service
-from .lookup import find_project, service_meant, services_in
+from .lookup import find_project, in_project, named, service_meant
 from .plan import Task
 from .problems import Invalid
 from .service import FAMILIES
@@ -34,10 +34,11 @@ def the_service(task: Task) -> Service:
 def service_id(task: Task) -> str:
     """Return the id of the service meant."""
     wanted, options = task.options["service"], task.options
-    services = fitting = task.client.services()
+    services = task.client.services()
+    fitting = [service for service in services if options["family"] in (None, service.family)]
     if options["project"] and all(service.id != wanted for service in services):
-        fitting = services_in(task.client, find_project(task.client, options["project"]))
-    fitting = [service for service in fitting if options["family"] in (None, service.family)]
+        project = find_project(task.client, options["project"])
+        fitting = in_project(task.client, named(fitting, wanted, None), project)
     return service_meant(services, fitting, wanted).id
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ class FakeClient:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.carried_out = 0
+        self.transport = SimpleNamespace(attempts=0, close=lambda: None)
         self.before: dict[str, Callable[[], None]] = {}
         self.after: dict[str, Callable[[], None]] = {}
         self.service_records: dict[str, dict[str, Any]] = {}
@@ -40,6 +42,9 @@ class FakeClient:
         self.quote_answer: dict[str, Any] = {"monthlyMillicents": 1060, "coversFirstDay": True}
         self.order_answer: dict[str, Any] = {}
         self.add_project("prj_default", "default")
+
+    def twin(self) -> FakeClient:
+        return self
 
     # --- What tests put there -------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils.resources import lookup
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Ambiguous, Missing
 from unit.plugins.fakes import FakeClient
@@ -41,6 +42,7 @@ def test_a_project_that_is_gone_has_no_services() -> None:
     client = account()
     project = client.project("prj_1")
     del client.project_records["prj_1"]
+    client.service_records["a"]["projectId"] = "prj_default"
     assert lookup.find_services(client, "web", project, None) == []  # type: ignore[arg-type]
 
 
@@ -94,3 +96,23 @@ def test_a_service_of_another_project_or_family_is_said_to_be_elsewhere() -> Non
     with pytest.raises(Missing) as found:
         lookup.service_meant(everything, games, "db")
     assert str(found.value).endswith("here; 'db' is in another project or of another family: d")
+
+
+def test_the_full_form_decides_on_the_project_and_not_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the list of services is promised to show a new one at once."""
+    client = account()
+    project = client.project("prj_1")
+    monkeypatch.setattr(client, "project", lambda id: pytest.fail("the page was read"))
+    found = lookup.find_services(client, "web", project, None)  # type: ignore[arg-type]
+    assert [service.id for service in found] == ["a"]
+    client.service_records["b"]["projectId"] = "prj_1"
+    client.service_records["a"]["projectId"] = "prj_default"
+    found = lookup.find_services(client, "web", project, None)  # type: ignore[arg-type]
+    assert [service.id for service in found] == ["b"]
+
+
+def test_a_service_whose_project_is_not_told_is_not_taken_for_absent() -> None:
+    client = account()
+    client.service_records["b"]["projectId"] = None
+    with pytest.raises(UnexpectedAnswer, match=r"does not tell the project of service 'web' \(b\)"):
+        lookup.find_services(client, "web", client.project("prj_1"), None)  # type: ignore[arg-type]
