@@ -105,8 +105,8 @@ class Service(Record):
     """A hosted workload. `rates` is its price over time, `life` that of its container.
 
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
-    restart, the last signal that came: when it did (`at`), and since when the container ran (`since`). The page
-    of its project shows a service from `shown_from` on; that of the project `shown_before` shows it until then.
+    restart, the last signal that came: when it did (`at`), and since when the container ran (`since`). The
+    page of its project shows a service from `shown_from` on; that of the project `shown_before` until then.
     """
 
     OWNER: ClassVar[str] = "account_id"
