@@ -249,13 +249,13 @@ class Control:
         return vars(self._service(request))
 
     def operate_service(self, request: Request, document: Document) -> Any:
-        """`status` (with `reason`), `state`, `start_fails`, `backup_fails`, `connection`: any of them."""
+        """`status` (with `reason`), `state`, `connection` and what fails, any of them."""
         service = self._service(request)
         if "status" in document:
             operator.set_status(self.world, service, document["status"], document.get("reason"))
         if "state" in document:
             operator.set_state(self.world, service, document["state"])
-        operator.set_fate(self.world, service, document.get("start_fails"), document.get("backup_fails"))
+        operator.set_fate(self.world, service, document)
         if "connection" in document:
             operator.set_connection(self.world, service, document["connection"])
         return vars(service)

@@ -49,14 +49,14 @@ def set_state(world: World, service: Service, state: str) -> None:
     lifecycle.force_state(world, service, state)
 
 
-def set_fate(
-    world: World, service: Service, start_fails: bool | None = None, backup_fails: bool | None = None
-) -> None:
-    """Let the starts or the backups of a service fail from now on, or succeed again."""
-    if start_fails is not None:
-        service.start_fails = bool(start_fails)
-    if backup_fails is not None:
-        service.backup_fails = bool(backup_fails)
+FATES = ("start_fails", "backup_fails", "restore_fails")
+
+
+def set_fate(world: World, service: Service, fates: dict[str, Any]) -> None:
+    """Let the starts, backups or restores of a service fail from now on, or succeed again."""
+    for name in FATES:
+        if fates.get(name) is not None:
+            setattr(service, name, bool(fates[name]))
     world.store.put(service)
 
 

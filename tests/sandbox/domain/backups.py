@@ -83,13 +83,32 @@ def find(world: World, service: Service, backup_id: str) -> Backup:
 
 
 def restore(world: World, service: Service, backup_id: str) -> Backup:
-    """Begin to bring a completed backup back: RESTORING, then COMPLETED again."""
+    """Begin to bring a completed backup back: RESTORING, then COMPLETED again.
+
+    Where RESTORING shows late the restore begins late; where it never shows the backup stays COMPLETED.
+    """
     backup = find(world, service, backup_id)
     if backup.status != "COMPLETED":
         raise RefusedError("backup_state", f"a backup in status {backup.status} is not restorable")
-    backup.status = "RESTORING"
-    world.store.put(backup)
-    events.record(world, service, "BACKUP_RESTORED")
+    if world.gaps["restore.shown"] == "late":
+        world.after(world.delays.restore_begins, "restore begins", backup.id)
+        return backup
+    return _begin_restore(world, service, backup)
+
+
+@action("restore begins")
+def _restore_begins(world: World, task: Task) -> None:
+    backup = world.store.get(Backup, task.target)
+    if backup is not None and backup.status == "COMPLETED":
+        _begin_restore(world, world.store.need(Service, backup.service_id), backup)
+
+
+def _begin_restore(world: World, service: Service, backup: Backup) -> Backup:
+    if world.gaps["restore.shown"] != "never":
+        backup.status = "RESTORING"
+        world.store.put(backup)
+    if world.gaps["restore.event"] == "when it begins":
+        events.record(world, service, "BACKUP_RESTORED")
     if world.gaps["restore.restart"] == "yes" and lifecycle.state(world, service) in lifecycle.RUNNING:
         lifecycle.halt(world, service, "stopped for a restore")
         world.after(world.delays.restore, "restored", backup.id, start=True)
@@ -101,12 +120,18 @@ def restore(world: World, service: Service, backup_id: str) -> Backup:
 @action("restored")
 def _restored(world: World, task: Task) -> None:
     backup = world.store.get(Backup, task.target)
-    if backup is None or backup.status != "RESTORING":
+    shown = "COMPLETED" if world.gaps["restore.shown"] == "never" else "RESTORING"
+    if backup is None or backup.status != shown:
         return
     service = world.store.need(Service, backup.service_id)
-    _bring_back(world, service, backup.id)
-    backup.status = "COMPLETED"
+    if service.restore_fails:
+        backup.status = "FAILED"
+    else:
+        _bring_back(world, service, backup.id)
+        backup.status = "COMPLETED"
     world.store.put(backup)
+    if world.gaps["restore.event"] == "when it ends":
+        events.record(world, service, "BACKUP_RESTORED")
     if task.args.get("start") and service.status == "ACTIVE":
         lifecycle.start(world, service)
 
@@ -146,11 +171,24 @@ def find_snapshot(world: World, service: Service, name: str, capability: str = "
 
 
 def rollback(world: World, service: Service, name: str) -> Snapshot:
-    """Bring the files of a snapshot back."""
+    """Bring the files of a snapshot back, before the answer or after it."""
     found = find_snapshot(world, service, name, "snapshotRollback")
-    _bring_back(world, service, found.id)
-    events.record(world, service, "SNAPSHOT_ROLLED_BACK")
+    if world.gaps["restore.event"] == "when it begins":
+        events.record(world, service, "SNAPSHOT_ROLLED_BACK")
+    later = world.gaps["rollback.pace"] == "no"
+    world.after(world.delays.restore if later else 0, "rolled back", found.id)
     return found
+
+
+@action("rolled back")
+def _rolled_back(world: World, task: Task) -> None:
+    found = world.store.get(Snapshot, task.target)
+    if found is None:
+        return
+    service = world.store.need(Service, found.service_id)
+    _bring_back(world, service, found.id)
+    if world.gaps["restore.event"] == "when it ends":
+        events.record(world, service, "SNAPSHOT_ROLLED_BACK")
 
 
 def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:

@@ -48,6 +48,8 @@ class Delays:
     delete: float = 0.3
     backup: float = 0.3
     restore: float = 0.3
+    restore_begins: float = 1.0
+    """How late a restore begins where RESTORING shows late."""
     scan: float = 0.3
     scan_wait: float = 30
     query: float = 15

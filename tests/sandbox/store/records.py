@@ -141,6 +141,7 @@ class Service(Record):
     secrets: dict[str, str] = field(default_factory=dict)
     start_fails: bool = False
     backup_fails: bool = False
+    restore_fails: bool = False
     endpoint: dict[str, Any] = field(default_factory=dict)
     restarted: dict[str, int] = field(default_factory=dict)
 

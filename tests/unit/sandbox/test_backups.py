@@ -57,6 +57,70 @@ def test_a_backup_is_made_and_restored(sandbox: Sandbox, order: Order) -> None:
     assert _backups(sandbox, key) == []
 
 
+def _restorable(sandbox: Sandbox, order: Order, **fill: str) -> tuple[str, str]:
+    """A service with a backup of other files than it has now, on a clock that stands still."""
+    sandbox.profile("plain", **fill)
+    sandbox.clock(freeze=True)
+    key = order()
+    _write(sandbox, key, "one")
+    backup = _create(sandbox, key)
+    _write(sandbox, key, "two")
+    sandbox.delays(restore=5, restore_begins=3)
+    assert sandbox.api("POST", f"/api/resources/{key}/backups/{backup}/restore").status_code == 200
+    return key, backup
+
+
+def _events(sandbox: Sandbox, key: str) -> list[str]:
+    return [event["type"] for event in sandbox.api("GET", f"/api/resources/{key}/events").json()["items"]]
+
+
+@pytest.mark.rule("backup-states")
+def test_a_restore_shows_late(sandbox: Sandbox, order: Order) -> None:
+    key, __ = _restorable(sandbox, order, **{"restore.shown": "late"})
+    assert _backups(sandbox, key)[0]["status"] == "COMPLETED"
+    assert "BACKUP_RESTORED" not in _events(sandbox, key)
+    sandbox.clock(advance=3)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("RESTORING", "two")
+    assert "BACKUP_RESTORED" in _events(sandbox, key)
+    sandbox.clock(advance=5)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "one")
+
+
+@pytest.mark.rule("backup-states")
+def test_a_restore_never_shows(sandbox: Sandbox, order: Order) -> None:
+    fill = {"restore.shown": "never", "restore.event": "when it ends"}
+    key, __ = _restorable(sandbox, order, **fill)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "two")
+    assert "BACKUP_RESTORED" not in _events(sandbox, key)
+    sandbox.clock(advance=5)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("COMPLETED", "one")
+    assert "BACKUP_RESTORED" in _events(sandbox, key)
+
+
+@pytest.mark.rule("backup-states")
+def test_the_operator_lets_restores_fail(sandbox: Sandbox, order: Order) -> None:
+    key, __ = _restorable(sandbox, order)
+    sandbox.operator(f"services/{key}", restore_fails=True)
+    sandbox.clock(advance=5)
+    assert (_backups(sandbox, key)[0]["status"], _read(sandbox, key)) == ("FAILED", "two")
+
+
+@pytest.mark.rule("snapshots")
+def test_a_rollback_goes_on_after_its_answer(sandbox: Sandbox, order: Order) -> None:
+    sandbox.profile("plain", **{"rollback.pace": "no", "restore.event": "when it ends"})
+    sandbox.clock(freeze=True)
+    key = order("linux", "box")
+    base = f"/api/resources/{key}/snapshots"
+    _write(sandbox, key, "one")
+    sandbox.api("POST", base, {"name": "first"})
+    _write(sandbox, key, "two")
+    sandbox.delays(restore=5)
+    assert sandbox.api("POST", f"{base}/first/rollback").status_code == 200
+    assert _read(sandbox, key) == "two" and "SNAPSHOT_ROLLED_BACK" not in _events(sandbox, key)
+    sandbox.clock(advance=5)
+    assert _read(sandbox, key) == "one" and "SNAPSHOT_ROLLED_BACK" in _events(sandbox, key)
+
+
 @pytest.mark.rule("backup-states")
 def test_the_operator_adds_backups_of_any_kind(sandbox: Sandbox, order: Order) -> None:
     key = order()
