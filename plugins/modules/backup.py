@@ -27,7 +27,8 @@ options:
       - V(present) makes sure that there is a completed backup of this name. One that is being made is waited for, not
         doubled. A failed one of this name is deleted and made again.
       - V(restored) puts the files of the backup in the place of those of the service. A restore of it that is under way
-        is waited for.
+        is waited for. A restore is done when it was seen to begin and to end, or after O(quiet_time). That the backup is
+        C(COMPLETED) again says that the restore is over; whether it brought all files back the platform does not say.
       - V(absent) makes sure that there is no backup of this name. One that is being made or restored is deleted when
         that is over.
     type: str
@@ -38,6 +39,17 @@ options:
       - Agree to what O(state=restored) overwrites. Without it the task fails and says what that is.
     type: bool
     default: false
+  quiet_time:
+    description:
+      - For how many seconds nothing may change before a restore that was not seen to begin is taken for done. The task
+        warns then, and RV(services[].start_seen) is V(false).
+      - A restore that is seen to begin, because the platform shows the backup as C(RESTORING), is waited for to its end.
+        But a platform may show that late, or not at all for a restore that is over quickly. A change of the container's
+        state and a new event of the service begin the quiet time anew.
+      - At most half of O(wait_timeout).
+    type: float
+    default: 30.0
+    version_added: 0.2.0
 attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.
@@ -102,6 +114,7 @@ services:
         created_at: "2026-11-20T02:00:03.000Z"
         completed_at: "2026-11-20T02:01:40.000Z"
       overwrites: null
+      start_seen: null
   contains:
     service:
       description: Name of the service.
@@ -150,6 +163,9 @@ services:
     overwrites:
       description: What a restore overwrites. Null otherwise.
       type: str
+    start_seen:
+      description: Whether the restore was seen to begin. Null when none was waited for.
+      type: bool
 actions:
   description: What was done, or would be done in check mode, one sentence each, for all services.
   returned: success

@@ -23,7 +23,7 @@ options:
   state:
     description:
       - V(present) makes sure that there is a snapshot of this name.
-      - V(rolled_back) takes the service back to it. What changed since is lost.
+      - V(rolled_back) takes the service back to it. What changed since is lost. It is done after O(quiet_time).
       - V(absent) makes sure that there is none of this name.
     type: str
     choices: [present, rolled_back, absent]
@@ -33,6 +33,16 @@ options:
       - Agree to what O(state=rolled_back) loses. Without it the task fails and says what that is.
     type: bool
     default: false
+  quiet_time:
+    description:
+      - For how many seconds nothing may change before a rollback is taken for done, as the platform does not show whether
+        one goes on after it was asked for. A change of the container's state and a new event of the service begin the
+        quiet time anew.
+      - When there was no such sign at all the task warns, and RV(services[].start_seen) is V(false).
+      - At most half of O(wait_timeout).
+    type: float
+    default: 30.0
+    version_added: 0.2.0
 attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.
@@ -85,6 +95,7 @@ services:
         created_at: "2026-11-20T02:00:03.000Z"
         size_bytes: 104857600
       overwrites: null
+      start_seen: null
   contains:
     service:
       description: Name of the service.
@@ -133,6 +144,9 @@ services:
     overwrites:
       description: What a rollback loses. Null otherwise.
       type: str
+    start_seen:
+      description: Whether the rollback was seen to begin. Null when none was waited for.
+      type: bool
 actions:
   description: What was done, or would be done in check mode, one sentence each, for all services.
   returned: success

@@ -142,7 +142,8 @@ def snapshots(draw: Draw) -> Iterator[Play]:
     """Draw a snapshot to take, and perhaps to go back to."""
     yield Play("snapshot", {"services": ["box"], "name": "clean"})
     if draw.random() < 0.5:
-        options = {"services": ["box"], "name": "clean", "state": "rolled_back", "confirm": True}
+        options: dict[str, Any] = {"services": ["box"], "name": "clean", "state": "rolled_back"}
+        options |= {"confirm": True, "quiet_time": 0.6}
         yield Play("snapshot", options, repeated=True)
 
 
@@ -158,7 +159,8 @@ def keys(draw: Draw) -> Iterator[Play]:
 def files(draw: Draw) -> Iterator[Play]:
     """Draw files to write, make, rename and remove, or a backup to bring back in place of all that."""
     if draw.random() < 0.2:
-        options = {"services": ["mc"], "name": "nightly-4", "state": "restored", "confirm": True}
+        options: dict[str, Any] = {"services": ["mc"], "name": "nightly-4", "state": "restored"}
+        options |= {"confirm": True, "quiet_time": 0.6}
         yield Play("backup", options, repeated=True)
         return
     yield Play(

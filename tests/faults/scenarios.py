@@ -22,7 +22,8 @@ BACKUPS = [
 ACCOUNT: dict[str, Any] = {
     "clock": "2026-01-10T00:00:00Z",
     "delays": dict.fromkeys(
-        ("provision", "start", "stop", "resume", "delete", "backup", "restore", "scan"), 0.25
+        ("provision", "start", "stop", "resume", "delete", "backup", "restore", "restore_begins", "scan"),
+        0.25,
     ),
     "seed": {
         "balance_cents": 5_000_000,
@@ -114,13 +115,15 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("backup", "make", {"services": ["mc"], "name": "now"}),
     Scenario("backup", "make on two services", {"services": ["mc", "idle"], "name": "now", "at_once": 1}),
     Scenario("backup", "restore",
-             {"services": ["mc"], "name": "nightly-2", "state": "restored", "confirm": True},
+             {"services": ["mc"], "name": "nightly-2", "state": "restored", "confirm": True,
+              "quiet_time": 0.6},
              happens="BACKUP_RESTORED", repeated=True),
     Scenario("backup", "delete", {"services": ["mc"], "name": "nightly-1", "state": "absent"}),
     Scenario("backup_retention", "thin out", {"services": ["mc"], "pattern": "nightly-*", "keep_last": 2}),
     Scenario("snapshot", "take", {"services": ["box"], "name": "clean"}),
     Scenario("snapshot", "roll back",
-             {"services": ["box"], "name": "clean", "state": "rolled_back", "confirm": True},
+             {"services": ["box"], "name": "clean", "state": "rolled_back", "confirm": True,
+              "quiet_time": 0.6},
              before=SNAPSHOT, happens="SNAPSHOT_ROLLED_BACK", repeated=True),
     Scenario("snapshot", "delete", {"services": ["box"], "name": "clean", "state": "absent"},
              before=SNAPSHOT),

@@ -48,6 +48,8 @@ CHOSEN: Leads = {
     "backup": {
         "BACKUP_CREATE": ("state: present",),
         "BACKUP_RESTORE": ("state: restored",),
+        "METRICS": ("state: restored",),
+        "EVENTS": ("state: restored",),
         "BACKUP_DELETE": ("state: absent",),
     },
     "backup_retention": {
@@ -95,6 +97,8 @@ CHOSEN: Leads = {
     "snapshot": {
         "SNAPSHOT_CREATE": ("state: present",),
         "SNAPSHOT_ROLLBACK": ("state: rolled_back",),
+        "METRICS": ("state: rolled_back",),
+        "EVENTS": ("state: rolled_back",),
         "SNAPSHOT_DELETE": ("state: absent",),
     },
     "ssh_key": {

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from integration.ansible_run import PROFILE
+from integration.ansible_run import PROFILE, Run
 from integration.backup_machine import NIGHTLY, BackupMachine
 from sandbox.testing import Sandbox
 
@@ -371,3 +371,27 @@ def test_the_restore_drill(machine: BackupMachine) -> None:
     assert len(sandbox.journal("backups.restore")) == 1
     assert machine.backups(drill) == machine.backups(one) == []
     assert sandbox.api("GET", f"/api/resources/{drill}/files?directory=").json() == []
+
+
+def drilled(machine: BackupMachine, **delays: float) -> Run:
+    """Run the drill on a platform that shows a restore late, with a quiet time of five seconds."""
+    sandbox = machine.sandbox
+    sandbox.seed({"services": [{"name": "drill", "product": "minecraft"}]})
+    sandbox.profile(PROFILE, **{"restore.shown": "late", "restore.event": "when it ends"})
+    sandbox.delays(**delays)
+    play = "- import_playbook: hosted.services.restore_drill"
+    return machine.ansible.playbook(play, variables={"drill_service": "drill", "drill_quiet_time": 5})
+
+
+def test_the_restore_drill_where_a_restore_shows_late(machine: BackupMachine) -> None:
+    """It compares when the restore is over, not when it was asked for."""
+    run = drilled(machine, restore_begins=2, restore=2).succeed()
+    assert run["Restore"].result["services"][0]["start_seen"] is True
+
+
+def test_the_restore_drill_where_no_restore_comes(machine: BackupMachine) -> None:
+    """It fails, and says that the start was not seen."""
+    run = drilled(machine, restore_begins=3600)
+    assert run.rc != 0
+    assert "did not bring the file back" in run["Compare"].message
+    assert "was not seen to begin either" in run["Compare"].message

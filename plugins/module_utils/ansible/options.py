@@ -109,7 +109,7 @@ def check_waiting(options: Mapping[str, Any]) -> None:
 
     :raises ConfigurationError: for a number below 0, or none.
     """
-    for name in ("wait_timeout", "wait_interval"):
+    for name in ("wait_timeout", "wait_interval", "quiet_time"):
         value = options.get(name)
         if value is not None and not 0 <= value < float("inf"):
             raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")

@@ -17,6 +17,7 @@ from .many_services import PlanOne
 from .on_service import label
 from .plan import Plan, Step, Task
 from .problems import Ambiguous, Invalid, Missing, WaitEnded
+from .restore_watch import Sight, look, quiet_seconds, see_through, warn_unseen
 from .retention import COMPLETED, FAILED, PENDING, RESTORING
 from .waiting import act, create, wait_until
 
@@ -77,9 +78,8 @@ def presence(task: Task, service: Service) -> Plan:
     def make() -> None:
         made.append(make_backup(task, service, name, {backup.id for backup in everything}))
 
-    expected = Backup.model_construct(id=None, name=name, status=COMPLETED)
     return Plan(
-        result=said(expected),
+        result=said(to_come(name)),
         steps=[
             *(deletion(task, service, failed) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
@@ -88,6 +88,11 @@ def presence(task: Task, service: Service) -> Plan:
         before=summary(there),
         after={name: COMPLETED},
     )
+
+
+def to_come(name: str) -> Backup:
+    """Return a backup as it will be once it is made."""
+    return Backup.model_construct(id=None, name=name, status=COMPLETED)
 
 
 def make_backup(task: Task, service: Service, name: str, known: set[str]) -> Backup:
@@ -160,24 +165,62 @@ def restoration(task: Task, service: Service) -> Plan:
     if not task.options["confirm"]:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
 
+    seen: list[bool] = []
+
     def restore() -> None:
-        act(
-            task,
-            lambda: task.client.restore_backup(service.id, backup.id),
-            lambda: reread(task, service, backup.id).status == RESTORING,
-            f"the restore of {label(service)} from backup {backup.name!r}",
-            tries=1,  # what the service wrote after a quick one would be lost to a second
-        )
-        if task.options["wait"]:
-            wait_for(task, service, backup.id, AFTER_RESTORE)
+        seen.extend(bring_back(task, service, backup))
 
     return Plan(
         result=said(backup, overwrites),
         steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
-        reread=lambda: said(reread(task, service, backup.id), overwrites),
+        reread=lambda: said(reread(task, service, backup.id), overwrites, seen[0] if seen else None),
         before={"files": "as they are now"},
         after={"files": f"as in backup {backup.name!r} of {backup.created_at}"},
     )
+
+
+def bring_back(task: Task, service: Service, backup: Backup) -> list[bool]:
+    """Restore a backup, once, and wait until that is over.
+
+    Return whether it was seen to begin, if it was waited for.
+
+    :raises WaitEnded: when it failed, or is not over after ``wait_timeout``.
+    """
+    what = f"the restore of {label(service)} from backup {backup.name!r}"
+    before = last = look(task, service, backup.status)
+
+    def status() -> str:
+        return reread(task, service, backup.id).status
+
+    act(
+        task,
+        lambda: task.client.restore_backup(service.id, backup.id),
+        lambda: status() != COMPLETED,
+        what,
+        tries=1,  # what the service wrote after a quick one would be lost to a second
+        quiet=quiet_seconds(task),
+    )
+    if not task.options["wait"]:
+        return []
+
+    def read() -> Sight:
+        nonlocal last
+        now = status()
+        last = look(task, service, now, last) if now == COMPLETED else Sight(now)
+        return last
+
+    def under_way(sight: Sight) -> bool:
+        return not whole(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
+
+    passage = see_through(task, what, read, before, under_way)
+    if not passage.began:
+        then = (
+            ". The journal or the container changed, and then nothing more"
+            if passage.moved
+            else (", and neither the journal nor the container changed")
+        )
+        warn_unseen(task, what, f"the backup never became RESTORING{then}")
+    return [passage.began]
 
 
 def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
@@ -190,13 +233,13 @@ def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
     name = task.options["name"]
     if not there:
         foresee(task, Missing(f"{label(service)} has no backup of id or name {name!r}"), "makes")
-        return Backup.model_construct(id=None, name=name, status=COMPLETED)
+        return to_come(name)
     good = [backup for backup in there if backup.status == COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))
-        raise Invalid(
-            f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
-        )
+        refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
+        foresee(task, Invalid(refusal), "makes")
+        return to_come(name)
     if len(good) > 1:
         ids = [backup.id for backup in good]
         raise Ambiguous(

@@ -29,6 +29,7 @@ def copy_options(brought_back: str) -> dict[str, Any]:
         "name": {"type": "str", "required": True},
         "state": {"type": "str", "choices": ["present", brought_back, "absent"], "default": "present"},
         "confirm": {"type": "bool", "default": False},
+        "quiet_time": {"type": "float", "default": 30.0},
     }
 
 
@@ -53,9 +54,17 @@ class CopyResource(Resource):
         return plan_many(task, Purpose(self.kind, self.kind, planner, result_of(one, None)))
 
 
-def result_of(one: str, copy: Backup | Snapshot | None, overwrites: str | None = None) -> dict[str, Any]:
-    """Return what the result says about a service: its copy, and what bringing that back overwrites."""
-    return {one: copy.as_dict() if copy else None, "overwrites": overwrites}
+def result_of(
+    one: str,
+    copy: Backup | Snapshot | None,
+    overwrites: str | None = None,
+    start_seen: bool | None = None,
+) -> dict[str, Any]:
+    """Return what the result says about a service: its copy, and what bringing that back overwrites.
+
+    ``start_seen`` tells whether it was seen to begin, where that was waited for.
+    """
+    return {one: copy.as_dict() if copy else None, "overwrites": overwrites, "start_seen": start_seen}
 
 
 # --- Reading ----------------------------------------------------------------------------------------

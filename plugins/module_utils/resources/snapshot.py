@@ -13,10 +13,12 @@ from ..api.errors import OpenOutcome
 from ..api.models import Service, Snapshot
 from .copies import SNAPSHOTS
 from .copy_resources import CopyResource, copy_options, result_of
+from .lookup import foresee
 from .many_services import PlanOne
 from .on_service import check_offers, label
 from .plan import Plan, Step, Task
 from .problems import Invalid, Missing, OutcomeUnknown
+from .restore_watch import Sight, look, see_through, warn_unseen
 from .waiting import create_unique, wait_until
 
 
@@ -83,28 +85,52 @@ def rollback(task: Task, service: Service) -> Plan:
     check_offers(service, "snapshotRollback", "rollback to snapshots")
     snapshot, name = find(task, service), task.options["name"]
     if snapshot is None:
-        raise Missing(f"{label(service)} has no snapshot named {name!r}")
+        foresee(task, Missing(f"{label(service)} has no snapshot named {name!r}"), "takes")
+        snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
     if not task.options["confirm"]:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
+    seen: list[bool] = []
 
     def roll_back() -> None:
-        try:
-            task.client.roll_back(service.id, name)
-        except OpenOutcome as error:
-            raise OutcomeUnknown(
-                f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
-                "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
-            ) from error
+        seen.extend(take_back(task, service, name))
 
     return Plan(
         result=said(snapshot, overwrites),
         steps=[Step(f"roll {label(service)} back to snapshot {name!r}", roll_back)],
-        reread=lambda: said(find(task, service), overwrites),
+        reread=lambda: said(find(task, service), overwrites, seen[0] if seen else None),
         before={"disk": "as it is now"},
         after={"disk": f"as in snapshot {name!r} of {since}"},
     )
+
+
+def take_back(task: Task, service: Service, name: str) -> list[bool]:
+    """Roll back, once, and wait until nothing moves any more: a snapshot has no status that would show it.
+
+    Return whether anything was seen of it, if it was waited for.
+    """
+    before = last = look(task, service, None)
+    try:
+        task.client.roll_back(service.id, name)
+    except OpenOutcome as error:
+        raise OutcomeUnknown(
+            f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
+            "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
+        ) from error
+    if not task.options["wait"]:
+        return []
+
+    def read() -> Sight:
+        nonlocal last
+        last = look(task, service, None, last)
+        return last
+
+    what = f"the rollback of {label(service)} to snapshot {name!r}"
+    passage = see_through(task, what, read, before, lambda sight: False)
+    if not passage.moved:
+        warn_unseen(task, what, "neither its journal nor its container showed anything")
+    return [passage.moved]
 
 
 def removal(task: Task, service: Service) -> Plan:

@@ -212,12 +212,19 @@ def is_there(find_new: Callable[[], Sequence[Any]]) -> bool:
 
 
 def act(
-    task: Task, call: Callable[[], object], reached: Callable[[], bool], what: str, tries: int = 2
+    task: Task,
+    call: Callable[[], object],
+    reached: Callable[[], bool],
+    what: str,
+    tries: int = 2,
+    *,
+    quiet: float | None = None,
 ) -> None:
     """Make a call that sets something in motion; when its outcome is open, look before trying once more.
 
     With one of ``tries`` it is not sent again: for what may have been over before the first look, and would
-    do harm when done twice.
+    do harm when done twice. ``quiet`` is for how many seconds to look, half of :data:`QUIET_SECONDS` if not
+    given.
 
     :raises OutcomeUnknown: when the last try ends open too and nothing shows that it worked.
     """
@@ -227,7 +234,7 @@ def act(
             return
         except OpenOutcome as error:
             cause = error
-            until = time.monotonic() + QUIET_SECONDS / 2
+            until = time.monotonic() + (QUIET_SECONDS / 2 if quiet is None else quiet)
             while time.monotonic() < until:
                 if seen(reached, what, cause):
                     task.client.carried_out += 1  # what fails after this is to know that something was done

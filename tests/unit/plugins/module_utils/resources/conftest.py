@@ -14,7 +14,7 @@ from sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import SEED
 
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")
-DELAYS = {"backup": 0.3, "restore": 0.3, "start": 0, "stop": 0}
+DELAYS = {"backup": 0.3, "restore": 0.3, "restore_begins": 0.3, "start": 0, "stop": 0}
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,8 @@ def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given:
     options.update({"base_url": sandbox.base_url, "token": sandbox.token, "timeout": 20.0, **given})
     if "wait_interval" in spec:
         options.update({"wait_interval": 0.2, "wait_timeout": given.get("wait_timeout", 20.0)})
+    if "quiet_time" in spec:
+        options.update({"quiet_time": given.get("quiet_time", 2.0)})
     return execute(resource, options, Surroundings(check_mode=check_mode, diff=True))
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -131,7 +132,8 @@ def test_a_restore_whose_answer_is_lost_is_never_begun_twice(sandbox: Sandbox, s
 
 
 def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
-    """By name, and waited for; one that runs already is not begun again."""
+    """By name, and waited for; one that is seen to run already is not begun again."""
+    sandbox.profile(sandbox.control("GET", "/profile")["name"], **{"restore.shown": "at once"})
     run(sandbox, BACKUP, services=["one"], name="n")
     one = id_of(sandbox, "one")
     sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "a.txt", "content": "second"})
@@ -144,6 +146,80 @@ def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
     again = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
     assert not again["changed"] and writes(sandbox) == []
     assert again["services"][0]["backup"]["status"] == "COMPLETED"
+
+
+def changed_since_backup(sandbox: Sandbox, **fill: str) -> str:
+    """Let there be a backup of other files than there are now; return the id of the service."""
+    sandbox.profile("plain", **fill)
+    run(sandbox, BACKUP, services=["one"], name="n")
+    one = id_of(sandbox, "one")
+    sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "a.txt", "content": "second"})
+    sandbox.clear_journal()
+    return one
+
+
+def content(sandbox: Sandbox, id: str) -> str:
+    """Return what the file holds now."""
+    return str(sandbox.api("GET", f"/api/resources/{id}/files/contents?path=a.txt").json()["content"])
+
+
+@pytest.mark.parametrize("restart", ["no", "yes"])
+@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
+def test_a_restore_that_shows_late_is_waited_for(sandbox: Sandbox, restart: str, event: str) -> None:
+    """That it still is COMPLETED after the call does not mean that it is over."""
+    fill = {"restore.shown": "late", "restore.restart": restart, "restore.event": event}
+    one = changed_since_backup(sandbox, **fill)
+    sandbox.delays(restore_begins=1.5, restore=1.5)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert content(sandbox, one) == "first"
+    assert result["changed"] and not result.get("failed") and not result.get("warnings"), result
+    assert result["services"][0]["start_seen"] is True
+    assert writes(sandbox) == ["backups.restore"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
+def test_a_restore_that_is_never_seen_is_taken_for_done_with_a_warning(
+    sandbox: Sandbox, seconds: float, event: str
+) -> None:
+    """After the quiet time, which begins anew with whatever changes."""
+    one = changed_since_backup(sandbox, **{"restore.shown": "never", "restore.event": event})
+    sandbox.delays(restore=seconds)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert content(sandbox, one) == "first"
+    assert result["changed"] and not result.get("failed")
+    (warning,) = result["warnings"]
+    assert "the start of the restore of service 'one'" in warning and "was not seen" in warning
+    assert "for 2 seconds" in warning
+    assert result["services"][0]["start_seen"] is False
+
+
+def test_a_restore_that_fails_is_told(sandbox: Sandbox) -> None:
+    """The backup ends as FAILED; that is no restore."""
+    one = changed_since_backup(sandbox)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert result["failed"] and result["changed"]
+    assert "ended as FAILED" in result["msg"] and "Look at the files of the service" in result["msg"]
+    assert content(sandbox, one) == "second"
+
+
+def test_a_restore_that_is_not_waited_for_looks_at_nothing_after_it(sandbox: Sandbox) -> None:
+    """Nobody asked how it ended, and the result does not say so either."""
+    changed_since_backup(sandbox, **{"restore.shown": "late"})
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True, wait=False)
+    assert result["changed"] and result["services"][0]["start_seen"] is None
+    assert calls(sandbox)[-2:] == ["backups.restore", "backups.list"]
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_a_quiet_time_without_an_end_is_refused(sandbox: Sandbox, seconds: float) -> None:
+    """Before anything is sent."""
+    add(sandbox, "one", "n")
+    sandbox.clear_journal()
+    options = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
+    result = run(sandbox, BACKUP, quiet_time=seconds, **options)
+    assert "quiet_time is" in result["msg"] and calls(sandbox) == []
 
 
 @pytest.mark.parametrize(
@@ -172,6 +248,19 @@ def test_a_check_goes_on_where_the_play_may_make_the_backup_before(sandbox: Sand
     result = run(sandbox, BACKUP, True, services=["one"], name="n", state="restored", confirm=True)
     assert result["changed"] and not result.get("failed")
     assert "has no backup of id or name 'n'" in result["warnings"][0]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("status", ["FAILED", "PENDING"])
+def test_a_check_goes_on_where_the_play_may_make_it_anew(sandbox: Sandbox, status: str) -> None:
+    """State present makes a failed one again, and waits for one that is being made."""
+    sandbox.delays(backup=3600)
+    add(sandbox, "one", "n", status=status)
+    options = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
+    result = run(sandbox, BACKUP, True, **options)
+    assert result["changed"] and not result.get("failed")
+    assert f"is {status}; only a COMPLETED one" in result["warnings"][0]
+    assert run(sandbox, BACKUP, **options)["failed"]
     assert writes(sandbox) == []
 
 

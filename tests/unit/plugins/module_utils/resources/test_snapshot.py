@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot_info import SNAPSHOT_INFO
 from sandbox.testing import Sandbox
@@ -53,3 +55,39 @@ def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
     assert "is unknown" in result["msg"] and "Nothing was sent again" in result["msg"]
     assert writes(sandbox) == ["snapshots.rollback"]
+
+
+def test_a_check_goes_on_where_the_play_may_take_the_snapshot_before(sandbox: Sandbox) -> None:
+    """With a warning; outside check mode there is nothing to go back to."""
+    options = dict[str, Any](services=["disk"], name="s", state="rolled_back", confirm=True)
+    result = run(sandbox, SNAPSHOT, True, **options)
+    assert result["changed"] and not result.get("failed")
+    assert "has no snapshot named 's'" in result["warnings"][0]
+    assert "only if the play takes it before this task" in result["warnings"][0]
+    assert "has no snapshot named 's'" in run(sandbox, SNAPSHOT, **options)["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
+def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox, event: str) -> None:
+    """As long as the journal shows that something happened, the quiet time begins anew."""
+    sandbox.profile("plain", **{"rollback.pace": "no", "restore.event": event})
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
+    sandbox.delays(restore=1.5)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
+    assert result["changed"] and not result.get("warnings"), result
+    assert result["services"][0]["start_seen"] is True
+
+
+def test_a_rollback_of_which_nothing_is_seen_is_told(sandbox: Sandbox) -> None:
+    """It is taken for done after the quiet time, with a warning."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.profile("plain", **{"rollback.pace": "no", "restore.event": "when it ends"})
+    sandbox.delays(restore=3600)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    (warning,) = result["warnings"]
+    assert "the start of the rollback of service 'disk'" in warning and "was not seen" in warning
+    assert result["services"][0]["start_seen"] is False
