@@ -170,9 +170,7 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
             attempt(share, lambda: plan_share(share, str(getattr(share.service, "id", "")), purpose))
 
     side_by_side(task.client, shares, prepare, task.options["at_once"])
-    for share in shares:
-        if share.skipped:
-            task.warn(share.skipped)
+    warn_of_skipped(task, purpose, [share for share in shares if share.skipped])
     summaries = [summary for share in shares for summary in share.planned()]
     if any(share.error for share in shares) and (task.check_mode or not summaries):
         raise failure(shares, planned=True)
@@ -183,6 +181,17 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
         before={share.label: share.plan.before for share in shares if share.plan},
         after={share.label: share.plan.after for share in shares if share.plan},
     )
+
+
+def warn_of_skipped(task: Task, purpose: Purpose, skipped: list[Share]) -> None:
+    """Say once which services are left out; the result tells of each why."""
+    if len(skipped) == 1:
+        task.warn(str(skipped[0].skipped))
+    elif skipped:
+        task.warn(
+            f"skipped {len(skipped)} services that have no {purpose.what}, as they do not offer "
+            f"{purpose.capability!r} in their present status: {', '.join(share.label for share in skipped)}"
+        )
 
 
 def plan_share(share: Share, id: str, purpose: Purpose) -> None:

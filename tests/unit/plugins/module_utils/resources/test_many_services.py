@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
 from sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import backups, id_of, run, writes
@@ -48,6 +49,26 @@ def test_a_project_brings_along_what_offers_backups(sandbox: Sandbox) -> None:
     assert skipped == {"metal"}
     assert len(result["actions"]) == 4
     assert "skipped: service 'metal'" in result["warnings"][0]
+
+
+@pytest.mark.parametrize("more", [1, 3, 30])
+def test_services_that_are_skipped_are_told_together(sandbox: Sandbox, more: int) -> None:
+    """In one warning, however many there are; the result tells of each why it was skipped."""
+    sandbox.seed(
+        {
+            "services": [
+                {"name": f"metal-{n}", "product": "dedicated", "project": "web", "host": "node-metal-1"}
+                for n in range(more)
+            ]
+        }
+    )
+    result = run(sandbox, BACKUP_INFO, project="web")
+    (warning,) = result["warnings"]
+    assert warning.startswith(f"skipped {more + 1} services that have no backups")
+    skipped = {entry["service"]: entry["msg"] for entry in result["services"] if entry["skipped"]}
+    assert skipped.keys() == {"metal", *(f"metal-{n}" for n in range(more))}
+    for name, why in skipped.items():
+        assert name in warning and "does not offer 'backups' while its status is ACTIVE" in why
 
 
 def test_a_service_that_is_named_twice_is_one(sandbox: Sandbox) -> None:
