@@ -122,6 +122,7 @@ def test_a_restore_asks_first(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize("seconds", [0, 3], ids=["quick", "slow"])
 def test_a_restore_whose_answer_is_lost_is_never_begun_twice(sandbox: Sandbox, seconds: int) -> None:
     """A quick one was over before anybody looked, and the service may have written since."""
+    sandbox.profile(sandbox.control("GET", "/profile")["name"], **{"restore.shown": "at once"})
     add(sandbox, "one", "n")
     sandbox.delays(restore=seconds)
     sandbox.fault("backups.restore", "reset", when="after")
