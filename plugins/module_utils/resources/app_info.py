@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from ..api.client import Client
 from ..api.libraries import to_snake
 from ..api.models import App
-from .apps import app_view, check_slug, digest_in_service, entries, log_lines
-from .lookup import DELETING, near_miss
+from .apps import app_view, check_slug, digest_in_service, entries, foreseen_app, log_lines
+from .lookup import DELETING, foresee, near_miss
 from .plan import Plan, Resource, Task
 from .problems import Missing
 from .releases import all_releases, previous_release
@@ -56,9 +56,9 @@ def wanted_apps(task: Task) -> list[App]:
     check_slug(slug)
     found = [app for app in apps if app.slug == slug]
     if not found:
-        raise Missing(
-            f"there is no application {slug!r} on this account{near_miss(slug, (a.slug for a in apps))}"
-        )
+        hint = near_miss(slug, (a.slug for a in apps))
+        foresee(task, Missing(f"there is no application {slug!r} on this account{hint}"), "creates")
+        return [foreseen_app(slug)]
     return found
 
 
@@ -67,7 +67,7 @@ def describe(client: Client, app: App, task: Task) -> dict[str, Any]:
     view = app_view(app)
     parts = task.options["include"]
     if "releases" in parts:
-        releases = all_releases(client, app.slug)
+        releases = all_releases(client, app.slug) if app.id else []
         in_service = digest_in_service(app)
         view["releases"] = [
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
@@ -76,7 +76,8 @@ def describe(client: Client, app: App, task: Task) -> dict[str, Any]:
         before = previous_release(releases, in_service)
         view["previous_release"] = before.as_dict() if before else None
     if "logs" in parts:
-        view["logs"] = log_lines(client.app_logs(app.slug), task.options["log_lines"])
+        lines = client.app_logs(app.slug) if app.id else []
+        view["logs"] = log_lines(lines, task.options["log_lines"])
     return view
 
 

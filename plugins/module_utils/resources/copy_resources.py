@@ -91,6 +91,8 @@ class CopyInfoResource(Resource):
         limit, pattern = read_span(task.options["max_age"]), task.options["pattern"]
 
         def read(own: Task, service: Service) -> Plan:
+            if not service.id:  # foreseen: it may have copies by then
+                return Plan(result=blank)
             found = self.read(own.client, service.id)
             fitting = [pair for pair in found if fnmatchcase(pair[1].name, pattern)]
             return Plan(

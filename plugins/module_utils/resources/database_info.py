@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from ..api.models import DatabaseInventory, DatabaseTable
 from .database import as_table, check_supported, connection_of
-from .lookup import near_miss
-from .on_service import ON_SERVICE, service_id
+from .foreseen import NO_ROWS
+from .lookup import foresee, near_miss
+from .on_service import ON_SERVICE, known_id
 from .plan import Plan, Resource, Task
 from .problems import Ambiguous, Invalid, Missing
 
@@ -39,7 +40,7 @@ class DatabaseInfoResource(Resource):
             raise Invalid("schema names where a table is; set table as well")
         if options["table"] and not options["inventory"]:
             raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
-        return Plan(result=read(task, service_id(task)))
+        return Plan(result=read(task, known_id(task)))
 
 
 DATABASE_INFO = DatabaseInfoResource()
@@ -53,13 +54,23 @@ def read(task: Task, id: str) -> dict[str, Any]:
         found = inventory.as_dict()
         if options["table"]:
             check_supported(inventory, options["service"])
-            found["page"] = page_of(task, id, find_table(inventory, options["table"], options["schema"]))
+            found["page"] = page_of(task, id, the_table(task, inventory))
     if options["return_secrets"] or not options["inventory"]:
         connection = connection_of(task, id)
         found.setdefault("engine", connection.engine)
         if options["return_secrets"]:
             found["connection"] = connection.as_dict()
     return found
+
+
+def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
+    """Return the table that the task names; none where check mode takes it that the play makes it."""
+    name, schema = task.options["table"], task.options["schema"]
+    try:
+        return find_table(inventory, name, schema)
+    except Missing as error:
+        foresee(task, error, "makes")
+        return None
 
 
 def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> DatabaseTable:
@@ -80,9 +91,13 @@ def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> D
     return found[0]
 
 
-def page_of(task: Task, id: str, table: DatabaseTable) -> dict[str, Any]:
+def page_of(task: Task, id: str, table: DatabaseTable | None) -> dict[str, Any]:
     """Return a page of a table. A full one may be the last: the platform does not tell."""
-    number, schema, name = task.options["page"], table.schema_ or "", table.name or ""
-    result = as_table(task.client.database_rows(id, schema, name, number))
+    number = task.options["page"]
+    if table is None:
+        schema, name, result = task.options["schema"], task.options["table"], as_table(NO_ROWS)
+    else:
+        schema, name = table.schema_ or "", table.name or ""
+        result = as_table(task.client.database_rows(id, schema, name, number))
     full = len(result["rows"]) >= ROWS_PER_PAGE
     return {"schema": schema, "table": name, "number": number, "maybe_more": full, **result}

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..api.errors import HostedError, OpenOutcome, Refused, ServerFailure, UnexpectedAnswer
 from ..api.models import QueryResult
 from .database import as_table, column_names, inventory_of
-from .on_service import ON_SERVICE, service_id
+from .on_service import ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, OutcomeUnknown
 from .secrets_file import check_destination
@@ -47,11 +47,11 @@ class DatabaseQueryResource(Resource):
         """Run a read at once; a write is a step, which check mode leaves out."""
         options = task.options
         check_destination(options["csv_dest"], "csv_dest")
-        id = service_id(task)
+        id = known_id(task)
         asked = Statement(options["query"], inventory_of(task, id).engine)
         if not asked.verb:
             raise Invalid("query is empty; give it a statement")
-        statement = asked.filled(options["params"])
+        statement = asked.filled(options["params"]) if id else asked  # without a service, nothing is sent
         if asked.is_read:
             return reading(task, id, statement)
         check_write(task, asked)

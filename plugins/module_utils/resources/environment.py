@@ -39,7 +39,7 @@ class EnvironmentResource(Resource):
         options = task.options
         environment = merged(options["variables"], options["secret_variables"])
         app = the_app(task)
-        unchecked = check_references(task.client, app, environment)
+        unchecked = check_references(task, app, environment)
         folder = state_folder(options["state_dir"])
         if not task.check_mode:
             task.closing.enter_context(locked(folder, app.slug, options["timeout"]))

@@ -13,7 +13,8 @@ from ..api.client import Client
 from ..api.errors import HostedError
 from ..api.models import App, ProjectGraph
 from .apps import around
-from .lookup import near_miss
+from .lookup import foresee, near_miss
+from .plan import Task
 from .problems import Invalid
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -70,23 +71,26 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
             yield name, alias, field
 
 
-def check_references(client: Client, app: App, environment: Mapping[str, str]) -> list[str]:
+def check_references(task: Task, app: App, environment: Mapping[str, str]) -> list[str]:
     """Check that references designate neighbours. Return those that the platform alone can check.
 
-    That is all of them where the token may not read who the neighbours are.
+    That is all of them where the token may not read who the neighbours are, and in check mode those to a
+    neighbour that the play may be about to create.
 
     :raises Invalid: naming the variable, the reference and the near miss.
     """
     used = list(references(environment))
-    graph = graph_around(client, app) if used else None
+    graph = graph_around(task.client, app) if used else None
     if graph is None:
         return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used})
     neighbours = {node.alias for node in graph.nodes or [] if node.alias and node.id != app.id}
+    unchecked: set[str] = set()
     for name, alias, field in used:
         if alias not in neighbours:
             complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
-            raise Invalid(refused(app, complaint + near_miss(alias, neighbours)))
-    return []
+            foresee(task, Invalid(refused(app, complaint + near_miss(alias, neighbours))), "creates")
+            unchecked.add(f"${{{alias}.{field}}}")
+    return sorted(unchecked)
 
 
 def refused(app: App, complaint: str) -> str:

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from ..api.models import FileEntry
-from .file_manager import BEYOND, MAX_BYTES, FileManager, as_result
+from .file_manager import BEYOND, MAX_BYTES, FileManager, as_result, expected
+from .lookup import foresee
 from .on_service import ON_SERVICE, check_offers, the_service
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
@@ -215,7 +216,9 @@ def renaming(files: FileManager, path: str, name: str) -> Plan:
     if entry is None and other is not None:
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
-        raise Missing(f"there is neither {path!r} nor {target!r} on {files.label}")
+        missing = Missing(f"there is neither {path!r} nor {target!r} on {files.label}")
+        foresee(files.task, missing, "makes")
+        entry = FileEntry.model_construct(name=posixpath.basename(path))
     if other is not None:
         raise Invalid(
             f"{path!r} cannot be renamed: {target!r} is there as well on {files.label}; "
@@ -267,9 +270,9 @@ def missing_parents(task: Task, files: FileManager, path: str) -> list[str]:
     if parent:
         files.check_directory(parent)
     if missing and not task.options["create_parents"]:
-        raise Invalid(
-            f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
-        )
+        refusal = f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
+        foresee(task, Invalid(refusal), "makes")
+        return []
     return missing
 
 
@@ -287,13 +290,6 @@ def making(files: FileManager, paths: Sequence[str]) -> list[Step]:
     return [
         Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
     ]
-
-
-def expected(path: str, size: int | None, directory: bool) -> dict[str, Any]:
-    """Return an entry as it will be, as far as that is known."""
-    name = posixpath.basename(path)
-    entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
-    return as_result(path, entry)
 
 
 def reread(files: FileManager, path: str) -> dict[str, Any]:

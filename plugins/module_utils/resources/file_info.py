@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from ..api.errors import Refused
 from ..api.models import FileEntry
-from .file_manager import FileManager, as_result
+from .file_manager import FileManager, as_result, expected
+from .lookup import foresee
 from .on_service import ON_SERVICE, check_offers, the_service
 from .paths import relative_path
 from .plan import Plan, Resource, Task
@@ -40,20 +41,21 @@ class FileInfoResource(Resource):
         check_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
         if task.options["content"]:
-            return Plan(result=[read(files, path)])
+            return Plan(result=[read(task, files, path)])
         return Plan(result=listed(task, files, path))
 
 
 FILE_INFO = FileInfoResource()
 
 
-def read(files: FileManager, path: str) -> dict[str, Any]:
+def read(task: Task, files: FileManager, path: str) -> dict[str, Any]:
     """Return a file with its content."""
     if not path:
         raise Invalid("content is for a file; name it in path")
     entry = files.entry(path)
     if entry is None:
-        raise Missing(f"there is no file {path!r} on {files.label}")
+        foresee(task, Missing(f"there is no file {path!r} on {files.label}"), "writes")
+        return {**expected(path, size=None, directory=False), "content": None}
     if entry.directory:
         raise Invalid(f"{path!r} on {files.label} is a directory, so it has no content to read")
     return {**as_result(path, entry), "content": files.content(path, entry)}
@@ -63,7 +65,8 @@ def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
     """Return what a directory holds, with what its directories hold where asked; or a file by itself."""
     entry = files.entry(path) if path else None
     if path and entry is None:
-        raise Missing(f"there is no file or directory {path!r} on {files.label}")
+        foresee(task, Missing(f"there is no file or directory {path!r} on {files.label}"), "makes")
+        return []
     if entry is not None and not entry.directory and not entry.symlink:
         return [as_result(path, entry)]
     found: list[dict[str, Any]] = []

@@ -186,3 +186,10 @@ def is_large(entry: FileEntry) -> bool:
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
     """Return an entry for a result, with its whole path."""
     return {"path": path, **entry.as_dict()}
+
+
+def expected(path: str, size: int | None, directory: bool) -> dict[str, Any]:
+    """Return an entry as it will be, as far as that is known."""
+    name = posixpath.basename(path)
+    entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
+    return as_result(path, entry)

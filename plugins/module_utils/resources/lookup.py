@@ -102,6 +102,17 @@ def foreseen_project(task: Task, name: str, error: Missing) -> Project:
     return Project.model_construct(id=None, name=name)
 
 
+def the_project(task: Task, wanted: str) -> Project:
+    """Return the project of this id or name; in check mode also one that the play is still to create.
+
+    :raises Missing: outside check mode.
+    """
+    try:
+        return find_project(task.client, wanted)
+    except Missing as error:
+        return foreseen_project(task, wanted, error)
+
+
 def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from ..api.client import Client
 from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Project, Service, ServiceSummary
+from .foreseen import foreseen_service
 from .listing import find_homes, members_of, read_projects
-from .lookup import DELETING, find_project, in_project, service_meant
-from .on_service import check_offers
+from .lookup import DELETING, in_project, service_meant, the_project
+from .on_service import check_offers, label
 from .plan import Plan, Step, Task, noting
-from .problems import Invalid
+from .problems import Invalid, Missing
 from .service import FAMILIES
 from .service_view import read_service
 from .side_by_side import AT_ONCE, side_by_side
@@ -72,7 +74,7 @@ class Share:
         """Name and id, as messages cite them."""
         if self.service is None:
             return f"service {self.wanted!r}"
-        return f"service {self.service.name!r} ({self.service.id})"
+        return label(self.service)
 
     def entry(self, actions: list[str]) -> dict[str, Any]:
         """Return what the task's result says about this service."""
@@ -86,6 +88,13 @@ class Share:
             "actions": actions,
             **self.result,
         }
+
+    def foresee(self, error: Missing) -> None:
+        """Take it that the play is still to create the service.
+
+        :raises Missing: outside check mode.
+        """
+        self.service = foreseen_service(self.own, self.wanted, error)
 
     def planned(self) -> list[str]:
         """Return what is to be done, one sentence each."""
@@ -108,7 +117,7 @@ def select(task: Task) -> list[Share]:
             "services, project and family are all null; say which services are meant. A variable that holds "
             "nothing does not stand for the whole account"
         )
-    project = find_project(task.client, options["project"]) if options["project"] else None
+    project = the_project(task, options["project"]) if options["project"] else None
     everything = task.client.services()
     fitting = [
         service
@@ -121,7 +130,7 @@ def select(task: Task) -> list[Share]:
         home = project.id if project else None
         return [Share(str(s.name), replace(task), False, home, service=s) for s in fitting]
     shares = [resolve(task, wanted, everything, fitting) for wanted in options["services"]]
-    return list({share.service.id if share.service else share.wanted: share for share in shares}.values())
+    return list({getattr(share.service, "id", None) or share.wanted: share for share in shares}.values())
 
 
 def of_project(task: Task, services: list[ServiceSummary], project: Project) -> list[ServiceSummary]:
@@ -131,6 +140,8 @@ def of_project(task: Task, services: list[ServiceSummary], project: Project) -> 
     asked itself. For all services of a project that would be a call for every service of the account: there
     the pages of the projects are read, and what is on none of them is asked itself.
     """
+    if not project.id:  # foreseen
+        return []
     if task.options["services"] is not None:
         names = set(task.options["services"])
         return in_project(task.client, [service for service in services if service.name in names], project)
@@ -146,6 +157,8 @@ def resolve(
     share = Share(wanted, replace(task), by_name=True)
     try:
         share.service = service_meant(everything, fitting, wanted)
+    except Missing as error:
+        attempt(share, partial(share.foresee, error))
     except HostedError as error:
         share.error = error
     return share
@@ -164,10 +177,11 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
         task.warn("no service answers to the selection")
 
     def prepare(client: Client, share: Share) -> None:
-        share.own.client = client
+        if share.service is not None and share.service.id:
+            share.own.client = client
         share.result = share.blank = purpose.blank
         if share.service is not None:
-            attempt(share, lambda: plan_share(share, str(getattr(share.service, "id", "")), purpose))
+            attempt(share, lambda: plan_share(share, getattr(share.service, "id", None), purpose))
 
     side_by_side(task.client, shares, prepare, task.options["at_once"])
     warn_of_skipped(task, purpose, [share for share in shares if share.skipped])
@@ -194,13 +208,13 @@ def warn_of_skipped(task: Task, purpose: Purpose, skipped: list[Share]) -> None:
         )
 
 
-def plan_share(share: Share, id: str, purpose: Purpose) -> None:
+def plan_share(share: Share, id: str | None, purpose: Purpose) -> None:
     """Read a service in full, as capabilities change with its status, and plan for it.
 
     One that was named must offer what the task is about. One that a project or a family brought along is
     skipped if it does not.
     """
-    service = read_service(share.own, id)
+    service = read_service(share.own, id) if id else cast(Service, share.service)  # without one, foreseen
     share.service = service
     if share.project_id is not None and service.project_id not in (None, share.project_id):
         share.skipped = f"skipped: {share.label} is in another project by now"

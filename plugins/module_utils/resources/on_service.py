@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.models import Service
-from .lookup import find_project, in_project, named, service_meant
+from ..api.models import Service, SftpAccess
+from .foreseen import foreseen_service
+from .lookup import Named, find_project, in_project, named, service_meant
 from .plan import Task
-from .problems import Invalid
+from .problems import Invalid, Missing
 from .service import FAMILIES
 from .service_view import read_service
 
@@ -28,7 +29,19 @@ def the_service(task: Task) -> Service:
     :raises Missing: when there is none.
     :raises Ambiguous: when several have this name; the message lists their ids.
     """
-    return read_service(task, service_id(task))
+    try:
+        return read_service(task, service_id(task))
+    except Missing as error:
+        return foreseen_service(task, task.options["service"], error)
+
+
+def known_id(task: Task) -> str:
+    """Return the id of the service that the task names; none where check mode foresees that service."""
+    try:
+        return service_id(task)
+    except Missing as error:
+        foreseen_service(task, task.options["service"], error)
+        return ""
 
 
 def service_id(task: Task) -> str:
@@ -42,9 +55,15 @@ def service_id(task: Task) -> str:
     return service_meant(services, fitting, wanted).id
 
 
-def label(service: Service) -> str:
-    """Return name and id, as messages cite them."""
-    return f"service {service.name!r} ({service.id})"
+def sftp_access(task: Task) -> SftpAccess:
+    """Return where and as whom the files of the service are reached."""
+    id = known_id(task)
+    return task.client.sftp(id)
+
+
+def label(service: Named) -> str:
+    """Return name and id, as messages cite them; the name alone of one that is still to be created."""
+    return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 
 
 def check_offers(service: Service, capability: str, what: str) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..api.client import Client
-from ..api.models import Project, plain
-from .lookup import find_project
+from ..api.models import Project, ProjectGraph, ProjectSpend, plain
+from .lookup import the_project
 from .plan import Plan, Resource, Task
 from .side_by_side import side_by_side
 
@@ -29,7 +29,7 @@ class ProjectInfoResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
         wanted = task.options["project"]
-        projects = [find_project(task.client, wanted)] if wanted else task.client.projects()
+        projects = [the_project(task, wanted)] if wanted else task.client.projects()
         if not task.options["include"]:
             return Plan(result=plain(projects))
         return Plan(result=side_by_side(task.client, projects, lambda client, p: describe(client, p, task)))
@@ -42,6 +42,8 @@ def describe(client: Client, project: Project, task: Task) -> dict[str, Any]:
     """Return a project with the parts that were asked for, each under its own key."""
     parts = set(task.options["include"])
     found = project.as_dict()
+    if not project.id:
+        return {**found, **foreseen(project, parts)}
     if "services" in parts:
         detail = client.project(project.id)
         found["services"] = plain(detail.resources) if detail else []
@@ -50,3 +52,13 @@ def describe(client: Client, project: Project, task: Task) -> dict[str, Any]:
     if "graph" in parts:
         found["graph"] = client.project_graph(project.id).as_dict()
     return found
+
+
+def foreseen(project: Project, parts: set[str]) -> dict[str, Any]:
+    """Return the parts of a project that the play is still to create."""
+    blank = {
+        "services": [],
+        "spend": ProjectSpend.model_construct(name=project.name, services=[]).as_dict(),
+        "graph": ProjectGraph.model_construct(name=project.name, nodes=[], edges=[]).as_dict(),
+    }
+    return {part: blank[part] for part in parts}

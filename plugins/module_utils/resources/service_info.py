@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from ..api.client import Client
 from ..api.errors import Refused
 from ..api.models import Metrics, ServiceSummary, plain
-from .lookup import DELETING, find_project
+from .lookup import DELETING, the_project
 from .plan import Plan, Resource, Task
 from .problems import Invalid, Missing
 from .service import FAMILIES
@@ -93,7 +93,8 @@ def select(task: Task) -> list[ServiceSummary]:
     """Return the services that all given options agree on."""
     options = task.options
     if options["project"]:
-        detail = task.client.project(find_project(task.client, options["project"]).id)
+        project = the_project(task, options["project"])
+        detail = task.client.project(project.id) if project.id else None
         services = detail.resources if detail else []
     else:
         services = task.client.services()

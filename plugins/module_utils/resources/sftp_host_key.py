@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys
 from ..sftp.library import require
 from ..sftp.shown_key import ask_for_key
-from .on_service import ON_SERVICE, service_id
+from .on_service import ON_SERVICE, sftp_access
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid
 
@@ -50,6 +50,8 @@ class SftpHostKeyResource(Resource):
         """
         require()
         host, port = the_server(task)
+        if not host:
+            return foreseen(task, port)
         keys = HostKeys(os.path.expanduser(task.options["known_hosts"]), ACCEPT_NEW, host, port)
         key = ask_for_key(keys, task.options["timeout"])
         keys.accepts("", key)
@@ -73,6 +75,17 @@ class SftpHostKeyResource(Resource):
 SFTP_HOST_KEY = SftpHostKeyResource()
 
 
+def foreseen(task: Task, port: int | None) -> Plan:
+    """Plan for a service that is still to be created: it is going to show a key that nobody knows yet."""
+    path, service = os.path.expanduser(task.options["known_hosts"]), task.options["service"]
+    result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
+    return Plan(
+        result=result,
+        steps=[Step(f"pin the key of service {service!r} in {path}", lambda: None)],
+        after=result,
+    )
+
+
 def the_server(task: Task) -> tuple[str, int]:
     """Return where the server is: as the platform says for a service, or as the user says."""
     options = task.options
@@ -81,5 +94,5 @@ def the_server(task: Task) -> tuple[str, int]:
         raise Invalid(f"port is {port}; it must be from 1 to {HIGHEST_PORT}")
     if not options["service"]:
         return options["host"], port or STANDARD_PORT
-    access = task.client.sftp(service_id(task))
+    access = sftp_access(task)
     return access.host, port or access.port

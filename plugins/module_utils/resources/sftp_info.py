@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .on_service import ON_SERVICE, service_id
+from .on_service import ON_SERVICE, sftp_access
 from .plan import Plan, Resource, Task
 
 
@@ -19,7 +19,7 @@ class SftpInfoResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
-        return Plan(result=task.client.sftp(service_id(task)).as_dict())
+        return Plan(result=sftp_access(task).as_dict())
 
 
 SFTP_INFO = SftpInfoResource()

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..api.errors import OpenOutcome, UnexpectedAnswer
 from ..api.models import SftpAccess, SftpPassword
 from . import secrets_file
-from .on_service import ON_SERVICE, service_id
+from .on_service import ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
 
 ON_CREATE, ALWAYS = "on_create", "always"
@@ -35,13 +35,18 @@ class SftpPasswordResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Make a password where there is none yet, or always."""
         secrets_file.check_destination(task.options["secrets_dest"])
-        id = service_id(task)
+        id = known_id(task)
         access = task.client.sftp(id)
         if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
             return Plan(result=access.as_dict())
         return Plan(
             result=access.as_dict(),
-            steps=[Step(f"generate an SFTP password for {access.username}", lambda: generate(task, id))],
+            steps=[
+                Step(
+                    f"generate an SFTP password for {access.username or task.options['service']}",
+                    lambda: generate(task, id),
+                )
+            ],
             reread=lambda: task.client.sftp(id).as_dict(),
             before=shown(access, access.password_set_at),
             after=shown(access, "now"),

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import posixpath
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ..api.errors import HostedError
@@ -18,10 +19,10 @@ from ..sftp.library import require
 from ..sftp.mirror import PULL, PUSH, Mirror
 from ..sftp.patterns import Patterns
 from ..sftp.session import Login, Session
-from ..sftp.sides import Local, Remote
+from ..sftp.sides import Local, Remote, Side
 from ..sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root, shown
-from .lookup import check_given
-from .on_service import ON_SERVICE, service_id
+from .lookup import check_given, foresee
+from .on_service import ON_SERVICE, sftp_access
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
@@ -86,6 +87,8 @@ class SftpSyncResource(Resource):
         check_given(options, "src", "dest")  # empty ones would be the play's folder, or the whole service
         rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
         login = the_login(task)
+        if not login.host:
+            return foreseen(task, login, rules)
         keys = HostKeys(
             os.path.expanduser(options["known_hosts"]), options["host_key_checking"], login.host, login.port
         )
@@ -106,7 +109,7 @@ def the_login(task: Task) -> Login:
     options = task.options
     host, port, username = options["host"], options["port"] or STANDARD_PORT, options["username"]
     if options["service"]:
-        access = task.client.sftp(service_id(task))
+        access = sftp_access(task)
         host, port, username = access.host, options["port"] or access.port, username or access.username
     return Login(
         host,
@@ -140,22 +143,69 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
     options = task.options
     mirror = await aimed(task, session)
     patterns = Patterns(options["include"], options["exclude"])
-    skipped: dict[str, str] = {}
-    source = without_stray_links(await mirror.source.tree(patterns, skipped.__setitem__), skipped.__setitem__)
-    if ROOT not in source:
-        raise Missing(f"src {options['src']!r} is not there")
+    try:
+        source = await read_source(task, mirror.source, patterns)
+    except Missing as error:
+        if pushes(options):
+            raise
+        foresee(task, error, "makes")
+        return not_known_yet(task, session.login)
     target = await mirror.target.tree(patterns, lambda path, why: None)
     same = await mirror.same_content(source, target) if options["checksum"] else None
-    rules = Rules(
-        lambda path, wished, there: same_file(path, wished, there, same),
-        options["delete"],
-        options["preserve_modes"],
-        **modes,
-    )
-    changes = compare(source, target, rules)
+    changes = compare(source, target, rules_of(task, modes, same))
+
+    def run() -> None:
+        try:
+            session.run(mirror.carry_out(changes))
+        except HostedError as error:
+            error.details.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
+            raise
+
+    return as_plan(task, session.login, changes, target, run)
+
+
+async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
+    """Read the tree that the other one follows, and warn of what is left out.
+
+    :raises Missing: when there is none.
+    """
+    skipped: dict[str, str] = {}
+    source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
+    if ROOT not in source:
+        raise Missing(f"src {task.options['src']!r} is not there")
     for path, why in sorted(skipped.items()):
         task.warn(f"{shown(path)} was left out: {why}")
-    return as_plan(task, session, mirror, changes, target)
+    return source
+
+
+def rules_of(task: Task, modes: Mapping[str, int | None], equal: set[str] | None) -> Rules:
+    """Return what the mirror is to be. ``equal`` are the files whose content was compared and is the same."""
+    return Rules(
+        lambda path, wished, there: same_file(path, wished, there, equal),
+        task.options["delete"],
+        task.options["preserve_modes"],
+        **modes,
+    )
+
+
+def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
+    """Plan for a service that is still to be created: a push makes everything, a pull cannot be looked at."""
+    options = task.options
+    on_service = "dest" if pushes(options) else "src"
+    remote = relative_path(on_service, options[on_service])
+    if not pushes(options):
+        return not_known_yet(task, login)
+    local = os.path.abspath(os.path.expanduser(options["src"]))
+    patterns = Patterns(options["include"], options["exclude"])
+    source = asyncio.run(read_source(task, Local(local), patterns))
+    target = Tree() if remote else Tree({ROOT: Entry(Kind.DIRECTORY)})
+    return as_plan(task, login, compare(source, target, rules_of(task, modes, None)), target, lambda: None)
+
+
+def not_known_yet(task: Task, login: Login) -> Plan:
+    """Plan a pull of what an earlier task of the play is still to make: what it holds is not known."""
+    result = summary(task, login, Changes(), Tree())
+    return Plan(result=result, steps=[Step(sentence(task, login, result), lambda: None)])
 
 
 async def aimed(task: Task, session: Session) -> Mirror:
@@ -184,33 +234,25 @@ def same_file(path: str, wished: Entry, there: Entry, equal: set[str] | None) ->
     return (wished.size, wished.mtime) == (there.size, there.mtime)
 
 
-def as_plan(task: Task, session: Session, mirror: Mirror, changes: Changes, target: Tree) -> Plan:
-    """Return the plan for these changes."""
-    result = summary(task, session, changes, target)
-
-    def run() -> None:
-        try:
-            session.run(mirror.carry_out(changes))
-        except HostedError as error:
-            error.details.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
-            raise
-
+def as_plan(task: Task, login: Login, changes: Changes, target: Tree, run: Callable[[], None]) -> Plan:
+    """Return the plan for these changes, which ``run`` carries out."""
+    result = summary(task, login, changes, target)
     before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
     return Plan(
         result=result,
-        steps=[Step(sentence(task, session, result), run)] if changes else [],
+        steps=[Step(sentence(task, login, result), run)] if changes else [],
         before=listing(before),
         after=listing(changes.wished),
     )
 
 
-def summary(task: Task, session: Session, changes: Changes, target: Tree) -> dict[str, Any]:
+def summary(task: Task, login: Login, changes: Changes, target: Tree) -> dict[str, Any]:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
     removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
     return {
-        "host": session.login.host,
-        "port": session.login.port,
-        "username": session.login.username,
+        "host": login.host,
+        "port": login.port,
+        "username": login.username,
         "direction": task.options["direction"],
         "src": task.options["src"],
         "dest": task.options["dest"],
@@ -227,7 +269,7 @@ def names(paths: Any) -> list[str]:
     return [shown(path) or "." for path in sorted(paths)]
 
 
-def sentence(task: Task, session: Session, result: Mapping[str, Any]) -> str:
+def sentence(task: Task, login: Login, result: Mapping[str, Any]) -> str:
     """Say in one line what is done."""
     counts = ", ".join(
         f"{word} {len(result[key])}"
@@ -235,11 +277,11 @@ def sentence(task: Task, session: Session, result: Mapping[str, Any]) -> str:
         if result[key]
     )
     src, dest = task.options["src"], task.options["dest"]
-    if task.options["direction"] == PUSH:
-        way = f"push {src} to {dest} on {session.login}"
-    else:
-        way = f"pull {src} on {session.login} to {dest}"
-    return f"{way}: {counts} ({result['bytes']} bytes)"
+    where = str(login) if login.host else f"service {task.options['service']!r}"
+    way = f"push {src} to {dest} on {where}" if pushes(task.options) else f"pull {src} on {where} to {dest}"
+    return (
+        f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: what is there is not known yet"
+    )
 
 
 def listing(entries: Mapping[str, Entry]) -> dict[str, str]:

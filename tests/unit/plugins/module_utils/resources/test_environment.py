@@ -133,6 +133,15 @@ def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:
     assert result["changed"] and len(kept(plain)) == 100
 
 
+def test_check_mode_takes_a_neighbour_for_created(platform: Platform, folder: Path) -> None:
+    """An earlier task of the play would have ordered it; the platform is asked nothing."""
+    wish = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder), "token": "sandbox-full-token"}
+    result = platform.run(ENVIRONMENT, check_mode=True, **wish)
+    assert result["changed"] and result["environment"]["unchecked_references"] == ["${nobody.URL}"]
+    assert "'nobody' is no neighbour" in result["warnings"][0] and "only if the play" in result["warnings"][0]
+    assert platform.writes() == []
+
+
 @pytest.mark.parametrize("token", ["sandbox-registry-token", "sandbox-full-token"])
 def test_a_reference_to_nobody_is_refused_in_the_same_words(
     platform: Platform, folder: Path, token: str
