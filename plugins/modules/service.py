@@ -17,6 +17,8 @@ description:
   - Every order is quoted first. It is not placed when the balance does not cover its first day, or when it costs
     more than O(max_monthly).
   - An order is never sent twice. When its answer is lost, the list of services tells what became of it.
+  - A service that is there already is not ordered again; see O(allow_duplicate_name). When the name may be a slip of
+    another one, such as C(survivla) of C(survival), a warning says so before the order, in check mode too.
   - Settings are changed only where they differ, and checked against the rules of the platform before anything is
     sent, in check mode too.
 options:
@@ -129,6 +131,19 @@ options:
       - What cannot be known counts as there. While a service is, for example, V(PROVISIONING), V(AWAITING_ADMIN) or
         V(SUSPENDED), the platform may not list its copies. The deletion is refused then too.
       - A service whose creation failed is deleted without it, unless its lists show a copy.
+    type: bool
+    default: false
+  allow_duplicate_name:
+    description:
+      - Whether to order a service although one of the same name and product is there, which may be the one meant.
+      - A service whose project was deleted joins the default project, where O(project) does not find it. So an order
+        is refused while a service of its name and product is in the default project. It is refused also where
+        O(project) is empty and came after that service. Without this option, move the service with O(id) and
+        C(new_project).
+      - The platform does not show which project is the default one. It is taken to be the oldest.
+      - A service of the name in any other project is named in a warning, and the order is placed.
+      - Capitals, blanks, hyphens, underscores and full stops do not tell names apart here, as the platform may change
+        them. A service of O(project) whose name differs in nothing else counts as the one that is there.
     type: bool
     default: false
   secrets_dest:
@@ -320,9 +335,10 @@ service_id:
   type: str
   sample: svc_8c1d
 namesakes:
-  description: >-
-    Ids of other services of the name that were ordered in the same moment, by another run, say. The platform lets
-    all of them through, and bills each.
+  description:
+    - Ids of other services of the name that were ordered in the same moment, by another run, for example. The platform
+      lets all of them through, and bills each.
+    - When an order is refused because a service of the name is there, the id of that one.
   returned: when there are any
   type: list
   elements: str

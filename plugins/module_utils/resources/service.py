@@ -11,6 +11,7 @@ from ..api.models import Product, Project, Service
 from . import service_power as power
 from .lookup import check_given, find_project, find_services, foreseen_project, only_service
 from .money import shown
+from .namesakes import check_namesakes, warn_of_other_name
 from .plan import Plan, Resource, Step, Task
 from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
@@ -48,6 +49,7 @@ class ServiceResource(Resource):
         "command": {"type": "str"},
         "max_monthly": {"type": "str"},
         "delete_backups": {"type": "bool", "default": False},
+        "allow_duplicate_name": {"type": "bool", "default": False},
         "secrets_dest": {"type": "path", "no_log": False},
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
@@ -79,7 +81,6 @@ def identify(task: Task) -> tuple[str | None, Project | None]:
         project = find_project(task.client, options["project"]) if options["project"] else None
     except Missing as error:
         if options["state"] == "absent":
-            warn_of_survivors(task)
             return options["id"], None  # what was in a project that is gone is gone from it too
         project = foreseen_project(task, options["project"], error)
     if options["id"]:
@@ -88,17 +89,6 @@ def identify(task: Task) -> tuple[str | None, Project | None]:
         find_services(task.client, options["name"], project, options["family"]), options["name"]
     )
     return (found.id if found else None), project
-
-
-def warn_of_survivors(task: Task) -> None:
-    """Tell of services of the name when their project is gone: it leaves them behind, and they are billed."""
-    if task.options["id"]:
-        return
-    for other in find_services(task.client, task.options["name"], None, task.options["family"]):
-        task.warn(
-            f"there is no project {task.options['project']!r}, but a service named {other.name!r} exists in "
-            f"another one (id {other.id}) and was left alone. To delete that one, name it by id"
-        )
 
 
 def settled(task: Task, view: View) -> View:
@@ -146,7 +136,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
             f"there is no service named {task.options['name']!r} that could be {task.options['state']}"
         )
     ordering = Ordering(task, project)
-    warn_of_namesakes(task, project)
+    check_namesakes(task, project)
     cost = check_quote(task, task.client.quote(ordering.body))
 
     def converge() -> None:
@@ -166,20 +156,10 @@ def plan_order(task: Task, project: Project | None) -> Plan:
     )
 
 
-def warn_of_namesakes(task: Task, project: Project | None) -> None:
-    """Tell of a service of the same name elsewhere: perhaps a move was meant, not an order."""
-    if project is None:
-        return
-    for other in find_services(task.client, task.options["name"], None, task.options["family"]):
-        task.warn(
-            f"a service named {other.name!r} exists in another project (id {other.id}); one more is ordered. "
-            "To move that one instead, name it by id"
-        )
-
-
 def follow_up(task: Task, id: str, project: Project | None) -> None:
     """Wait for a service that was just ordered, then bring it to the wished settings and state."""
     view = observe(task, id)
+    warn_of_other_name(task, view.service)
     if view.service.status == PROVISIONING and not task.options["wait"]:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"

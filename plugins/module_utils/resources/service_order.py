@@ -13,6 +13,7 @@ from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
 from .lookup import close_name, find_services, only_service
 from .money import Cost, from_cents, from_millicents, shown
+from .namesakes import alike
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
@@ -172,7 +173,7 @@ class Ordering:
 
         def new_ones() -> list[ServiceSummary]:
             services = self.task.client.services()
-            return [new for new in services if new.name == self.name and new.id not in before]
+            return [new for new in services if alike(new.name, self.name) and new.id not in before]
 
         what = f"service {self.name!r}"
         body = {**self.body, "name": self.name}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from ..api.errors import HostedError, Refused
 from ..api.models import Backup, Service, Snapshot
 from .copies import BACKUPS, SNAPSHOTS
+from .namesakes import warn_of_others
 from .plan import Plan, Step, Task
 from .problems import Invalid
 from .service_view import ACTIVE, DELETED, DELETING, FAILED, WITH_SETTINGS, View, managed
@@ -23,6 +24,8 @@ LOST_BACKUP = "FAILED"
 
 def plan_removal(task: Task, id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
+    if id is None:
+        warn_of_others(task)
     service = task.client.service(id) if id else None
     if service is None or service.status == DELETED:
         return Plan(result=None)

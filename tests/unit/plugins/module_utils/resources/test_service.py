@@ -675,14 +675,6 @@ def test_namesakes_that_cannot_be_looked_for_spoil_no_order(
     assert task.facts["service_id"] == "svc_1"
 
 
-def test_a_namesake_in_another_project_is_pointed_out(client: FakeClient) -> None:
-    client.add_project("prj_1", "shop")
-    client.add_service("a", "new")
-    plan, task = planned(client, **ORDER, project="shop")
-    assert plan.changed
-    assert "exists in another project (id a)" in task.warnings[0]
-
-
 # --- Deletion -------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,184 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is there already under the name of a service to order or to delete, or under nearly that name.
+
+A service whose project is deleted joins the default project. The playbook that ordered it would not find it
+in its project any more, and order it again. So an order stops where a service of the name and the product is
+in the default project, or where the project to order in came after that service and holds nothing yet.
+
+Which project is the default one, the specification does not show. It cannot be deleted, and every account has
+one: it is taken to be the oldest. A project whose age is not told may be it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from ..api.models import Project, Service, ServiceSummary
+from .copies import parse_moment
+from .lookup import DELETING, home_of
+from .plan import Task
+from .problems import Invalid
+
+CLOSE = 0.75
+"""How alike two names are, of 1 for the same, for one to be a slip of the other."""
+SERIAL = 2
+"""Up to how many letters tell the members of a series apart, such as ``eu`` and ``us``. Digits always may."""
+
+
+def alike(one: str, other: str) -> bool:
+    """Tell whether a platform that normalises names may take two of them for the same."""
+    return one == other or normalised(one) == normalised(other)
+
+
+def normalised(name: str) -> str:
+    """Return a name without what a platform may change in it: capitals, blanks, the characters that join."""
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\s._-]+", "-", text).strip("-")
+
+
+def near(wanted: str, names: Iterable[str]) -> str | None:
+    """Return the name that ``wanted`` may be a slip of. Names of a series, as web-1 and web-2, are none."""
+    by_key = {normalised(name): name for name in names}
+    close = difflib.get_close_matches(normalised(wanted), sorted(by_key), n=5, cutoff=CLOSE)
+    return next((by_key[key] for key in close if not serial(normalised(wanted), key)), None)
+
+
+def serial(one: str, other: str) -> bool:
+    """Tell whether two names differ in nothing but numbers or short words, as the members of a series do."""
+    pairs = list(zip(words(one), words(other), strict=False))
+    if len(words(one)) != len(words(other)):
+        return False
+    return all(a == b or (a.isdigit() and b.isdigit()) or max(len(a), len(b)) <= SERIAL for a, b in pairs)
+
+
+def words(name: str) -> list[str]:
+    """Return the words and numbers that a name is made of."""
+    return re.findall(r"\d+|[^\W\d_]+", name)
+
+
+def candidates(task: Task) -> list[ServiceSummary]:
+    """Return the services of the family that the task gives, those that are being deleted excepted."""
+    family = task.options["family"]
+    return [
+        service
+        for service in task.client.services()
+        if service.status not in DELETING and family in (None, service.family)
+    ]
+
+
+# --- Before an order --------------------------------------------------------------------------------
+
+
+def check_namesakes(task: Task, project: Project | None) -> None:
+    """Stop an order that would double a service; tell of others of its name, and of a slip in the name.
+
+    :raises Invalid: naming the service that is there and the ways out.
+    """
+    name = task.options["name"]
+    services = candidates(task)
+    others = [service for service in services if alike(service.name, name)]
+    for other in others:
+        check_namesake(task, project, other)
+    slip = near(name, (service.name for service in services))
+    if slip is not None and not others:
+        ids = ", ".join(service.id for service in services if service.name == slip)
+        task.warn(
+            f"there is no service named {name!r}, so one is ordered; did you mean {slip!r} ({ids})? If so, "
+            "correct the name"
+        )
+
+
+def check_namesake(task: Task, project: Project | None, other: ServiceSummary) -> None:
+    """Stop where a service is, as far as can be told, the one to order; warn where it is another."""
+    home = home_of(task.client, other.id)
+    if home is None:  # gone by now
+        return
+    elsewhere = project is not None and home != project.id
+    reason = None if is_another(task, other) else reason_to_stop(task, project, other, home)
+    if reason is None:
+        move = ". To move that one instead, set its id and new_project" if elsewhere else ""
+        task.warn(
+            f"a service named {other.name!r} exists in {'another' if elsewhere else 'this'} project "
+            f"(id {other.id}); one more is ordered{move}"
+        )
+        return
+    to = f" and new_project: {project.name}, to move it" if project and elsewhere else ", to use it"
+    raise Invalid(
+        f"service {other.name!r} ({other.id}) is there already: {reason}. Nothing was ordered. Either set "
+        f"id: {other.id}{to}; or set allow_duplicate_name: true, to order another one",
+        namesakes=[other.id],
+    )
+
+
+def is_another(task: Task, other: ServiceSummary) -> bool:
+    """Tell whether a service is surely another one, or the task says that there may be more than one."""
+    product = other.product.slug if other.product else None
+    return bool(task.options["allow_duplicate_name"]) or product not in (None, task.options["product"])
+
+
+def reason_to_stop(task: Task, project: Project | None, other: ServiceSummary, home: str) -> str | None:
+    """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
+    if project is None or home == project.id:
+        return f"its name differs from {task.options['name']!r} only in what a platform may change in a name"
+    projects = {known.id: known for known in task.client.projects()}
+    if home not in projects:
+        return f"its project {home} is not on the list of projects"
+    where = f"it is in project {projects[home].name!r}"
+    if home in oldest(list(projects.values())):
+        return (
+            f"{where}, which is the default project as far as can be told. Services of a project that was "
+            "deleted join it"
+        )
+    if is_new_beside(project, other):
+        return f"{where}, while project {project.name!r} is empty and came after it"
+    return None
+
+
+def oldest(projects: Sequence[Project]) -> set[str]:
+    """Return the ids of the projects that may be the first: all whose age is not told count."""
+    ages = {project.id: parse_moment(project.created_at) for project in projects}
+    first = min((age for age in ages.values() if age is not None), default=None)
+    return {id for id, age in ages.items() if age in (None, first)}
+
+
+def is_new_beside(project: Project, other: ServiceSummary) -> bool:
+    """Tell whether a project holds nothing yet, as far as is told, and came after a service."""
+    if not project.id:  # still to be created, by an earlier task of a play that is being checked
+        return True
+    born, made = parse_moment(project.created_at), parse_moment(other.created_at)
+    return not project.resource_count and (born is None or made is None or born > made)
+
+
+def warn_of_other_name(task: Task, service: Service) -> None:
+    """Tell that the platform gave a service that was just ordered another name than the task did."""
+    wanted = task.options["name"]
+    if service.name != wanted:
+        task.warn(
+            f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
+            f"{service.id}, from now on: by the other name it will not be found"
+        )
+
+
+# --- Where there is nothing to delete ---------------------------------------------------------------
+
+
+def warn_of_others(task: Task) -> None:
+    """Tell of services that the name may stand for when there is none to delete: they are still billed."""
+    name, project, family = (task.options[option] for option in ("name", "project", "family"))
+    services = [service for service in task.client.services() if service.status not in DELETING]
+    told = [f"in project {project!r}" if project else "", f"of family {family}" if family else ""]
+    narrowed = " ".join(["", *filter(None, told)])
+    same = [service for service in services if alike(service.name, name)]
+    for other in same:
+        task.warn(
+            f"there is no service named {name!r}{narrowed}, but {other.family} service {other.name!r} exists "
+            f"(id {other.id}) and was left alone. To delete that one, give its id alone"
+        )
+    slip = None if same else near(name, (service.name for service in services))
+    if slip is not None:
+        task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
