@@ -83,6 +83,9 @@ requirements:
   - cryptography
   - PyYAML
 notes:
+  - An option that identifies, narrows or limits what the task touches must hold something when it is
+    written. Null, an empty text, blanks, an empty list, and blanks or control characters at the ends of a
+    name are errors. Leave out with C(omit) what is not to be given.
   - The task runs inside the controller, so it needs no C(delegate_to) and no Python on the host of the play.
     With C(async), or when C(delegate_to) names a host with a connection that is not local, it runs as an
     ordinary module on that host, which then needs the libraries.

@@ -13,7 +13,8 @@ class ModuleDocFragment:
 options:
   services:
     description:
-      - The services to work on, each by id or by name. An id wins over a name.
+      - The services to work on, each by id or by name. An id wins over a name, and O(project) and
+        O(family) must agree with it. A text is one name, whatever commas are in it; write a list for several.
       - Each of them has to offer what the task is about; one that does not is an error.
     type: list
     elements: str

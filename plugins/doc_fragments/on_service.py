@@ -13,7 +13,8 @@ class ModuleDocFragment:
 options:
   service:
     description:
-      - Id of the service, or its name. An id wins over a name.
+      - Id of the service, or its name. An id wins over a name, and O(project) and O(family)
+        must agree with it.
     type: str
     required: true
   project:

@@ -22,7 +22,8 @@ options:
     type: str
   id:
     description:
-      - Id of the project. Takes precedence over O(name), which is then the name it is to have.
+      - Id of the project. A O(name) that is given too is the name it is to have; with O(new_name) or
+        O(state=absent), it is the name it has.
     type: str
   new_name:
     description:

@@ -24,7 +24,7 @@ description:
 options:
   id:
     description:
-      - Id of the service. Takes precedence over O(name).
+      - Id of the service. O(name), O(family) and O(project) may be given too, and must agree with it.
     type: str
   name:
     description:
@@ -36,13 +36,19 @@ options:
   project:
     description:
       - Id or name of a project.
-      - With O(name), the project in which the service is looked for and ordered.
-      - With O(id), the project that the service is moved to. Its alias stays; its former neighbours can no longer
-        reach it.
+      - The project that the service is in, and in which it is ordered when it is missing.
+      - To move a service, set O(new_project).
     type: str
+  new_project:
+    description:
+      - Id or name of the project to move the service to. Its alias stays; its former neighbours can no longer reach it.
+      - The service itself is named by O(id), or by O(name) and O(project). One that is in O(new_project) already is left
+        there; one that does not exist is not ordered.
+    type: str
+    version_added: 0.2.0
   family:
     description:
-      - Narrows O(name) to one family. The family of a service cannot be changed.
+      - Narrows O(name) to one family, and must agree with O(id). The family of a service cannot be changed.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   state:

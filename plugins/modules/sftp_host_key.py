@@ -23,7 +23,8 @@ description:
 options:
   service:
     description:
-      - Id of the service, or its name. An id wins over a name.
+      - Id of the service, or its name. An id wins over a name, and O(project) and O(family)
+        must agree with it.
       - Where its files are reached is read from the API.
     type: str
     required: false

@@ -20,6 +20,8 @@ options:
   name:
     description:
       - Name of the key. Needed to register one.
+      - With O(state=absent), the name has to agree with O(public_key), O(public_key_file) or O(fingerprint) if one
+        of them is given too.
     type: str
   public_key:
     description:

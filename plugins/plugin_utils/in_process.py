@@ -33,7 +33,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.options im
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
@@ -107,7 +107,7 @@ class InProcessAction(ActionBase):
         spec = argument_spec(self.resource)
         try:
             validation = validated(self.resource, arguments)
-        except ConfigurationError as error:
+        except HostedError as error:
             return self._refusal(error.message, arguments)
         if validation.error_messages:
             return self._refusal(self._complaint(validation.errors), validation.validated_parameters)
@@ -210,7 +210,7 @@ def with_host_variables(
         filled.get(p) for p in places
     ):
         from_host = first_values(resource.host_options, variables, template)
-        filled = {**from_host, **{name: value for name, value in filled.items() if value is not None}}
+        filled = {**from_host, **filled}  # null is kept: it must be refused, not filled in
     return filled
 
 

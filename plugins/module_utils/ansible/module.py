@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..api.errors import ConfigurationError
+from ..api.errors import HostedError
 from ..resources.plan import Resource
 from .execution import Surroundings, execute, shown_options
-from .options import argument_spec, check_texts, with_token_meant
+from .options import argument_spec, checked_arguments, with_token_meant
 
 
 class HostedModule(AnsibleModule):
@@ -32,8 +32,8 @@ class HostedModule(AnsibleModule):
         self.given = {name: value for name, value in self.params.items() if not name.startswith("_ansible_")}
         self.objection = ""
         try:
-            check_texts(argument_spec(self.resource), self.params)
-        except ConfigurationError as error:
+            self.params.update(checked_arguments(self.resource, self.given))
+        except HostedError as error:
             self.objection = error.message
 
     def _log_invocation(self) -> None:

@@ -15,6 +15,7 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, Va
 from ..api.connection import Connection, check_token
 from ..api.errors import ConfigurationError
 from ..resources.plan import Resource
+from ..resources.selectors import check_selectors
 
 CONNECTION: dict[str, Any] = {
     "base_url": {"type": "str", "fallback": (env_fallback, ["HOSTED_SERVICES_URL"])},
@@ -68,16 +69,33 @@ def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationRes
     :raises ConfigurationError: when the checks trip over an argument.
     """
     spec = argument_spec(resource)
-    check_texts(spec, arguments)
+    checked = checked_arguments(resource, arguments)
     try:
-        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(
-            dict(arguments)
-        )
+        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
         return result
     except TRIPPED:
         raise ConfigurationError(
             f"{culprit(spec, arguments)} has a value that the option cannot have"
         ) from None
+
+
+def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as they were written, checked before Ansible converts them.
+
+    Afterwards nobody can tell null from what was left out, or a name with a comma from two names.
+
+    :raises ConfigurationError: for a list or a dictionary in place of a text.
+    :raises Invalid: for a selector that holds nothing.
+    """
+    spec = argument_spec(resource)
+    check_texts(spec, arguments)
+    names = {alias: name for name, option in spec.items() for alias in option.get("aliases", ())}
+    check_selectors(resource.selectors, {names.get(name, name): value for name, value in arguments.items()})
+    lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
+    return {
+        name: [value] if names.get(name, name) in lists and isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
 
 
 def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:

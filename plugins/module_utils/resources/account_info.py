@@ -19,6 +19,7 @@ class AccountInfoResource(Resource):
 
     noun = "account"
     options: ClassVar[dict[str, Any]] = {}
+    selectors = frozenset()
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

@@ -33,6 +33,7 @@ class AppResource(Resource):
         "max_monthly": {"type": "str"},
         "state": {"type": "str", "choices": ["present"], "default": "present"},
     }
+    selectors = frozenset({"slug", "host", "project", "max_monthly"})
     waits = True
 
     def plan(self, task: Task) -> Plan:

@@ -50,6 +50,7 @@ class AppDeployResource(Resource):
         "force": {"type": "bool", "default": False},
         "log_lines": {"type": "int", "default": 20},
     }
+    selectors = frozenset({"slug", "tag", "digest"})
     waits = True
 
     def plan(self, task: Task) -> Plan:

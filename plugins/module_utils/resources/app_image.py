@@ -28,6 +28,7 @@ class AppImageResource(Resource):
         "tag": {"type": "str"},
     }
     source_options = frozenset({"path"})
+    selectors = frozenset({"slug", "image_name", "platform", "tag"})
 
     def plan(self, task: Task) -> Plan:
         """Push the image when the registry does not hold its digest, or not under the tag."""

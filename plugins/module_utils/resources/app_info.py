@@ -29,6 +29,7 @@ class AppInfoResource(Resource):
         "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
         "log_lines": {"type": "int", "default": 100},
     }
+    selectors = frozenset({"slug"})
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

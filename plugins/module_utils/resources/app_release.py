@@ -46,6 +46,7 @@ class AppReleaseResource(Resource):
             "default": ["blocked"],
         },
     }
+    selectors = frozenset({"slug", "tag", "digest"})
     waits = True
 
     def plan(self, task: Task) -> Plan:

@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 
 from ..api.models import Service
 from .copies import BACKUPS, KINDS, delete_copy, read_copies
-from .many_services import SELECTION, SELECTION_RULES, Purpose, plan_many
+from .many_services import SELECTION, SELECTION_RULES, SELECTORS, Purpose, plan_many
 from .on_service import label
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid
 from .retention import BUCKETS, Decision, Policy, check_brake, plan_retention, read_policy
 from .service_info import time_zone
+
+RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
 
 
 class BackupRetentionResource(Resource):
@@ -33,6 +35,7 @@ class BackupRetentionResource(Resource):
         "time_zone": {"type": "str", "default": "UTC"},
         "max_delete": {"type": "int", "default": 10},
     }
+    selectors = SELECTORS | {"pattern", "max_delete", *RULES}
     rules: ClassVar[dict[str, Any]] = SELECTION_RULES
 
     def plan(self, task: Task) -> Plan:

@@ -39,6 +39,7 @@ class BillingInfoResource(Resource):
         "period": {"type": "str"},
         "transactions_query": {"type": "dict", "default": {}},
     }
+    selectors = frozenset({"period"})
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

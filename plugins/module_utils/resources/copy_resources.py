@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 from ..api.client import Client
 from ..api.models import Backup, Service, Snapshot
 from .copies import newest
-from .many_services import SELECTION, SELECTION_RULES, PlanOne, Purpose, plan_many
+from .many_services import SELECTION, SELECTION_RULES, SELECTORS, PlanOne, Purpose, plan_many
 from .plan import Plan, Resource, Task
-from .problems import Invalid
 from .retention import Copy, Span, read_span
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -37,6 +36,7 @@ class CopyResource(Resource):
     """A copy of each selected service, by its name. ``kind`` is backups or snapshots."""
 
     noun = "services"
+    selectors = SELECTORS | {"name"}
     rules: ClassVar[dict[str, Any]] = SELECTION_RULES
     waits = True
     kind: ClassVar[str]
@@ -48,8 +48,6 @@ class CopyResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Make, bring back or delete, on difference only; to bring back is always a difference."""
         one = self.kind[:-1]
-        if not task.options["name"].strip():
-            raise Invalid(f"the name of a {one} must not be empty")
         planner = self.planners()[task.options["state"]]
         return plan_many(task, Purpose(self.kind, self.kind, planner, result_of(one, None)))
 
@@ -79,6 +77,7 @@ class CopyInfoResource(Resource):
         "pattern": {"type": "str", "default": "*"},
         "max_age": {"type": "str"},
     }
+    selectors = SELECTORS | {"pattern", "max_age"}
     rules: ClassVar[dict[str, Any]] = SELECTION_RULES
     kind: ClassVar[str]
 

@@ -30,6 +30,7 @@ class DatabaseInfoResource(Resource):
         "inventory": {"type": "bool", "default": True},
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
+    selectors = frozenset(ON_SERVICE) | {"table", "schema"}
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

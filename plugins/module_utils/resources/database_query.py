@@ -40,6 +40,7 @@ class DatabaseQueryResource(Resource):
         "allow_truncated": {"type": "bool", "default": False},
         "csv_dest": {"type": "path"},
     }
+    selectors = frozenset(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("all_rows", "allow_truncated")]}
     secret_options = frozenset({"params"})
 

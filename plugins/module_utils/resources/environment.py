@@ -32,6 +32,7 @@ class EnvironmentResource(Resource):
         "state_dir": {"type": "path"},
         "force": {"type": "bool", "default": False},
     }
+    selectors = frozenset({"slug"})
     secret_options = frozenset({"secret_variables"})
 
     def plan(self, task: Task) -> Plan:

@@ -39,6 +39,7 @@ class FileResource(Resource):
         "src": {"type": "path"},
         "create_parents": {"type": "bool", "default": True},
     }
+    selectors = frozenset(ON_SERVICE) | {"path", "paths", "new_name"}
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("path", "paths")],
         "mutually_exclusive": [("path", "paths"), ("content", "src")],

@@ -30,6 +30,7 @@ class FileInfoResource(Resource):
         "limit": {"type": "int", "default": 1000},
         "content": {"type": "bool", "default": False},
     }
+    selectors = frozenset(ON_SERVICE) | {"path"}
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("recurse", "content")]}
 
     def plan(self, task: Task) -> Plan:

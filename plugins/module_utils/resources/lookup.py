@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..api.client import Client
 from ..api.errors import HostedError, UnexpectedAnswer
-from ..api.models import Project, ServiceSummary
+from ..api.models import Project, Service, ServiceSummary
 from .plan import Task
 from .problems import Ambiguous, Invalid, Missing
 from .side_by_side import side_by_side
@@ -40,13 +40,6 @@ class Named(Protocol):
 
 
 S = TypeVar("S", bound=Named)
-
-
-def check_given(options: Mapping[str, Any], *names: str) -> None:
-    """Refuse names that are empty: a variable that holds nothing must not pass for something absent."""
-    for name in names:
-        if options[name] is not None and not options[name].strip():
-            raise Invalid(f"{name} is empty; give it a value, or leave it out")
 
 
 def near_miss(wanted: str, names: Iterable[str]) -> str:
@@ -168,10 +161,16 @@ def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
 def service_meant(everything: Sequence[S], fitting: Sequence[S], wanted: str) -> S:
     """Return the service of this id, or else the only one of this name among those that fit.
 
+    :raises Invalid: for the id of a service that is not among those that fit.
     :raises Missing: when there is none.
     :raises Ambiguous: when several have the name.
     """
     found = next((service for service in everything if service.id == wanted), None)
+    if found is not None and all(service.id != found.id for service in fitting):
+        raise Invalid(
+            f"{describe_service(found)} is in another project or of another family than the task says; "
+            "nothing was done. Correct project and family, or leave them out where the id is enough"
+        )
     found = found or only_service(named(fitting, wanted, None), wanted)
     if found is None:
         elsewhere = [service.id for service in named(everything, wanted, None)]
@@ -181,6 +180,34 @@ def service_meant(everything: Sequence[S], fitting: Sequence[S], wanted: str) ->
             hint = near_miss(wanted, (service.name for service in fitting or everything if service.name))
         raise Missing(f"there is no service of id or name {wanted!r}{hint}")
     return found
+
+
+def describe_service(service: Named) -> str:
+    """Return name and id of a service, as messages cite them."""
+    return f"service {service.name!r} ({service.id})"
+
+
+def check_agrees(service: Service, options: Mapping[str, Any], projects: Sequence[Project]) -> None:
+    """Refuse an id together with a name, a family or a project that says otherwise.
+
+    :param projects: those in which the service may be; none means that no project was given.
+    :raises Invalid: naming what contradicts.
+    """
+    told = {"name": service.name, "family": service.family}
+    for option, known in told.items():
+        wanted = options.get(option)
+        if wanted is not None and wanted != known:
+            raise Invalid(contradiction(service, option, wanted, known))
+    if projects and service.project_id not in [project.id for project in projects]:
+        raise Invalid(contradiction(service, "project", projects[0].name, service.project_id))
+
+
+def contradiction(service: Service, option: str, wanted: str | None, known: str | None) -> str:
+    """Say that an id and another option name different services."""
+    return (
+        f"the id is that of {describe_service(service)} with {option} {known!r}, but the task says {option} "
+        f"{wanted!r}; nothing was done. Correct the id or the {option}, or leave the {option} out"
+    )
 
 
 def only_service(services: list[S], name: str) -> S | None:

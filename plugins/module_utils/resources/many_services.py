@@ -16,7 +16,7 @@ from ..api.models import Project, Service, ServiceSummary
 from .foreseen import foreseen_service
 from .listing import find_homes, members_of, read_projects
 from .lookup import DELETING, in_project, service_meant, the_project
-from .on_service import check_offers, label
+from .on_service import check_offers, label, service_of_id
 from .plan import Plan, Step, Task, noting
 from .problems import Invalid, Missing
 from .service import FAMILIES
@@ -30,6 +30,7 @@ SELECTION: dict[str, Any] = {
     "at_once": {"type": "int", "default": AT_ONCE},
 }
 """The options that select services: ids or names, or all of a project and a family."""
+SELECTORS = frozenset({"services", "project", "family"})
 SELECTION_RULES: dict[str, Any] = {"required_one_of": [("services", "project", "family")]}
 
 PlanOne = Callable[[Task, Service], Plan]
@@ -112,11 +113,6 @@ def select(task: Task) -> list[Share]:
     options = task.options
     if options["at_once"] < 1:
         raise Invalid(f"at_once is {options['at_once']}; it must be 1 or more")
-    if all(options[name] is None for name in ("services", "project", "family")):
-        raise Invalid(
-            "services, project and family are all null; say which services are meant. A variable that holds "
-            "nothing does not stand for the whole account"
-        )
     project = the_project(task, options["project"]) if options["project"] else None
     everything = task.client.services()
     fitting = [
@@ -129,7 +125,7 @@ def select(task: Task) -> list[Share]:
     if options["services"] is None:
         home = project.id if project else None
         return [Share(str(s.name), replace(task), False, home, service=s) for s in fitting]
-    shares = [resolve(task, wanted, everything, fitting) for wanted in options["services"]]
+    shares = [resolve(task, wanted, everything, fitting, project) for wanted in options["services"]]
     return list({getattr(share.service, "id", None) or share.wanted: share for share in shares}.values())
 
 
@@ -151,12 +147,19 @@ def of_project(task: Task, services: list[ServiceSummary], project: Project) -> 
 
 
 def resolve(
-    task: Task, wanted: str, everything: list[ServiceSummary], fitting: list[ServiceSummary]
+    task: Task,
+    wanted: str,
+    everything: list[ServiceSummary],
+    fitting: list[ServiceSummary],
+    project: Project | None,
 ) -> Share:
     """Return the share of one service, by its id or by a name that the other options narrow."""
     share = Share(wanted, replace(task), by_name=True)
     try:
-        share.service = service_meant(everything, fitting, wanted)
+        if any(service.id == wanted for service in everything):
+            share.service = service_of_id(task, wanted, project)
+        else:
+            share.service = service_meant(everything, fitting, wanted)
     except Missing as error:
         attempt(share, partial(share.foresee, error))
     except HostedError as error:

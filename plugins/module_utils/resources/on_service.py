@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.models import Service, SftpAccess
+from ..api.models import Project, Service, SftpAccess
 from .foreseen import foreseen_service
-from .lookup import Named, find_project, in_project, named, service_meant
+from .lookup import Named, check_agrees, find_project, in_project, named, service_meant
 from .plan import Task
 from .problems import Invalid, Missing
 from .service import FAMILIES
@@ -24,8 +24,9 @@ ON_SERVICE: dict[str, Any] = {
 
 
 def the_service(task: Task) -> Service:
-    """Return the service meant, in full. An id wins over a name.
+    """Return the service that the task names, in full.
 
+    :raises Invalid: for an id with a project or a family that says otherwise.
     :raises Missing: when there is none.
     :raises Ambiguous: when several have this name; the message lists their ids.
     """
@@ -45,12 +46,14 @@ def known_id(task: Task) -> str:
 
 
 def service_id(task: Task) -> str:
-    """Return the id of the service meant."""
+    """Return the id of the service that the task names."""
     wanted, options = task.options["service"], task.options
+    project = find_project(task.client, options["project"]) if options["project"] else None
     services = task.client.services()
+    if any(service.id == wanted for service in services):
+        return service_of_id(task, wanted, project).id if project or options["family"] else str(wanted)
     fitting = [service for service in services if options["family"] in (None, service.family)]
-    if options["project"] and all(service.id != wanted for service in services):
-        project = find_project(task.client, options["project"])
+    if project:
         fitting = in_project(task.client, named(fitting, wanted, None), project)
     return service_meant(services, fitting, wanted).id
 
@@ -59,6 +62,16 @@ def sftp_access(task: Task) -> SftpAccess:
     """Return where and as whom the files of the service are reached."""
     id = known_id(task)
     return task.client.sftp(id)
+
+
+def service_of_id(task: Task, id: str, project: Project | None) -> Service:
+    """Return the service of this id, in full.
+
+    :raises Invalid: when it is not in the project, or not of the family, that the task names too.
+    """
+    service = read_service(task, id)
+    check_agrees(service, {"family": task.options["family"]}, [project] if project else [])
+    return service
 
 
 def label(service: Named) -> str:

@@ -97,6 +97,11 @@ class Resource(ABC):
     """The options in Ansible's form, those of the connection and of waiting excepted."""
     rules: ClassVar[dict[str, Any]] = {}
     """What must or must not come together: ``required_one_of`` and its kin."""
+    selectors: ClassVar[frozenset[str]]
+    """The options that identify, narrow or limit what the task touches. What is written must hold something.
+
+    Every resource has to name them, even if it has none.
+    """
     waits: ClassVar[bool] = False
     """Whether there is something to wait for, and so the options for it."""
     secret_options: ClassVar[frozenset[str]] = frozenset()

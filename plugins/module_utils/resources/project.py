@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..api.errors import Refused
 from ..api.models import Project
-from .lookup import check_given, near_miss
+from .lookup import near_miss
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .waiting import create_unique
@@ -29,11 +29,11 @@ class ProjectResource(Resource):
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         "force": {"type": "bool", "default": False},
     }
+    selectors = frozenset({"name", "id", "new_name"})
     rules: ClassVar[dict[str, Any]] = {"required_one_of": [("name", "id")]}
 
     def plan(self, task: Task) -> Plan:
         """Create, rename or delete, on difference only."""
-        check_given(task.options, "name", "id", "new_name")
         projects = task.client.projects()
         current = find(projects, task.options)
         if task.options["state"] == "absent":
@@ -52,6 +52,7 @@ def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | N
     """Return the project meant. With ``new_name``, one that has the new name already is meant too."""
     if options["id"]:
         current = next((project for project in projects if project.id == options["id"]), None)
+        check_agrees(current, options)
         if current is None and options["state"] == "present":
             known = (project.id for project in projects)
             raise Missing(f"there is no project of id {options['id']!r}{near_miss(options['id'], known)}")
@@ -59,6 +60,22 @@ def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | N
     by_name = {project.name: project for project in projects}
     other: Any = options["new_name"] if options["state"] == "present" else None
     return by_name.get(options["name"]) or (by_name.get(other) if other else None)
+
+
+def check_agrees(current: Project | None, options: Mapping[str, Any]) -> None:
+    """Refuse an id whose project has another name than the task says, unless the name is to be given to it.
+
+    :raises Invalid: naming both.
+    """
+    name, new_name, present = options["name"], options["new_name"], options["state"] == "present"
+    if current is None or name in (None, current.name):
+        return
+    if present and new_name in (None, current.name):  # renamed by this task, or by an earlier run of it
+        return
+    raise Invalid(
+        f"the id is that of project {current.name!r} ({current.id}), but the task says name {name!r}; "
+        "nothing was done. Correct the id or the name, or leave the name out"
+    )
 
 
 def check_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:

@@ -25,6 +25,7 @@ class ProjectInfoResource(Resource):
         "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
         "spend_query": {"type": "dict", "default": {}},
     }
+    selectors = frozenset({"project"})
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

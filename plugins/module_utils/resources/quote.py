@@ -30,6 +30,7 @@ class QuoteResource(Resource):
         "project": {"type": "str"},
         "max_monthly": {"type": "str"},
     }
+    selectors = frozenset({"product", "runtime", "host", "preset", "project", "max_monthly"})
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("dimensions", "preset")]}
     secret_options = frozenset({"variables"})
 

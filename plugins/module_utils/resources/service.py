@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ..api.models import Product, Project, Service
 from . import service_power as power
-from .lookup import check_given, find_project, find_services, foreseen_project, only_service
+from .lookup import foresee
 from .money import shown
 from .namesakes import check_namesakes, warn_of_other_name
 from .plan import Plan, Resource, Step, Task
@@ -17,6 +17,7 @@ from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
 from .service_removal import plan_removal
 from .service_settings import Changes, plan_settings
+from .service_target import Target, identify
 from .service_view import (
     ACTIVE,
     FAILED,
@@ -42,6 +43,7 @@ class ServiceResource(Resource):
         "id": {"type": "str"},
         "name": {"type": "str"},
         "project": {"type": "str"},
+        "new_project": {"type": "str"},
         "family": {"type": "str", "choices": FAMILIES},
         "state": {"type": "str", "choices": STATES, "default": "present"},
         **ORDER,
@@ -53,6 +55,10 @@ class ServiceResource(Resource):
         "secrets_dest": {"type": "path", "no_log": False},
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
+    selectors = frozenset(
+        {"id", "name", "project", "new_project", "family"}
+        | {"product", "runtime", "host", "preset", "max_monthly"}
+    )
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("id", "name")],
         "mutually_exclusive": [("dimensions", "preset")],
@@ -62,33 +68,30 @@ class ServiceResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Order, change, move between states, or delete: whatever lies between now and the wish."""
-        id, project = identify(task)
+        target = identify(task)
         if task.options["state"] == "absent":
-            return plan_removal(task, id)
-        if id is None:
-            return plan_order(task, project)
-        return plan_existing(task, settled(task, observe(task, id)), project)
+            return plan_removal(task, target.id)
+        if target.id is None and target.destination is not None:
+            return nothing_to_move(task, target)
+        if target.id is None:
+            return plan_order(task, target.project)
+        return plan_existing(task, settled(task, observe(task, target.id)), target.home)
 
 
 SERVICE = ServiceResource()
 
 
-def identify(task: Task) -> tuple[str | None, Project | None]:
-    """Return the id of the service meant, ``None`` when there is none, and the project that was named."""
-    options = task.options
-    check_given(options, "id", "name", "project")
-    try:
-        project = find_project(task.client, options["project"]) if options["project"] else None
-    except Missing as error:
-        if options["state"] == "absent":
-            return options["id"], None  # what was in a project that is gone is gone from it too
-        project = foreseen_project(task, options["project"], error)
-    if options["id"]:
-        return options["id"], project
-    found = only_service(
-        find_services(task.client, options["name"], project, options["family"]), options["name"]
+def nothing_to_move(task: Task, target: Target) -> Plan:
+    """Refuse to order a service that was to be moved; in check mode an earlier task may order it.
+
+    :raises Missing: saying where the service was looked for.
+    """
+    where = f" in project {target.project.name!r}" if target.project else ""
+    name = task.options["name"]
+    foresee(
+        task, Missing(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
     )
-    return (found.id if found else None), project
+    return Plan(result=expected_service(task, target.destination))
 
 
 def settled(task: Task, view: View) -> View:

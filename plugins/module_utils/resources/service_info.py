@@ -51,6 +51,7 @@ class ServiceInfoResource(Resource):
         "usage_days": {"type": "int", "default": 30},
         "time_zone": {"type": "str"},
     }
+    selectors = frozenset({"id", "name", "project", "family", "status"})
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

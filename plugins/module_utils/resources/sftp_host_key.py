@@ -30,6 +30,7 @@ class SftpHostKeyResource(Resource):
         "port": {"type": "int"},
         "known_hosts": {"type": "path", "default": "~/.ssh/known_hosts"},
     }
+    selectors = frozenset(ON_SERVICE) | {"host"}
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],

@@ -16,6 +16,7 @@ class SftpInfoResource(Resource):
 
     noun = "sftp"
     options: ClassVar[dict[str, Any]] = {**ON_SERVICE}
+    selectors = frozenset(ON_SERVICE)
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

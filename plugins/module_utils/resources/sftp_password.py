@@ -31,6 +31,7 @@ class SftpPasswordResource(Resource):
         "secrets_dest": {"type": "path", "no_log": False},
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
+    selectors = frozenset(ON_SERVICE)
 
     def plan(self, task: Task) -> Plan:
         """Make a password where there is none yet, or always."""

@@ -21,7 +21,7 @@ from ..sftp.patterns import Patterns
 from ..sftp.session import Login, Session
 from ..sftp.sides import Local, Remote, Side
 from ..sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root, shown
-from .lookup import check_given, foresee
+from .lookup import foresee
 from .on_service import ON_SERVICE, sftp_access
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
@@ -56,6 +56,7 @@ class SftpSyncResource(Resource):
         "file_mode": {"type": "raw"},
         "directory_mode": {"type": "raw"},
     }
+    selectors = frozenset(ON_SERVICE) | {"host", "username", "src", "dest", "include", "exclude"}
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
@@ -84,7 +85,6 @@ class SftpSyncResource(Resource):
         """Look at both trees and plan what makes the one like the other."""
         require()
         options = task.options
-        check_given(options, "src", "dest")  # empty ones would be the play's folder, or the whole service
         rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
         login = the_login(task)
         if not login.host:

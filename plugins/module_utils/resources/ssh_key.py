@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from ..api.errors import Conflict
 from ..api.models import SshKey
-from .lookup import check_given
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .public_key import PublicKey, of_fingerprint, read_public_key
@@ -30,6 +29,7 @@ class SshKeyResource(Resource):
         "replace": {"type": "bool", "default": False},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     }
+    selectors = frozenset({"name", "public_key", "public_key_file", "fingerprint"})
     rules: ClassVar[dict[str, Any]] = {
         "mutually_exclusive": [("public_key", "public_key_file", "fingerprint")],
         "required_one_of": [("name", "public_key", "public_key_file", "fingerprint")],
@@ -39,10 +39,11 @@ class SshKeyResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Register or remove a key, on difference only."""
-        check_given(task.options, "name", "fingerprint")
         key = given_key(task)
         if task.options["state"] == "absent":
-            return removal(task, meant(task.client.ssh_keys(), key, task))
+            found = meant(task.client.ssh_keys(), key, task)
+            check_agrees(found, task.options["name"])
+            return removal(task, found)
         if key is None or not task.options["name"]:
             raise Invalid("to register a key, give its name and public_key or public_key_file")
         return presence(task, key, task.options["name"])
@@ -72,6 +73,19 @@ def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task) -> list[Ssh
     if wanted is not None:
         return of_fingerprint(keys, wanted)
     return [known for known in keys if known.name == task.options["name"]]
+
+
+def check_agrees(keys: Sequence[SshKey], name: str | None) -> None:
+    """Refuse to remove a key that is registered under another name than the task says.
+
+    :raises Invalid: naming both.
+    """
+    for key in keys:
+        if name not in (None, key.name):
+            raise Invalid(
+                f"the key is registered as {key.name!r} ({key.fingerprint}), but the task says name "
+                f"{name!r}; nothing was done. Correct the key or the name, or leave the name out"
+            )
 
 
 def presence(task: Task, key: PublicKey, name: str) -> Plan:

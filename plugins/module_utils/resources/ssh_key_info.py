@@ -16,6 +16,7 @@ class SshKeyInfoResource(Resource):
 
     noun = "ssh_keys"
     options: ClassVar[dict[str, Any]] = {"name": {"type": "str"}, "fingerprint": {"type": "str"}}
+    selectors = frozenset({"name", "fingerprint"})
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.options im
     validated,
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils.sftp import session
 from ansible_collections.hosted.services.plugins.module_utils.sftp.errors import ConnectionBroken
 from unit.plugins.fakes import Clock
@@ -109,7 +109,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     noun = NOUNS[name]
     try:
         validation = validated(noun, {**SETTINGS, **arguments})
-    except ConfigurationError as error:
+    except HostedError as error:
         return {"failed": True, "msg": error.message}
     if validation.error_messages:
         return {"failed": True, "msg": validation.errors.msg}

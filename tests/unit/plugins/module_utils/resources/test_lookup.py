@@ -9,7 +9,11 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils.resources import lookup
-from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Ambiguous, Missing
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
+    Ambiguous,
+    Invalid,
+    Missing,
+)
 from unit.plugins.fakes import FakeClient
 
 
@@ -79,11 +83,13 @@ def test_hints() -> None:
     assert "name10" not in many
 
 
-def test_a_service_is_meant_by_its_id_wherever_or_by_its_name_among_those_that_fit() -> None:
+def test_a_service_is_found_by_its_id_or_by_its_name_among_those_that_fit() -> None:
     everything = account().services()
     games = [service for service in everything if service.family == "GAME"]
     assert lookup.service_meant(everything, games, "web").id == "b"
-    assert lookup.service_meant(everything, games, "d").id == "d"
+    assert lookup.service_meant(everything, games, "b").id == "b"
+    with pytest.raises(Invalid, match=r"service 'db' \(d\) is in another project or of another family"):
+        lookup.service_meant(everything, games, "d")
     with pytest.raises(Ambiguous, match="a, b"):
         lookup.service_meant(everything, everything, "web")
     with pytest.raises(Missing, match="no service of id or name 'dbs'; there are: 'web'"):

@@ -73,12 +73,15 @@ def test_criteria_of_a_result_of_services(criteria: dict[str, Any], ids: list[st
         ({"project": ["p2", "games"], "family": "APP"}, ["s6", "s3", "s4"]),
         ({"project": "new"}, []),
         ({"project": "web", "services": "db"}, ["s4"]),
-        ({"project": "web", "services": ["s1", "db"]}, ["s1", "s4"]),
     ],
 )
 def test_criteria_of_a_result_of_projects(criteria: dict[str, Any], ids: list[str]) -> None:
-    """As in the modules an id wins, whatever narrows the names."""
     assert picked(ACCOUNT, **criteria) == ids
+
+
+def test_an_id_of_another_project_is_refused() -> None:
+    with pytest.raises(Invalid, match=r"service 'survival' \(s1\) is in another project"):
+        picked(ACCOUNT, project="web", services=["s1", "db"])
 
 
 def test_the_records_come_back_as_they_were() -> None:

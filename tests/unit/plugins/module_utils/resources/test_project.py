@@ -102,6 +102,22 @@ def test_what_is_refused(
     assert client.calls == []
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"id": "prj_1", "name": "other", "state": "absent"},
+        {"id": "prj_1", "name": "other", "new_name": "third"},
+    ],
+)
+def test_an_id_and_a_name_that_contradict_each_other_are_refused(
+    client: FakeClient, given: dict[str, Any]
+) -> None:
+    client.add_project("prj_1", "shop")
+    with pytest.raises(Invalid, match=r"project 'shop' \(prj_1\), but the task says name 'other'"):
+        PROJECT.plan(task_of(PROJECT, client, **given))
+    assert client.calls == []
+
+
 def test_a_project_with_services_is_deleted_by_force_only(client: FakeClient) -> None:
     client.project_records["prj_1"]["resourceCount"] = 2
     with pytest.raises(Invalid, match="has 2 services, which would join the default project") as caught:

@@ -179,7 +179,7 @@ def test_what_a_deleted_project_left_behind_is_told(client: FakeClient) -> None:
 def test_a_move_that_is_not_documented_is_said_to_be(client: FakeClient) -> None:
     client.add_project("prj_1", "shop")
     client.add_service("s", family="VIRTUAL_MACHINE")
-    _plan, task = planned(client, id="s", project="shop")
+    _plan, task = planned(client, id="s", new_project="shop")
     assert any("VIRTUAL_MACHINE service can change its project is not documented" in w for w in task.warnings)
 
 
@@ -346,7 +346,7 @@ def test_settings_change_on_difference_only_and_in_one_run(client: FakeClient) -
     client.add_service("s")
     wish: dict[str, Any] = {
         "id": "s",
-        "project": "shop",
+        "new_project": "shop",
         "dimensions": {"cpu_cores": 4, "ram_gb": None, "storage_gb": 40},
         "command": "serve",
         "public": True,
@@ -460,18 +460,77 @@ def test_what_is_not_editable_is_refused_only_where_it_would_change(client: Fake
 @pytest.mark.parametrize(
     ("wish", "name"),
     [
-        ({"product": "mysql"}, "product"),
-        ({"runtime": "x"}, "runtime"),
-        ({"host": "nd_9"}, "host"),
-        ({"family": "GAME"}, "family"),
+        ("mysql", "product"),
+        ("x", "runtime"),
+        ("nd_9", "host"),
     ],
 )
-def test_what_cannot_change_fails_clearly(client: FakeClient, wish: dict[str, str], name: str) -> None:
+def test_what_cannot_change_fails_clearly(client: FakeClient, wish: str, name: str) -> None:
     client.add_service("s")
     same: dict[str, Any] = {"product": "nginx", "runtime": "stable", "host": "Node 1", "family": "APP"}
     assert not planned(client, id="s", **same)[0].changed
     with pytest.raises(Invalid, match=f"has {name} .*the platform cannot change it"):
         planned(client, check_mode=False, id="s", **{name: wish})
+
+
+@pytest.mark.parametrize("state", ["present", "started", "stopped", "suspended", "absent"])
+@pytest.mark.parametrize(
+    ("option", "value"), [("name", "other"), ("family", "GAME"), ("project", "shop"), ("project", "prj_1")]
+)
+def test_an_id_that_something_else_contradicts_is_refused_in_every_state(
+    client: FakeClient, state: str, option: str, value: str
+) -> None:
+    client.add_project("prj_1", "shop")
+    client.add_service("s")
+    with pytest.raises(Invalid, match=rf"service 'web' \(s\) with {option} .*Correct the id or the {option}"):
+        planned(client, id="s", state=state, **{option: value})
+    assert client.calls == []
+
+
+def test_an_id_that_all_else_agrees_with_is_taken(client: FakeClient) -> None:
+    client.add_service("s")
+    plan, _task = planned(client, id="s", name="web", family="APP", project="default", state="absent")
+    assert plan.changed
+
+
+def test_an_id_is_not_deleted_for_a_project_that_does_not_exist(client: FakeClient) -> None:
+    client.add_service("s")
+    with pytest.raises(Missing, match="unknown project 'gone'"):
+        planned(client, id="s", project="gone", state="absent")
+    assert not planned(client, id="x", project="gone", state="absent")[0].changed
+
+
+@pytest.mark.parametrize("named", [{"id": "s"}, {"name": "web", "project": "default"}, {"name": "web"}])
+def test_a_service_is_moved_once(client: FakeClient, named: dict[str, str]) -> None:
+    client.add_project("prj_1", "shop")
+    client.add_service("s")
+    plan, _task = planned(client, new_project="shop", **named)
+    carry_out(plan)
+    assert client.calls == [("set_project", "s", "prj_1")]
+    assert not planned_again(client, new_project="shop", **named)[0].changed
+
+
+def test_a_move_of_what_is_not_there_orders_nothing(client: FakeClient) -> None:
+    client.add_project("prj_1", "shop")
+    with pytest.raises(Missing, match="no service named 'web' in project 'default' to move"):
+        planned(client, check_mode=False, project="default", new_project="shop", **{**ORDER, "name": "web"})
+    plan, task = planned(client, check_mode=True, name="web", new_project="shop")
+    assert plan.result["project_id"] == "prj_1"
+    assert any("only if the play orders it before" in warning for warning in task.warnings)
+
+
+def test_a_move_by_name_next_to_a_namesake_is_refused(client: FakeClient) -> None:
+    client.add_project("prj_1", "shop")
+    client.add_service("s")
+    client.add_service("t", projectId="prj_1")
+    with pytest.raises(Ambiguous, match=r"\(s\) cannot be moved by its name.*\(t\)"):
+        planned(client, name="web", project="default", new_project="shop")
+
+
+def test_a_move_and_a_deletion_exclude_each_other(client: FakeClient) -> None:
+    client.add_service("s")
+    with pytest.raises(Invalid, match="leave one of them out"):
+        planned(client, id="s", new_project="default", state="absent")
 
 
 @pytest.mark.parametrize(("most", "fits"), [("1.36", True), ("1.35", False)])

@@ -89,6 +89,15 @@ def test_another_key_of_the_name_is_replaced_on_request_only(client: FakeClient)
     assert [record["fingerprint"] for record in client.key_records.values()] == [PRINT]
 
 
+@pytest.mark.parametrize("given", [{"public_key": LINE}, {"fingerprint": PRINT}])
+def test_a_key_that_is_registered_under_another_name_is_not_removed(
+    client: FakeClient, given: dict[str, str]
+) -> None:
+    client.add_key("key_1", "laptop", PRINT)
+    with pytest.raises(Invalid, match=r"registered as 'laptop' .* but the task says name 'desktop'"):
+        planned(client, state="absent", name="desktop", **given)
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -96,7 +105,7 @@ def test_another_key_of_the_name_is_replaced_on_request_only(client: FakeClient)
         {"public_key": LINE},
         {"fingerprint": PRINT},
         {"fingerprint": PRINT.removeprefix("SHA256:")},
-        {"public_key": LINE, "name": "another name"},
+        {"public_key": LINE, "name": "laptop"},
     ],
 )
 def test_a_key_is_removed_by_name_key_or_fingerprint(client: FakeClient, given: dict[str, Any]) -> None:
