@@ -50,7 +50,7 @@ options:
     default: false
   log_lines:
     description:
-      - Number of log lines in the result when the version does not come up.
+      - Number of log lines in the result when the version does not come up, from 1 to 100.
     type: int
     default: 20
 extends_documentation_fragment:

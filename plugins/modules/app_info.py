@@ -32,7 +32,7 @@ options:
     default: []
   log_lines:
     description:
-      - Number of log lines for O(include=logs) at most. The platform may keep fewer.
+      - Number of log lines for O(include=logs) at most, from 1 to 100. The platform may keep fewer.
     type: int
     default: 100
 extends_documentation_fragment:

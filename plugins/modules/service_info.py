@@ -21,7 +21,7 @@ options:
     type: str
   name:
     description:
-      - Only services of this name.
+      - Only services of this name. When there is none the list is empty, with a warning if a similar name is there.
     type: str
   project:
     description:
@@ -36,11 +36,14 @@ options:
     description:
       - Only services of this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are left out
         unless they are asked for here.
+      - One that is not documented is asked for all the same, as the platform may have others. A warning says so.
     type: str
   include:
     description:
       - What to read beside the list. Each is under a key of its name; where a service does not offer it the value
         is null.
+      - Where a part of some services cannot be read it is null there, and one warning names them. What fails for the whole
+        account, such as a token that is not accepted, is an error.
       - V(metrics) takes one call for 50 services; each of the others takes one call for every service.
     type: list
     elements: str
@@ -53,7 +56,7 @@ options:
     default: 100
   max_events:
     description:
-      - Number of events for O(include=events) at most.
+      - Number of events for O(include=events) at most, the newest ones.
     type: int
     default: 100
   usage_days:
@@ -154,7 +157,9 @@ services:
       returned: when O(include) has V(metrics)
       type: dict
     events:
-      description: The activity journal.
+      description:
+        - The activity journal, the newest event first, in whatever order the platform lists it.
+        - Events of one moment are in the order of the platform, turned round where that begins with the oldest.
       returned: when O(include) has V(events)
       type: list
       elements: dict

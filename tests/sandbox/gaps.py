@@ -106,6 +106,12 @@ REFUSALS = (
     _refusal("resize_suspended", STATES, "a resize of a suspended service"),
     _refusal("not_editable", SETTINGS, "a setting of a service that cannot take it now"),
     _refusal("settings_family", SETTINGS, "the settings of a service that is no game server or application"),
+    Point(
+        "refusal.no_sftp",
+        "Endpoints / SFTP",
+        "With which status is SFTP refused for a bucket, a dedicated machine and a failed service?",
+        ("not refused", "400", "403", "404", "409", "422"),
+    ),
     _refusal("cover", ORDERING, "an order whose first day is not covered", "402"),
     _refusal("order_values", ORDERING, "an order with an unknown product, host or an impossible size"),
     _refusal("order_port", ORDERING, "an order for which no port is left", "409"),

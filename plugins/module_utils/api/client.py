@@ -10,7 +10,7 @@ Where the specification does not show the answer of a write, the method returns 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 from . import models as m
@@ -273,17 +273,19 @@ class Client:
         return self._one(r.LOGS, query={"lines": lines}, id=id).lines
 
     def events(self, id: str, limit: int | None = None) -> list[m.Event]:
-        """Return the activity of a service, at most the newest ``limit`` entries, as the platform sorts them.
+        """Return the activity of a service, the newest first, at most ``limit`` entries.
 
-        How that is is not shown. Where the oldest come first, all pages are read.
+        In which order the platform lists events is not shown. Where the oldest come first, all pages are
+        read; where the first ones are of one moment, so many that another moment tells.
         """
         found = self._pages(r.EVENTS, id=id)
-        if limit is None:
-            return list(found)
-        first = list(islice(found, max(limit, 2)))
-        if len(first) > 1 and (first[0].at or "") < (first[-1].at or ""):
-            return [*first, *found][-limit:]
-        return first[:limit]
+        events = list(islice(found, limit and max(limit, 2)))
+        while not is_rising(events) and not is_rising(events[::-1]):
+            more = next(found, None)
+            if more is None:
+                return events[:limit]
+            events.append(more)
+        return newest_first([*events, *found] if is_rising(events) else events)[:limit]
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
         """Return the spend of a service over a window of ``days``."""
@@ -407,3 +409,21 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run a statement. It is cut at 15 seconds and never sent twice."""
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
+
+
+def is_rising(events: Sequence[m.Event]) -> bool:
+    """Tell whether an event comes right after an older one."""
+    moments = [event.at for event in events if event.at]
+    return any(before < after for before, after in pairwise(moments))
+
+
+def newest_first(events: list[m.Event]) -> list[m.Event]:
+    """Return events in the order of their moments; those of one moment as the list has them.
+
+    A list that begins with the oldest is turned round as a whole. One that is in neither order is sorted.
+    """
+    if not is_rising(events):
+        return events
+    if not is_rising(events[::-1]):
+        return events[::-1]
+    return sorted(events, key=lambda event: event.at or "", reverse=True)

@@ -18,6 +18,7 @@ from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import App, ProjectDetail, ScanReport
 from .app_rollout import DeployFailed, bring_back, last_lines, put_in_service
 from .apps import ON_APP, app_view, around, digest_in_service, need_app, the_app
+from .limits import check_log_lines
 from .lookup import foresee, near_miss
 from .money import Cost, from_millicents, shown
 from .plan import Plan, Resource, Step, Task
@@ -55,6 +56,7 @@ class AppDeployResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Deploy when another image is in service than the one that the tag names."""
+        check_log_lines(task.options)
         tag = task.options["tag"]
         app = the_app(task)
         check_active(app)

@@ -11,6 +11,7 @@ from ..api.client import Client
 from ..api.libraries import to_snake
 from ..api.models import App
 from .apps import app_view, check_slug, digest_in_service, entries, foreseen_app, log_lines
+from .limits import check_log_lines
 from .lookup import DELETING, foresee, near_miss
 from .plan import Plan, Resource, Task
 from .problems import Missing
@@ -33,6 +34,7 @@ class AppInfoResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
+        check_log_lines(task.options)
         apps = wanted_apps(task)
         parts = task.options["include"]
         if "nodes" in parts:

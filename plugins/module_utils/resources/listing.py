@@ -234,18 +234,23 @@ def add_part(
 ) -> None:
     """Put ``part`` into each of the services; one warning names those for which that fails."""
     answers = side_by_side(client, services, lambda twin, service: attempt(read, twin, service["id"]))
-    failed = []
     for service, answer in zip(services, answers, strict=True):
-        service[part] = None if isinstance(answer, HostedError) else answer
-        if isinstance(answer, HostedError):
-            failed.append(f"{service['name']!r} ({service['id']}): {answer.message}")
-    if failed:
-        more = len(failed) - NAMED_IN_WARNING
-        rest = f"; and {more} more" if more > 0 else ""
-        listing.warnings.append(
-            f"the {part} of {len(failed)} of {len(services)} services could not be read, so their hosts lack "
-            f"it: {'; '.join(failed[:NAMED_IN_WARNING])}{rest}"
-        )
+        service[part] = answer
+    listing.warnings += without_errors(services, part, "so their hosts lack it")
+
+
+def without_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
+    """Put nothing in place of each ``part`` that could not be read; return a warning that names them."""
+    failed = [service for service in services if isinstance(service[part], HostedError)]
+    if not failed:
+        return []
+    named = "; ".join(f"{s['name']!r} ({s['id']}): {s[part].message}" for s in failed[:NAMED_IN_WARNING])
+    more = len(failed) - NAMED_IN_WARNING
+    rest = f"; and {more} more" if more > 0 else ""
+    for service in failed:
+        service[part] = None
+    count = f"{len(failed)} of {len(services)}"
+    return [f"the {part} of {count} services could not be read, {consequence}: {named}{rest}"]
 
 
 def attempt(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:
@@ -256,6 +261,8 @@ def attempt(read: Callable[[Client, str], T], client: Client, id: str) -> T | Ho
     try:
         return read(client, id)
     except Refused as error:
+        if error.status == 401:
+            raise
         return None if error.status == 400 else error
     except (OpenOutcome, UnexpectedAnswer) as error:
         return error

@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..api.client import Client
-from ..api.errors import Refused
 from ..api.models import Metrics, ServiceSummary, plain
-from .lookup import DELETING, the_project
+from .limits import MAX_LOG_LINES, check_log_lines
+from .listing import attempt, without_errors
+from .lookup import DELETING, close_name, the_project
 from .plan import Plan, Resource, Task
 from .problems import Invalid, Missing
 from .service import FAMILIES
-from .service_view import WITH_SETTINGS
+from .service_view import STATUSES, WITH_SETTINGS
 from .side_by_side import side_by_side
 
 PARTS = [
@@ -32,7 +33,6 @@ PARTS = [
     "backups",
     "snapshots",
 ]
-MAX_LOG_LINES = 100
 
 
 class ServiceInfoResource(Resource):
@@ -67,12 +67,16 @@ class ServiceInfoResource(Resource):
                 found["metrics"] = plain(metrics[service.id])
             for part, read in readers.items():
                 able = part != "settings" or service.family in WITH_SETTINGS
-                found[part] = offered(read, client, service.id) if able else None
+                found[part] = plain(attempt(read, client, service.id)) if able else None
             return found
 
-        return Plan(
-            result=side_by_side(task.client, services, describe) if readers else plain_all(services, metrics)
-        )
+        if not readers:
+            return Plan(result=plain_all(services, metrics))
+        result = side_by_side(task.client, services, describe)
+        for part in readers:
+            for warning in without_errors(result, part, "so it is null there"):
+                task.warn(warning)
+        return Plan(result=result)
 
 
 SERVICE_INFO = ServiceInfoResource()
@@ -83,8 +87,7 @@ def check(options: Mapping[str, Any]) -> None:
 
     :raises Invalid: naming the option, its value and the limit.
     """
-    if not 1 <= options["log_lines"] <= MAX_LOG_LINES:
-        raise Invalid(f"log_lines is {options['log_lines']}; it must be from 1 to {MAX_LOG_LINES}")
+    check_log_lines(options)
     for name in ("max_events", "usage_days"):
         if options[name] < 1:
             raise Invalid(f"{name} is {options[name]}; it must be 1 or more")
@@ -105,11 +108,28 @@ def select(task: Task) -> list[ServiceSummary]:
         "family": options["family"],
         "status": options["status"],
     }
+    warn_of_filters(task, services)
     given = {name: value for name, value in wanted.items() if value is not None}
     found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
     if options["id"] and not found:
         raise Missing(f"there is no service of id {options['id']!r} that fits the other options")
     return found if options["status"] else [s for s in found if s.status not in DELETING]
+
+
+def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Tell of a status and of a name that look like slips of the pen: they let nothing through.
+
+    The platform may have statuses that nobody knows of, and a service may be looked for to see that it is
+    gone, so that neither is an error.
+    """
+    status, name = task.options["status"], task.options["name"]
+    statuses = {*STATUSES, *(service.status for service in services)}
+    if status is not None and status not in statuses:
+        hint = f";{close_name(status.upper(), statuses)}" if close_name(status.upper(), statuses) else ""
+        task.warn(f"status {status!r} is neither documented nor that of a service{hint}")
+    names = {service.name for service in services if service.name}
+    if name is not None and name not in names and (hint := close_name(name, names)):
+        task.warn(f"no service is named {name!r};{hint}")
 
 
 def plain_all(
@@ -134,16 +154,6 @@ def readers_for(options: Mapping[str, Any]) -> dict[str, Callable[[Client, str],
         "snapshots": lambda client, id: client.snapshots(id),
     }
     return {part: read for part, read in readers.items() if part in options["include"]}
-
-
-def offered(read: Callable[[Client, str], Any], client: Client, id: str) -> Any:
-    """Return a part in plain types, or nothing where the service does not offer it (Capabilities)."""
-    try:
-        return plain(read(client, id))
-    except Refused as error:
-        if error.status != 400:
-            raise
-        return None
 
 
 def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:

@@ -19,6 +19,8 @@ from .waiting import wait_until
 ACTIVE, SUSPENDED, PROVISIONING = "ACTIVE", "SUSPENDED", "PROVISIONING"
 FAILED, AWAITING_ADMIN = "FAILED", "AWAITING_ADMIN"
 DELETING, DELETED = "DELETING", "DELETED"
+STATUSES = (PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, DELETED, FAILED)
+"""Those that the specification shows. The platform may have others."""
 LOG_LINES_ON_TIMEOUT = 10
 WITH_SETTINGS = ("GAME", "APP")
 """The families that settings apply to (Settings). How the others refuse them is not shown."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from sandbox.api import bodies
-from sandbox.api.call import Chapter, Current
+from sandbox.api.call import Call, Chapter, Current
 from sandbox.domain import events, keys, views
-from sandbox.store.records import Key
+from sandbox.domain.errors import RefusedError
+from sandbox.store.records import Key, Service
 
 router = Chapter(tags=["SSH keys and SFTP"])
 
@@ -39,13 +40,23 @@ async def delete_key(call: Current, id: str) -> Response:
 @router.get("/api/resources/{id}/sftp", name="sftp.get")
 async def read_sftp(call: Current, id: str) -> Response:
     """Where and as whom to reach a service's files over SFTP."""
-    return call.json(views.sftp(call.world, call.service(id)))
+    service = call.service(id)
+    check_sftp(call, service)
+    return call.json(views.sftp(call.world, service))
+
+
+def check_sftp(call: Call, service: Service) -> None:
+    """Refuse the SFTP access of a service that has no files to reach, where this platform does."""
+    without = service.family in ("BUCKET", "DEDICATED") or service.status == "FAILED"
+    if without and call.world.gaps["refusal.no_sftp"] != "not refused":
+        raise RefusedError("no_sftp", "This resource has no SFTP access")
 
 
 @router.post("/api/resources/{id}/sftp/password", name="sftp.password")
 async def new_password(call: Current, id: str) -> Response:
     """Generate another SFTP password, which only this answer shows."""
     service = call.service(id)
+    check_sftp(call, service)
     password = keys.new_password(call.world, service)
     events.record(call.world, service, "SFTP_PASSWORD_SET")
     view = views.sftp(call.world, service)

@@ -152,8 +152,8 @@ def test_a_read_sends_the_query_of_the_specification(
     assert script.sent == [(line, query, None)]
 
 
-def event(id: str) -> dict[str, str]:
-    return {"id": id, "type": "POWER_START", "at": "2026-11-01T10:00:00.000Z"}
+def event(id: str, second: int = 0) -> dict[str, str]:
+    return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
 
 
 def test_pages_are_followed_to_the_end() -> None:
@@ -167,19 +167,39 @@ def test_pages_are_followed_to_the_end() -> None:
 
 
 def test_no_page_is_read_beyond_the_limit() -> None:
-    reader, script = client({"items": [event("1"), event("2")], "nextCursor": "a"})
-    assert [found.id for found in reader.events("s", 2)] == ["1", "2"]
+    reader, script = client({"items": [event("2", 2), event("1", 1)], "nextCursor": "a"})
+    assert [found.id for found in reader.events("s", 2)] == ["2", "1"]
     assert len(script.sent) == 1
 
 
-@pytest.mark.parametrize(
-    ("limit", "ids"), [(1, ["4"]), (2, ["3", "4"]), (3, ["2", "3", "4"]), (9, ["1", "2", "3", "4"])]
-)
-def test_the_newest_are_kept_where_the_oldest_come_first(limit: int, ids: list[str]) -> None:
-    """The order of the pages is not shown."""
-    old, new = ([{**event(id), "at": f"2026-11-0{id}T10:00:00.000Z"} for id in pair] for pair in ("12", "34"))
-    reader, _script = client({"items": old, "nextCursor": "a"}, {"items": new, "nextCursor": None})
-    assert [found.id for found in reader.events("s", limit)] == ids
+LISTS = {
+    "newest first": ([6, 5, 5, 4, 4, 3], "fedcba"),
+    "oldest first": ([3, 4, 4, 5, 5, 6], "fedcba"),
+    "oldest first, two of the first moment": ([3, 3, 3, 5, 5, 6], "fedcba"),
+    "newest first, three of the first moment": ([6, 6, 6, 5, 4, 3], "fedcba"),
+    "of one moment": ([3, 3, 3, 3, 3, 3], "abcdef"),
+    "in no order": ([5, 3, 6, 4, 4, 6], "cfadeb"),
+}
+
+
+@pytest.mark.parametrize("limit", [None, 1, 2, 3, 4, 6, 9])
+@pytest.mark.parametrize("order", LISTS)
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_the_newest_events_come_first_in_whatever_order_they_are_listed(
+    order: str, size: int, limit: int | None
+) -> None:
+    """The order of the list is not shown, and several events may share a millisecond."""
+    seconds, ids = LISTS[order]
+    listed = "fedcba" if order.startswith("newest first") else "abcdef"
+    events = [event(id, second) for id, second in zip(listed, seconds, strict=True)]
+    pages = [events[at : at + size] for at in range(0, len(events), size)]
+    cursors = [*(str(number) for number in range(1, len(pages))), None]
+    reader, _script = client(
+        *({"items": page, "nextCursor": cursor} for page, cursor in zip(pages, cursors, strict=True))
+    )
+    if order == "in no order" and (limit or 6) < 4:
+        pytest.skip("as many as are asked for look like a list with the newest first")
+    assert "".join(found.id for found in reader.events("s", limit)) == ids[:limit]
 
 
 def test_a_cursor_that_comes_again_ends_in_an_error() -> None:

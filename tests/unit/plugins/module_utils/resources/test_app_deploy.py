@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources import app_rollout
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_rollout import deploy_once
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
@@ -288,3 +289,12 @@ def test_only_what_is_active_is_deployed(plain: Platform, status: str) -> None:
     result = plain.run(APP_DEPLOY, tag="v2")
     assert result["failed"] and status in result["msg"]
     assert plain.writes() == []
+
+
+@pytest.mark.parametrize("lines", [0, 101, -1])
+def test_the_number_of_log_lines_is_checked_before_any_call(plain: Platform, lines: int) -> None:
+    plain.sandbox.clear_journal()
+    for resource, given in ((APP_DEPLOY, {"tag": "v2"}), (APP_INFO, {"include": ["logs"]})):
+        result = plain.run(resource, log_lines=lines, **given)
+        assert result["failed"] and result["msg"] == f"log_lines is {lines}; it must be from 1 to 100"
+    assert plain.sandbox.journal() == []

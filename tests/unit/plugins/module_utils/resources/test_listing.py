@@ -159,6 +159,7 @@ def test_fields() -> None:
     "error",
     [
         errors.NotFound("gone", 404),
+        errors.Unauthorized("not this one", 403),
         errors.ServerFailure("broken", status=503),
         errors.Interrupted("reset"),
         errors.UnexpectedAnswer("no host"),
@@ -188,7 +189,10 @@ def test_sftp_is_not_offered() -> None:
     assert listing.warnings == []
 
 
-@pytest.mark.parametrize("error", [errors.ConnectionFailed("down"), errors.RateLimited("slow down")])
+@pytest.mark.parametrize(
+    "error",
+    [errors.ConnectionFailed("down"), errors.RateLimited("slow down"), errors.Unauthorized("no", 401)],
+)
 def test_sftp_fails_for_all(error: errors.HostedError) -> None:
     """What would go wrong with every service is an error at once."""
     platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"]})

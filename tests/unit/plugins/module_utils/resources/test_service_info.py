@@ -6,16 +6,31 @@
 from __future__ import annotations
 
 import time
+import types
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import Refused, Unauthorized
+from ansible_collections.hosted.services.plugins.module_utils.api import models as m
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+    ConnectionFailed,
+    RateLimited,
+    Refused,
+    ServerFailure,
+    Unauthorized,
+    UnexpectedAnswer,
+)
+from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources import service_info
+from ansible_collections.hosted.services.plugins.module_utils.resources.listing import Wanted, read_listing
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid, Missing
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
+from sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
+from unit.plugins.module_utils.resources.platform import run
 
 
 @pytest.fixture
@@ -80,18 +95,88 @@ def test_parts_come_under_their_names_and_only_when_asked_for(client: FakeClient
     assert not {"backups", "logs", "settings", "details", "metrics"} & set(read(client, id="a")[0])
 
 
-def test_what_a_service_does_not_offer_is_null_but_other_refusals_are_errors(client: FakeClient) -> None:
-    def refuse(error: Exception) -> Any:
-        def backups(id: str) -> Any:
+def refusing(client: FakeClient, ids: str, error: Exception) -> None:
+    """Let the backups of these services fail."""
+
+    def backups(id: str) -> list[m.Backup]:
+        if id in ids:
             raise error
+        return []
 
-        return backups
+    client.twin = lambda: client  # type: ignore[attr-defined]
+    client.backups = backups  # type: ignore[method-assign]
+    client.transport = types.SimpleNamespace(close=lambda: None)  # type: ignore[attr-defined]
 
-    client.backups = refuse(Refused("not offered", 400))  # type: ignore[method-assign]
-    assert read(client, id="a", include=["backups"])[0]["backups"] is None
-    client.backups = refuse(Unauthorized("no", 403))  # type: ignore[method-assign]
-    with pytest.raises(Unauthorized):
-        read(client, id="a", include=["backups"])
+
+def read_with_warnings(client: FakeClient, **given: Any) -> tuple[dict[str, Any], list[str]]:
+    task = task_of(SERVICE_INFO, client, **given)
+    services = {service["id"]: service for service in SERVICE_INFO.plan(task).result}
+    return services, task.warnings
+
+
+def test_what_a_service_does_not_offer_is_null(client: FakeClient) -> None:
+    refusing(client, "a", Refused("not offered", 400))
+    services, warnings = read_with_warnings(client, include=["backups"])
+    assert [services[id]["backups"] for id in "abc"] == [None, [], []]
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(Refused("not here", status) for status in (404, 409, 422)),
+        Unauthorized("not here", 403),
+        ServerFailure("not here", status=503),
+        UnexpectedAnswer("not here"),
+    ],
+)
+def test_a_part_that_cannot_be_read_is_null_with_one_warning(client: FakeClient, error: Exception) -> None:
+    """The other services, and the other parts, are there all the same."""
+    refusing(client, "ac", error)
+    services, warnings = read_with_warnings(client, include=["backups", "settings"])
+    assert [services[id]["backups"] for id in "abc"] == [None, [], None]
+    assert [bool(services[id]["settings"]) for id in "abc"] == [True, True, True]
+    (warning,) = warnings
+    assert warning.startswith(
+        "the backups of 2 of 3 services could not be read, so it is null there: 'web' (a): "
+    )
+    assert warning.endswith("'db' (c): not here")
+
+
+@pytest.mark.parametrize(
+    "error", [Unauthorized("no", 401), ConnectionFailed("down"), RateLimited("slow down")]
+)
+def test_what_fails_for_the_whole_account_is_an_error(client: FakeClient, error: Exception) -> None:
+    refusing(client, "a", error)
+    with pytest.raises(type(error)):
+        read_with_warnings(client, include=["backups"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"status": "ACTVE"},
+            "status 'ACTVE' is neither documented nor that of a service; did you mean 'ACTIVE'?",
+        ),
+        ({"status": "active"}, "neither documented nor that of a service; did you mean 'ACTIVE'?"),
+        ({"status": "XYZ"}, "status 'XYZ' is neither documented nor that of a service"),
+        ({"name": "wbe"}, "no service is named 'wbe'; did you mean 'web'?"),
+        ({"name": "db", "project": "shop"}, None),
+        ({"name": "unlike"}, None),
+        ({"status": "FAILED"}, None),
+        ({"status": "MIGRATING"}, None),
+    ],
+)
+def test_a_filter_that_looks_like_a_slip_is_told(
+    client: FakeClient, given: dict[str, Any], said: str | None
+) -> None:
+    """Not refused: there may be other statuses, and a name may be asked for to see that it is gone."""
+    client.add_service("e", "box", status="MIGRATING")
+    services, warnings = read_with_warnings(client, **given)
+    assert list(services) == (["e"] if given == {"status": "MIGRATING"} else [])
+    assert [said in warning for warning in warnings if said] == ([True] if said else [])
+    assert len(warnings) == (1 if said else 0)
 
 
 @pytest.mark.parametrize("family", ["COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"])
@@ -188,3 +273,35 @@ def test_a_month_begins_with_the_clock_that_it_began_with(monkeypatch: pytest.Mo
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+NO_SFTP = pytest.mark.parametrize("status", ["400", "403", "404", "409", "422"])
+
+
+@NO_SFTP
+def test_one_service_without_sftp_does_not_hide_the_others(sandbox: Sandbox, status: str) -> None:
+    """With which status a service that has none is refused is not shown."""
+    sandbox.profile("plain", **{"refusal.no_sftp": status})
+    result = run(sandbox, SERVICE_INFO, project="web", include=["sftp"])
+    assert not result.get("failed")
+    found = {service["name"]: service["sftp"] for service in result["services"]}
+    assert found["metal"] is None
+    assert all(found[name]["username"] for name in ("one", "two", "disk"))
+    warnings = result.get("warnings", [])
+    assert len(warnings) == (0 if status == "400" else 1)
+    assert all("'metal'" in warning and "This resource has no SFTP access" in warning for warning in warnings)
+
+
+@NO_SFTP
+def test_nor_does_it_in_an_inventory(sandbox: Sandbox, status: str) -> None:
+    sandbox.profile("plain", **{"refusal.no_sftp": status})
+    transport = Transport(Connection(sandbox.base_url, sandbox.token))
+    listing = read_listing(Client(transport), Wanted(sftp=True))
+    assert {s["name"] for s in listing.services if not s["sftp"]} == {"metal"}
+    assert len(listing.warnings) == (0 if status == "400" else 1)
+
+
+def test_a_token_that_is_not_accepted_is_an_error_whatever_is_read(sandbox: Sandbox) -> None:
+    sandbox.fault("sftp.get", "status", status=401, count=None)
+    result = run(sandbox, SERVICE_INFO, project="web", include=["sftp"])
+    assert result["failed"] and "401" in result["msg"]

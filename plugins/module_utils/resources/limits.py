@@ -1,0 +1,22 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limits of the platform that several nouns hold before anything is sent (Limits)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .problems import Invalid
+
+MAX_LOG_LINES = 100
+
+
+def check_log_lines(options: Mapping[str, Any]) -> None:
+    """Hold the bounds of the number of log lines.
+
+    :raises Invalid: naming the value and the bounds.
+    """
+    if not 1 <= options["log_lines"] <= MAX_LOG_LINES:
+        raise Invalid(f"log_lines is {options['log_lines']}; it must be from 1 to {MAX_LOG_LINES}")
