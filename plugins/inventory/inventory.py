@@ -98,7 +98,8 @@ extends_documentation_fragment:
   - ansible.builtin.inventory_cache
 notes:
   - "Host variables, with the prefix C(hosted_): C(id), C(name), C(family), C(status), C(project), C(project_id), C(address),
-    C(product), C(runtime), C(host), C(dimensions), C(monthly) (the price in currency units, as a string),
+    C(product), C(runtime), C(host), C(dimensions), C(monthly) (the price in
+    currency units that is billed now, as a string), C(monthly_full) (the price while the service is active),
     C(hourly_label), C(is_free), C(can_power), C(created_at), and C(url). On request C(state), C(metrics) and C(settings)."
   - The cache holds what was read, under a key that changes with the address, the token and the options; names of hosts,
     variables and groups are made anew each time. C(--flush-cache) reads again.
@@ -192,7 +193,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variable
 )
 from ansible_collections.hosted.services.plugins.plugin_utils.values import untagged
 
-CACHE_FORMAT = 1
+CACHE_FORMAT = 2
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
 TEMPLATED = ("base_url", "token", "token_file")
 

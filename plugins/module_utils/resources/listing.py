@@ -25,11 +25,13 @@ from ..api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAcce
 from .lookup import DELETING, Named, near_miss
 from .money import from_millicents, shown
 from .problems import Missing
-from .service_view import AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS
+from .service_view import ACTIVE, AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS, billed_rate
 from .side_by_side import side_by_side
 
 NOT_CREATED = (PROVISIONING, AWAITING_ADMIN, FAILED)
 NAMED_IN_WARNING = 3
+SAID = {"monthly": "monthly rate"}
+"""What messages call a part by, where that is not its key."""
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
 
 T = TypeVar("T")
@@ -86,6 +88,7 @@ def read_listing(client: Client, wanted: Wanted) -> Listing:
     services.sort(key=lambda service: (service.name, service.id))
     listing = Listing([], {project.id: visible(project.name) for project in projects})
     listing.services = [record(s, homes[s.id], listing.projects) for s in services]
+    add_rates(client, listing)
     add_parts(client, wanted, listing)
     return listing
 
@@ -163,12 +166,12 @@ def find_homes(
 
 
 def record(service: ServiceSummary, project_id: str | None, projects: dict[str, str]) -> dict[str, Any]:
-    """Return what an inventory tells of a service. ``monthly`` is in currency units."""
+    """Return what an inventory tells of a service. The list has the full rate alone, in any status."""
     known: dict[str, Any] = shown_fields(service)
     millicents = known.pop("monthly_millicents")
     return {
         **known,
-        "monthly": None if millicents is None else shown(from_millicents(millicents)),
+        "monthly_full": None if millicents is None else shown(from_millicents(millicents)),
         "project": projects.get(project_id or ""),
         "project_id": project_id,
     }
@@ -189,6 +192,22 @@ def visible(text: str) -> str:
     if text.isprintable():  # nearly always, and a hundred times faster than looking at each
         return text
     return "".join(char for char in text if char.isprintable() or unicodedata.category(char) == "Zs")
+
+
+def add_rates(client: Client, listing: Listing) -> None:
+    """Tell what each service costs in a month as it is now, in currency units.
+
+    That is the full rate of an active one (Service, full form). The others are asked themselves.
+    """
+    for service in listing.services:
+        service["monthly"] = service["monthly_full"]
+    others = [service for service in listing.services if service["status"] != ACTIVE]
+
+    def read(twin: Client, id: str) -> str | None:
+        full = twin.service(id)
+        return shown(billed_rate(full)) if full else None
+
+    add_part(client, listing, others, "monthly", read)
 
 
 def add_parts(client: Client, wanted: Wanted, listing: Listing) -> None:
@@ -250,7 +269,7 @@ def without_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
     for service in failed:
         service[part] = None
     count = f"{len(failed)} of {len(services)}"
-    return [f"the {part} of {count} services could not be read, {consequence}: {named}{rest}"]
+    return [f"the {SAID.get(part, part)} of {count} services could not be read, {consequence}: {named}{rest}"]
 
 
 def attempt(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:

@@ -119,12 +119,13 @@ def plan_existing(task: Task, view: View, project: Project | None) -> Plan:
             power.plan_resume(task, view, changes)
         plan_settings(task, view, project, resumes, changes)
         power.plan_power(task, view, changes)
+    rate = {"monthly": shown(changes.cost.after)} if changes.cost else {}
     return Plan(
         result={**view.as_dict(), **changes.result},
         steps=changes.steps,
         reread=lambda: observe(task, view.service.id).as_dict(),
         before=before,
-        after={**before, **changes.after},
+        after={**before, **rate, **changes.after},
         cost=changes.cost,
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from ..api.errors import HostedError, Refused
@@ -108,9 +109,16 @@ def managed(view: View, options: Mapping[str, Any], project: str | None) -> dict
         shown_state["command"] = settings.deploy.command
     if project is not None:
         shown_state["project"] = project
-    if service.pricing and service.pricing.monthly_millicents is not None:
-        shown_state["monthly"] = shown(from_millicents(service.pricing.monthly_millicents))
+    rate = billed_rate(service)
+    if rate is not None:
+        shown_state["monthly"] = shown(rate)
     return shown_state
+
+
+def billed_rate(service: Service) -> Decimal | None:
+    """Return what a service costs in a month as it is now; ``None`` where the platform does not tell."""
+    millicents = service.pricing.billed_monthly_millicents if service.pricing else None
+    return None if millicents is None else from_millicents(millicents)
 
 
 def wait_for_status(task: Task, id: str, wanted: str) -> Service:

@@ -71,6 +71,7 @@ def test_variables(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]) 
         "hosted_id": ids["survival"],
         "hosted_is_free": False,
         "hosted_monthly": "10.74",
+        "hosted_monthly_full": "10.74",
         "hosted_name": "survival",
         "hosted_product": {"slug": "minecraft", "name": "Minecraft server", "short_name": "Minecraft"},
         "hosted_project": "games",

@@ -155,6 +155,34 @@ def test_fields() -> None:
     assert "s3cret" not in str(listing)
 
 
+PRICES = {"monthlyMillicents": 1060, "pricing": {"monthlyMillicents": 1060, "billedMonthlyMillicents": 60}}
+
+
+def test_the_rate_is_the_one_that_is_billed() -> None:
+    """The list tells the full rate alone; a service that is not ACTIVE is asked itself, no other is."""
+    platform = Platform(
+        [{"id": "a", "status": "SUSPENDED", **PRICES}, {"id": "b", "monthlyMillicents": 1060}],
+        {"1": ["a", "b"]},
+    )
+    platform.homes = {"a": "1"}
+    rates = {s["id"]: (s["monthly"], s["monthly_full"]) for s in read(platform).services}
+    assert rates == {"a": ("0.06", "1.06"), "b": ("1.06", "1.06")}
+    assert [id for call, id in platform.asked if call == "service"] == ["a"]
+
+
+def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The full rate does not take its place."""
+    platform = Platform([{"id": "a", "status": "SUSPENDED", **PRICES}], {"1": ["a"]})
+
+    def fail(id: str) -> m.Service:
+        raise errors.ServerFailure("broken", status=503)
+
+    monkeypatch.setattr(platform, "service", fail)
+    listing = read(platform)
+    assert (listing.services[0]["monthly"], listing.services[0]["monthly_full"]) == (None, "1.06")
+    assert listing.warnings[0].startswith("the monthly rate of 1 of 1 services could not be read")
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -793,6 +793,32 @@ def test_suspension_and_resumption_show_what_they_do_to_the_price(client: FakeCl
         planned(client, id="b", state="started", max_monthly="9.99")
 
 
+@pytest.mark.parametrize(
+    ("status", "state", "before", "after"),
+    [
+        ("ACTIVE", "suspended", "10.00", "1.50"),
+        ("SUSPENDED", "started", "1.50", "10.00"),
+        ("SUSPENDED", "suspended", "1.50", "1.50"),
+        ("ACTIVE", "started", "10.00", "10.00"),
+    ],
+)
+def test_a_diff_shows_the_rate_that_is_billed(
+    client: FakeClient, status: str, state: str, before: str, after: str
+) -> None:
+    """Before as it runs now, after as it will; not the full rate of a service that is suspended."""
+    billed = 10000 if status == "ACTIVE" else 1500
+    client.add_service("a", status=status, pricing={**RATES, "billedMonthlyMillicents": billed})
+    plan, _task = planned(client, id="a", state=state)
+    assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
+    assert (plan.before["monthly"], plan.after["monthly"]) == (before, after)
+
+
+def test_a_suspended_service_that_is_deleted_ends_the_rate_for_its_storage(client: FakeClient) -> None:
+    client.add_service("a", status="SUSPENDED", pricing={**RATES, "billedMonthlyMillicents": 1500})
+    plan, _task = planned(client, id="a", state="absent", delete_backups=True)
+    assert isinstance(plan.before, dict) and plan.before["monthly"] == "1.50"
+
+
 def test_a_status_that_allows_no_signal_is_named(client: FakeClient) -> None:
     client.add_service("a", status="AWAITING_ADMIN", state=None)
     with pytest.raises(Invalid, match="has status AWAITING_ADMIN"):
