@@ -54,14 +54,24 @@ options:
   state:
     description:
       - V(present) makes sure that the service exists with its settings, and leaves its power alone.
-      - V(started) takes up a suspended service, starts it unless it runs, and waits until it does.
+      - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first
+        and billed in full again; a warning and RV(cost) say what that costs, in check mode too.
+      - V(started) is refused for a suspended service that tells no state of a container, such as a bucket or one whose
+        node cannot be reached, as nobody could tell whether it runs. Use V(resumed) there. Where a service stops
+        telling its state once it is resumed, the task fails after at most 60 seconds.
       - V(stopped) asks for a clean stop, V(killed) for one without delay. A suspended service counts as stopped.
-      - V(restarted) restarts the service every time. A stopped one is started.
+      - V(restarted) restarts the service every time. A stopped one is started. It is stopped and started where
+        RV(service.pending_restart) or this task has something that a restart does not bring into effect.
+        A suspended one is refused, since that would wake it at the full rate.
+      - A restart holds once the state or the uptime shows it. Where neither does within 10 seconds, the task ends with
+        a warning.
       - V(suspended) stops the service and has its storage billed only.
+      - V(resumed) takes a suspended service back into service, billed in full, and sends no start. The platform may
+        start it by itself. A service that is not suspended is left as it is, running or stopped.
       - V(absent) deletes the service with its disk, its backups and its snapshots, for good. It is refused while there
         are copies, or may be; see O(delete_backups).
     type: str
-    choices: [present, started, stopped, restarted, killed, suspended, absent]
+    choices: [present, started, stopped, restarted, killed, suspended, resumed, absent]
     default: present
   product:
     description:
@@ -95,14 +105,17 @@ options:
   preset:
     description:
       - Id of a ready-made size to order instead of O(dimensions).
+      - For a service that exists, a quote tells the size that the preset stands for. Where the service has another
+        one it is changed, by the rules of O(dimensions); where no quote tells it, the task fails.
     type: str
   variables:
     description:
-      - Settings that the order of this product takes. Used for the order alone, and never shown.
+      - Settings that the order of this product takes, never shown. Used for the order alone. For a service that exists
+        they have no effect, and a warning says so; the platform does not show what it was ordered with.
     type: dict
   options:
     description:
-      - Options that the order of this product takes. Used for the order alone.
+      - Options that the order of this product takes. Used for the order alone, as O(variables) are.
     type: list
     elements: dict
     suboptions:
@@ -117,18 +130,29 @@ options:
   public:
     description:
       - Whether the service answers on the Internet. A change recreates its container, so a running service is
-        restarted.
+        restarted. Where its uptime shows that it runs on instead, the change waits for a start from stop, as
+        O(command) does.
     type: bool
   command:
     description:
-      - Line that the container is launched with. It takes effect at the next start; O(state=restarted) sees to it.
+      - Line that the container is launched with. It takes effect at the next start from stop, as a restart keeps the
+        container; O(state=restarted) stops and starts the service for it.
+      - O(state=started) does not restart what runs. RV(service.pending_restart) and a warning name what waits, in this
+        run and in later ones, until a task of this collection has started the service.
       - An empty string restores the original.
     type: str
   max_monthly:
     description:
-      - The most that the service may cost in a month, in currency units, such as V(12.50). An order or a new size
-        that costs more is refused.
+      - The most that the service may cost in a month, in currency units, such as V(12.50). An order, a new size or a
+        resumption that costs more is refused.
+      - A service that costs more already is left as it is, with a warning. What counts is the rate that runs now.
     type: str
+  state_dir:
+    description:
+      - Folder of the record of what is written and not in effect yet, created when it is missing.
+        C(hosted_services) in Ansible's home folder when it is not set.
+      - Machines that share it know what the others wrote. It holds no values, only kinds and times.
+    type: path
   delete_backups:
     description:
       - Whether O(state=absent) may destroy the backups and the snapshots of the service.
@@ -200,15 +224,28 @@ EXAMPLES = r"""
   check_mode: true
   register: bigger
 
-- name: Start every game server, from a play over the hosts of the inventory
+- name: Start every game server that is in service, from a play over the hosts of the inventory
   hosted.services.service:
     id: "{{ hosted_id }}"
     state: started
+  when: hosted_status == 'ACTIVE'  # a suspended one would be resumed and billed in full
+
+- name: Launch it with another command, now
+  hosted.services.service:
+    name: survival
+    command: java -Xmx3G -jar server.jar
+    state: restarted
 
 - name: Pay for the storage only until the next season
   hosted.services.service:
     name: survival
     state: suspended
+
+- name: Take it back into service, and leave it to the next task to start it
+  hosted.services.service:
+    name: survival
+    state: resumed
+    max_monthly: 15
 
 - name: Delete it with all of its backups
   hosted.services.service:
@@ -248,6 +285,7 @@ service:
     address: 203.0.113.10:25565
     capabilities: [console, powerSignals, suspension, files, logs, backups]
     state: running
+    pending_restart: []
   contains:
     id:
       description: Id of the service. Null in check mode when it would be ordered.
@@ -266,6 +304,14 @@ service:
         - Condition of the container at this second, such as V(running).
         - Null when the task had no need to look, or the node cannot be reached.
       type: str
+    pending_restart:
+      description:
+        - What is written and takes effect at the next start from stop only, so far as this controller knows.
+          V(command) is the launch command; V(network) is the network setting, where it was seen that the container
+          was not recreated for it.
+        - O(state=restarted) works it off. In check mode, as it is expected to be afterwards.
+      type: list
+      elements: str
     project_id:
       description: Id of the project that the service belongs to.
       type: str
@@ -306,7 +352,9 @@ service:
       description: As the platform sends it.
       type: str
 cost:
-  description: What the change does to the monthly price, in currency units. There for orders and new sizes.
+  description: >-
+    What the change does to the monthly price, in currency units. There for orders, new sizes, suspensions and
+    resumptions.
   returned: when money moves
   type: dict
   sample:

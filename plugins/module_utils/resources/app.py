@@ -14,7 +14,7 @@ from .lookup import foresee
 from .money import Cost, from_millicents, shown
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing, WaitEnded
-from .service_settings import check_budget, describe_size
+from .service_settings import check_budget, check_limit, describe_size
 from .service_view import AWAITING_ADMIN, FAILED, PROVISIONING
 from .waiting import create_unique, wait_until
 
@@ -40,6 +40,7 @@ class AppResource(Resource):
         """Create the application when it is missing. What is there is left as it is."""
         slug = task.options["slug"]
         check_slug(slug)
+        check_limit(task)
         app = find_app(task.client, slug)
         if app is None:
             return creation(task, slug)

@@ -99,7 +99,7 @@ def read_amount(text: str, option: str) -> Decimal:
     :raises Invalid: when it is not a number of 0 or more.
     """
     try:
-        amount = Decimal(text)
+        amount = Decimal("NaN" if "_" in text else text)  # which Decimal would skip
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:

@@ -14,7 +14,7 @@ from .money import Cost, with_units
 from .plan import Plan, Resource, Task
 from .problems import Invalid
 from .service_order import ORDER, missing_options, quote_fields, quoted
-from .service_settings import check_budget
+from .service_settings import check_budget, check_limit
 
 SERVICE, APPLICATION = "service", "application"
 OF_SERVICES = ("product", "runtime", "preset", "project", "variables", "options")
@@ -36,6 +36,7 @@ class QuoteResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
+        check_limit(task)
         kind = task.options["kind"]
         quote, cost = of_application(task) if kind == APPLICATION else of_service(task)
         check_budget(task, cost.after, f"this {kind}")

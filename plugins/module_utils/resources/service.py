@@ -15,13 +15,16 @@ from .namesakes import check_namesakes, warn_of_other_name
 from .plan import Plan, Resource, Step, Task
 from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
+from .service_pending import remind
 from .service_removal import plan_removal
-from .service_settings import Changes, plan_settings
+from .service_settings import Changes, check_limit, plan_settings, warn_over_budget
 from .service_target import Target, identify
 from .service_view import (
     ACTIVE,
     FAILED,
     PROVISIONING,
+    RUNNING,
+    STOPPED,
     SUSPENDED,
     View,
     check_alive,
@@ -31,7 +34,7 @@ from .service_view import (
 )
 
 FAMILIES = ["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
-STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "absent"]
+STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
 ORDERABLE = ("present", "started", "stopped", "suspended")
 
 
@@ -50,6 +53,7 @@ class ServiceResource(Resource):
         "public": {"type": "bool"},
         "command": {"type": "str"},
         "max_monthly": {"type": "str"},
+        "state_dir": {"type": "path"},
         "delete_backups": {"type": "bool", "default": False},
         "allow_duplicate_name": {"type": "bool", "default": False},
         "secrets_dest": {"type": "path", "no_log": False},
@@ -68,6 +72,7 @@ class ServiceResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Order, change, move between states, or delete: whatever lies between now and the wish."""
+        check_limit(task)
         target = identify(task)
         if task.options["state"] == "absent":
             return plan_removal(task, target.id)
@@ -105,13 +110,14 @@ def settled(task: Task, view: View) -> View:
     return view
 
 
-def plan_existing(task: Task, view: View, project: Project | None) -> Plan:
-    """Plan the way from the service as it is to the service as it is wished."""
+def plan_existing(task: Task, view: View, project: Project | None, just_ordered: bool = False) -> Plan:
+    """Plan the way from the service as it is to the service as it is wanted."""
+    power.check_awake(task, view)
     before = managed(view, task.options, None)
     if project is not None:
         before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
     resumes = power.resumes(task, view)
-    changes = Changes()
+    changes = Changes(pending=set(view.pending), just_ordered=just_ordered)
     if view.service.status == PROVISIONING:
         task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
     else:
@@ -119,15 +125,32 @@ def plan_existing(task: Task, view: View, project: Project | None) -> Plan:
             power.plan_resume(task, view, changes)
         plan_settings(task, view, project, resumes, changes)
         power.plan_power(task, view, changes)
+    if not just_ordered:
+        warn_of_what_stays(task, view, changes)
     rate = {"monthly": shown(changes.cost.after)} if changes.cost else {}
     return Plan(
-        result={**view.as_dict(), **changes.result},
+        result={**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)},
         steps=changes.steps,
         reread=lambda: observe(task, view.service.id).as_dict(),
         before=before,
         after={**before, **rate, **changes.after},
         cost=changes.cost,
     )
+
+
+def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
+    """Tell of what the task asks for, or an earlier one has written, and what is not in effect after it."""
+    given = [name for name in ("variables", "options") if task.options[name]]
+    if given:
+        task.warn(
+            f"{view.label} exists, so {' and '.join(given)} had no effect: an order alone uses them, and the "
+            "platform does not show those of an existing service"
+        )
+    if changes.cost is None:
+        warn_over_budget(task, view)
+    if view.service.status == ACTIVE and task.options["state"] in ("present", "started", "resumed"):
+        kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
+        remind(task, view.label, kinds)
 
 
 # --- Ordering ---------------------------------------------------------------------------------------
@@ -179,7 +202,7 @@ def follow_up(task: Task, id: str, project: Project | None) -> None:
             return
         power.wait_until_known(task, view)
         view = observe(task, id)
-    for step in plan_existing(task, view, project).steps:
+    for step in plan_existing(task, view, project, just_ordered=True).steps:
         step.run()
 
 
@@ -195,8 +218,8 @@ def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
         product=Product(slug=options["product"]),
         dimensions=options["dimensions"],
     )
-    states = {"started": power.RUNNING, "stopped": power.STOPPED}
-    return {**expected.as_dict(), "state": states.get(options["state"])}
+    states = {"started": RUNNING, "stopped": STOPPED}
+    return {**expected.as_dict(), "state": states.get(options["state"]), "pending_restart": []}
 
 
 def expected_diff(task: Task, project: Project | None, monthly: str | None) -> dict[str, Any]:

@@ -5,40 +5,65 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from decimal import Decimal
 
 from ..api.errors import OpenOutcome
-from .money import Cost, from_millicents
+from .money import Cost, from_millicents, shown
 from .plan import Task
-from .problems import Invalid, OutcomeUnknown
+from .problems import Invalid, OutcomeUnknown, WaitEnded
+from .service_pending import settle, waiting_for_start
 from .service_settings import Changes, check_budget
 from .service_view import (
     ACTIVE,
+    INSTALLING,
+    RUNNING,
+    STARTING,
+    STOPPED,
+    STOPPING,
     SUSPENDED,
+    Sight,
     View,
+    last_words,
+    look,
     observe,
     read_service,
     read_state,
     wait_for_state,
     wait_for_status,
+    with_last_words,
 )
-from .waiting import act, wait_until
+from .waiting import QUIET_SECONDS, act, look_for, wait_through, wait_until
 
-RUNNING, STOPPED, STARTING, STOPPING, INSTALLING = "running", "stopped", "starting", "stopping", "installing"
 ON_ITS_WAY_UP = (STARTING, INSTALLING)
 KNOWN = (RUNNING, STOPPED, STARTING, STOPPING, INSTALLING)
 UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
+RESUMING = ("started", "resumed")
+"""The wanted states that take a suspended service back into service. A restart never does."""
+SECONDS_TO_TELL = 60.0
+"""How long a service that was resumed, and is billed for it, may take until its node tells a state."""
+
+
+NO_POWER = "it tells no state and offers no power signals, so it can be neither started nor stopped"
 
 
 def resumes(task: Task, view: View) -> bool:
-    """Whether the wished state begins with taking a suspended service back into service."""
-    return view.service.status == SUSPENDED and task.options["state"] in ("started", "restarted")
+    """Whether the wanted state begins with taking a suspended service back into service."""
+    return view.service.status == SUSPENDED and task.options["state"] in RESUMING
 
 
 def plan_resume(task: Task, view: View, changes: Changes) -> None:
     """Plan the way back from suspension, which comes before everything else and costs the full rate."""
     changes.cost = cost_of(view, "storage_monthly_millicents", "monthly_millicents")
+    if task.options["state"] == "started":
+        if view.state is None:
+            raise Invalid(
+                f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
+                f"{no_state(view)}. Nothing was done. state: resumed resumes it all the same, {rates(view)}"
+            )
+        task.warn(f"{view.label} is suspended: starting it resumes it, {rates(view)}")
     check_budget(task, changes.cost.after, f"{view.label}, resumed,")
     changes.result["status"] = ACTIVE
     changes.add(f"resume {view.label}", lambda: resume(task, view), status=ACTIVE)
@@ -56,6 +81,33 @@ def resume(task: Task, view: View) -> None:
     wait_for_status(task, id, ACTIVE)
 
 
+def check_awake(task: Task, view: View) -> None:
+    """Refuse to restart what sleeps: nothing runs there, and waking it costs the full rate.
+
+    :raises Invalid: with the states that say so.
+    """
+    if view.service.status == SUSPENDED and task.options["state"] == "restarted":
+        raise Invalid(
+            f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
+            "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
+            f"{rates(view)}"
+        )
+
+
+def rates(view: View) -> str:
+    """Say what a resumption does to the rate."""
+    cost = cost_of(view, "storage_monthly_millicents", "monthly_millicents")
+    before, after = shown(cost.before) or "an unknown rate", shown(cost.after) or "an unknown one"
+    return f"and its price goes from {before} to {after} a month"
+
+
+def no_state(view: View) -> str:
+    """Say why no state is known of a container."""
+    if view.state is not None:
+        return f"its state is {view.state!r}"
+    return f"its node cannot be reached, or a service of family {view.service.family} has none"
+
+
 def cost_of(view: View, before: str, after: str) -> Cost:
     """Return what it costs to go from one of a service's two rates to the other (Service, full form)."""
 
@@ -67,18 +119,21 @@ def cost_of(view: View, before: str, after: str) -> Cost:
 
 
 def plan_power(task: Task, view: View, changes: Changes) -> None:
-    """Plan what leads to the wished state."""
+    """Plan what leads to the wanted state."""
     wanted = task.options["state"]
     if wanted == "suspended":
         plan_suspension(task, view, changes)
+    elif wanted == "resumed" and view.service.status not in (ACTIVE, SUSPENDED):
+        raise Invalid(f"{view.label} has status {view.service.status}; only a SUSPENDED one can be resumed")
     elif view.service.status == SUSPENDED:
-        if wanted in ("started", "restarted"):
+        if wanted == "started":
             changes.add(
                 f"start {view.label} unless it runs by then",
-                lambda: start_if_needed(task, view, "command" in changes.after),
+                lambda: start_if_needed(task, view),
                 state=RUNNING,
             )
             changes.result["state"] = RUNNING
+            changes.pending.clear()
     elif wanted in ("started", "stopped", "restarted", "killed"):
         plan_signal(task, view, wanted, changes)
 
@@ -112,10 +167,12 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state
     if state is None or is_unknown(task, view):
-        why = "its node cannot be reached" if state is None else f"its state is {state!r}"
-        raise Invalid(f"whether {view.label} runs is unknown: {why}. Nothing was done", state=state)
+        raise Invalid(
+            f"whether {view.label} runs is unknown: {no_state(view)}. Nothing was done", state=state
+        )
     goal = RUNNING if wanted in ("started", "restarted") else STOPPED
-    signal = signal_for(wanted, state, "command" in changes.after)
+    anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
+    signal = signal_for(wanted, state, anew)
     if signal is None:
         if state != goal and task.options["wait"] and not task.check_mode:
             wait_for_state(task, view.service.id, goal)
@@ -123,6 +180,8 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
         return
     check_capability(view, "powerSignals", signal)
     changes.result["state"] = goal
+    if signal in ("start", "stop and start"):
+        changes.pending.clear()
     changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
 
 
@@ -132,15 +191,17 @@ def is_unknown(task: Task, view: View) -> bool:
     return signals and view.service.status == ACTIVE and view.state not in KNOWN
 
 
-def signal_for(wanted: str, state: str, new_command: bool) -> str | None:
+def signal_for(wanted: str, state: str, anew: bool) -> str | None:
     """Return the signal to send, or ``None`` when the state is right or on its way.
 
-    Only a start takes up a new command, as a restart keeps the container: so it is stopped and started.
+    A restart keeps the container, and with it the command and the ports. Where something is written that
+    waits for a new one, ``anew`` asks for a stop and a start in its place.
     """
     if wanted == "started":
-        return None if state == RUNNING or state in ON_ITS_WAY_UP else "start"
+        up = state == RUNNING or state in ON_ITS_WAY_UP
+        return "start" if not up else "stop and start" if anew else None
     if wanted == "restarted":
-        return "start" if state == STOPPED else "stop and start" if new_command else "restart"
+        return "start" if state == STOPPED else "stop and start" if anew else "restart"
     if state == STOPPED or (state == STOPPING and wanted == "stopped"):
         return None
     return "kill" if wanted == "killed" else "stop"
@@ -157,54 +218,110 @@ def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
         signal = "start"
     if signal == "restart":
         restart(task, view)
-    else:
-        act(
-            task,
-            lambda: task.client.power(id, signal),
-            lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
-            f"{signal} of {view.label}",
-        )
+        return
+    act(
+        task,
+        lambda: task.client.power(id, signal),
+        lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
+        f"{signal} of {view.label}",
+    )
     if task.options["wait"]:
         wait_for_state(task, id, goal)
+        if signal == "start":
+            settle(task, id)
 
 
 def restart(task: Task, view: View) -> None:
-    """Restart. When the answer is lost, the uptime tells whether it happened; it is not asked for twice."""
+    """Restart, and wait until it was seen to begin and to end. It is never asked for twice.
+
+    The metrics may show it late: a container that runs may be the one that is about to be stopped. What shows
+    a restart is another state, or an uptime that began after the call.
+    """
     id = view.service.id
-    before = uptime(task, id)
+    first, at = look(task, id), time.monotonic()
     try:
         task.client.power(id, "restart")
     except OpenOutcome as error:
-        after = uptime(task, id)
-        if before is None or after is None or after >= before:
+        if not look_for(lambda: restarted_since(task, id, first)):
             raise OutcomeUnknown(
                 f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
             ) from error
+        task.client.carried_out += 1
+    if task.options["wait"]:
+        with_last_words(task, id, lambda: wait_for_restart(task, view, at))
 
 
-def uptime(task: Task, id: str) -> int | None:
-    """Return for how many seconds the container has run, if that is known."""
-    metrics = task.client.metrics([id])[id]
-    return None if metrics is None else metrics.uptime_seconds
+def restarted_since(task: Task, id: str, first: Sight) -> bool:
+    """Tell whether a restart is beyond doubt: the uptime went back, or what ran runs no longer."""
+    now = look(task, id)
+    if first.state == RUNNING and now.state in (STOPPED, STARTING, STOPPING):
+        return True
+    return first.uptime is not None and now.uptime is not None and now.uptime < first.uptime
 
 
-def start_if_needed(task: Task, view: View, new_command: bool) -> None:
-    """Start what was just resumed, unless the platform did: that was with the command from before."""
-    wait_until_known(task, view)
+def wait_for_restart(task: Task, view: View, at: float) -> None:
+    """Wait for the end of a restart that was asked for at this moment, and warn where nothing showed it."""
+
+    def read() -> tuple[str | None, bool]:
+        now = look(task, view.service.id)
+        return now.state, now.state == RUNNING and now.shows_start_after(at)
+
+    before: tuple[str | None, bool] = (RUNNING, False)
+    passage = wait_through(
+        task,
+        read,
+        lambda now: now[0] != RUNNING,
+        lambda now: f"the container's state is {now[0] or 'unknown: its node cannot be reached'}",
+        f"the restart of {view.label}",
+        before=before,
+        passed=lambda now: now[1],
+    )
+    if not passage.began:
+        task.warn(
+            f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing showed "
+            "that it began: its state stayed running, and its uptime did not begin anew"
+        )
+
+
+def start_if_needed(task: Task, view: View) -> None:
+    """Start what was just resumed, unless the platform did: that may be with the command from before."""
+    wait_for_news(task, view)
     now = observe(task, view.service.id)
     if now.state in ON_ITS_WAY_UP:
         wait_for_state(task, view.service.id, RUNNING)
     signal = "start"
     if now.state in (RUNNING, *ON_ITS_WAY_UP):
-        if not new_command:
+        if not waiting_for_start(task, view.service.id):
             return
         signal = "stop and start"
     check_capability(now, "powerSignals", signal)
     send_signal(task, now, signal, RUNNING)
 
 
+def wait_for_news(task: Task, view: View) -> None:
+    """Wait until the node tells how a service is that was just resumed, but not for long: it is billed again.
+
+    :raises WaitEnded: with what it costs, and what to do.
+    """
+    seconds = min(task.options["wait_timeout"], SECONDS_TO_TELL)
+    try:
+        wait_until_known(replace(task, options={**task.options, "wait_timeout": seconds}), view)
+    except WaitEnded:
+        why = f"no state was told within {seconds:g} seconds" if has_power(task, view) else NO_POWER
+        raise WaitEnded(
+            f"{view.label} is resumed, {rates(view)}, but whether it runs is not known: {why}. No start was "
+            "sent. Try state: started again later, or end the cost with state: suspended",
+            **last_words(task, view.service.id),
+        ) from None
+
+
 def wait_until_known(task: Task, view: View) -> None:
-    """Wait until the node tells of a container how it is."""
+    """Wait until the node tells of a container how it is.
+
+    :raises WaitEnded: at once for a service that has nothing to start and tells no state.
+    """
+    if not has_power(task, view) and read_state(task, view.service.id) not in KNOWN:
+        raise WaitEnded(f"whether {view.label} runs is not known: {NO_POWER}. Set state: present")
     wait_until(
         task,
         lambda: read_state(task, view.service.id),
@@ -212,6 +329,12 @@ def wait_until_known(task: Task, view: View) -> None:
         lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
         f"a known state of {view.label}",
     )
+
+
+def has_power(task: Task, view: View) -> bool:
+    """Tell whether the service, as it is now, takes power signals, so far as it says what it offers."""
+    offered = read_service(task, view.service.id).capabilities
+    return offered is None or "powerSignals" in offered
 
 
 def check_capability(view: View, capability: str, what: str) -> None:

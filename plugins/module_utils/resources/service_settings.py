@@ -5,17 +5,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from ..api.errors import Refused
 from ..api.models import Dimensions, Project, Scale
 from .money import Cost, from_millicents, read_amount, shown
+from .pending import COMMAND, NETWORK
 from .plan import Step, Task
 from .problems import Invalid
-from .service_view import SUSPENDED, WITH_SETTINGS, View
-from .waiting import act
+from .service_pending import settle, write_noted
+from .service_view import (
+    ACTIVE,
+    RUNNING,
+    STOPPED,
+    SUSPENDED,
+    WITH_SETTINGS,
+    Sight,
+    View,
+    look,
+    read_settings,
+    read_state,
+)
+from .waiting import QUIET_SECONDS, act, look_for
 
 
 @dataclass
@@ -26,6 +41,10 @@ class Changes:
     after: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
     cost: Cost | None = None
+    pending: set[str] = field(default_factory=set)
+    """What is going to wait for a start from stop when all steps are done."""
+    just_ordered: bool = False
+    """Whether this very task has ordered the service, so that nothing is used yet."""
 
     def add(self, summary: str, run: Callable[[], Any], **after: Any) -> None:
         """Add a step and what it shows in the diff."""
@@ -38,8 +57,9 @@ def plan_settings(task: Task, view: View, project: Project | None, resumes: bool
     check_fixed(task, view)
     if project is not None:
         plan_project(task, view, project, changes)
-    if task.options["dimensions"] is not None:
-        plan_scale(task, view, resumes, changes)
+    size = wanted_size(task, view, changes)
+    if size is not None:
+        plan_scale(task, view, size, resumes, changes)
     if task.options["command"] is not None:
         plan_command(task, view, resumes, changes)
     if task.options["public"] is not None:
@@ -80,32 +100,70 @@ def plan_project(task: Task, view: View, project: Project, changes: Changes) -> 
     )
 
 
-def plan_scale(task: Task, view: View, resumes: bool, changes: Changes) -> None:
+def wanted_size(task: Task, view: View, changes: Changes) -> dict[str, Any] | None:
+    """Return the size that the task asks for, by its parts or by a preset."""
+    if task.options["dimensions"] is not None or task.options["preset"] is None:
+        size: dict[str, Any] | None = task.options["dimensions"]
+        return size
+    return None if changes.just_ordered else size_of_preset(task, view)
+
+
+def size_of_preset(task: Task, view: View) -> dict[str, Any]:
+    """Return the size that a preset stands for. Only a quote tells it (Order fields).
+
+    :raises Invalid: when it does not, so that nobody can say whether the service has this size.
+    """
+    service, preset = view.service, task.options["preset"]
+    body = {
+        "productSlug": service.product.slug if service.product else task.options["product"],
+        "hostId": service.host.id if service.host else task.options["host"],
+        "presetId": preset,
+    }
+    try:
+        size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
+    except Refused as error:
+        if error.status in (401, 403):
+            raise
+        raise unknown_preset(view, preset, error.message) from None
+    if size is None:
+        raise unknown_preset(view, preset, "the quote names no dimensions")
+    return size.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+
+
+def unknown_preset(view: View, preset: str, why: str) -> Invalid:
+    """Say that a preset cannot be compared with what is there."""
+    return Invalid(
+        f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions in its place, "
+        "or neither to leave the size alone; nothing changed"
+    )
+
+
+def plan_scale(task: Task, view: View, size: dict[str, Any], resumes: bool, changes: Changes) -> None:
     """Plan another size, after all that the platform would refuse it for."""
     service = view.service
     current = service.dimensions or Dimensions()
     known = current.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
-    given = {name: value for name, value in task.options["dimensions"].items() if value is not None}
-    target = {**known, **given}
+    target = {**known, **{name: value for name, value in size.items() if value is not None}}
     if target == known:
         return
     if service.pricing and service.pricing.is_free:
         raise Invalid(f"{view.label} is free, and a free service cannot be resized")
     if service.status == SUSPENDED and not resumes:
         raise Invalid(f"{view.label} is suspended, and a suspended service cannot be resized; start it first")
+    view.settings = view.settings or read_settings(task, service)
     scale = view.settings.scale if view.settings else None
     if scale is None:
         raise Invalid(f"{view.label} does not offer another size")
     if scale.editable is False and not resumes:  # a suspended service is locked until it is resumed
         raise Invalid(f"the size of {view.label} is locked: {scale.locked_reason or 'no reason was given'}")
     check_scale(view, scale, target)
-    size = Dimensions(**target)
+    changed = Dimensions(**target)
     changes.cost = scale_cost(view, scale, target)
     check_budget(task, changes.cost.after, f"the new size of {view.label}")
-    changes.result["dimensions"] = size.as_dict()
+    changes.result["dimensions"] = changed.as_dict()
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
-        lambda: task.client.set_scale(service.id, size),
+        lambda: task.client.set_scale(service.id, changed),
         dimensions=target,
         monthly=shown(changes.cost.after),
     )
@@ -156,6 +214,26 @@ def scale_cost(view: View, scale: Scale, target: dict[str, Any]) -> Cost:
     return Cost(None if before is None else from_millicents(before), after)
 
 
+def check_limit(task: Task) -> None:
+    """Refuse a ``max_monthly`` that is no amount, whether or not anything is ordered."""
+    if task.options["max_monthly"] is not None:
+        read_amount(task.options["max_monthly"], "max_monthly")
+
+
+def warn_over_budget(task: Task, view: View) -> None:
+    """Tell where a service that is left as it is costs more than ``max_monthly`` (Service, full form)."""
+    limit = task.options["max_monthly"]
+    billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
+    if limit is None or billed is None:
+        return
+    most, running = read_amount(limit, "max_monthly"), from_millicents(billed)
+    if running > most:
+        task.warn(
+            f"{view.label} costs {shown(running)} a month, over max_monthly {shown(most)}, and is left as it "
+            "is: the limit refuses orders, new sizes and resumptions"
+        )
+
+
 def check_budget(task: Task, monthly: Decimal | None, what: str) -> None:
     """Refuse what would cost more than ``max_monthly``.
 
@@ -185,19 +263,39 @@ def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> Non
         return
     if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
-    if not starts_anew(task, view):
-        task.warn(f"the new command of {view.label} takes effect at its next start")
-    changes.add(
-        f"set the command of {view.label}" if wanted else f"restore the original command of {view.label}",
-        lambda: task.client.set_command(view.service.id, wanted),
-        command=wanted,
-    )
+    if not starts_anew(task, view, changes):
+        task.warn(
+            f"the new command of {view.label} takes effect at its next start; state: restarted stops and "
+            "starts it"
+        )
+    id, waits = view.service.id, state_now(task, view) != STOPPED
+    if waits:
+        changes.pending.add(COMMAND)
+
+    def write() -> None:
+        if waits:
+            write_noted(task, id, COMMAND, lambda: task.client.set_command(id, wanted))
+        else:
+            task.client.set_command(id, wanted)
+
+    what = "set the command" if wanted else "restore the original command"
+    changes.add(f"{what} of {view.label}", write, command=wanted)
 
 
-def starts_anew(task: Task, view: View) -> bool:
-    """Whether the wished state has a start in it, which is when a container takes up a command."""
+def starts_anew(task: Task, view: View, changes: Changes) -> bool:
+    """Whether the wanted state has a start in it, which is when a container takes up a command."""
     wanted = task.options["state"]
-    return wanted == "restarted" or (wanted == "started" and view.state in (None, "stopped", "stopping"))
+    if wanted == "started":
+        stopped = view.state in (None, "stopped", "stopping") or view.service.status == SUSPENDED
+        return stopped or changes.just_ordered
+    return bool(wanted == "restarted")
+
+
+def state_now(task: Task, view: View) -> str | None:
+    """Return the container's state for a setting that a stopped one needs no further start for."""
+    if view.service.status != ACTIVE or view.state is not None:
+        return view.state if view.service.status == ACTIVE else None
+    return read_state(task, view.service.id)
 
 
 def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> None:
@@ -212,15 +310,51 @@ def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> Non
         raise Invalid(f"the network of {view.label} cannot be changed")
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
     what = f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet"
+    if task.options["state"] == "restarted":  # a restart does not read ports again, a start from stop does
+        changes.pending.add(NETWORK)
     changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)
 
 
 def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
-    """Open or close a service. What the same wish does twice is not shown, so it is looked at before."""
+    """Open or close a service. What the same change does twice is not shown, so look before sending again.
+
+    The platform recreates a running container for it. Where the uptime shows that it did not, the change
+    waits for the next start.
+    """
     id = view.service.id
+    first, at = look(task, id), time.monotonic()
 
     def reached() -> bool:
         network = task.client.settings(id).network
         return network is not None and network.is_public == wanted
 
-    act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+    def change() -> None:
+        act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+
+    if first.state != RUNNING:
+        change()
+        return
+    before = view.pending
+    write_noted(task, id, NETWORK, change)
+    if task.options["state"] == "restarted" or (task.options["wait"] and runs_on(task, id, first, at)):
+        return
+    if NETWORK not in before:
+        settle(task, id, NETWORK)
+
+
+def runs_on(task: Task, id: str, first: Sight, at: float) -> bool:
+    """Tell whether the container is seen to run on as it was, and warn that it was not recreated.
+
+    Where its uptime is not known nobody can say so, and the platform's word holds (Settings, rule 3).
+    """
+    if first.uptime is None or look_for(lambda: look(task, id).shows_start_after(at)):
+        return False
+    last = look(task, id)
+    if last.uptime is None:
+        return False
+    task.warn(
+        f"the network change was accepted, but within {QUIET_SECONDS:g} seconds nothing showed that the "
+        f"container was recreated for it: it has run for {last.uptime} seconds. The change takes effect at "
+        "its next start; state: restarted stops and starts it"
+    )
+    return True

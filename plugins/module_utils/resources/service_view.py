@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,7 @@ from ..api.models import Service, Settings
 from .money import from_millicents, shown
 from .plan import Task
 from .problems import Missing, WaitEnded
+from .service_pending import waiting_for_start
 from .waiting import wait_until
 
 ACTIVE, SUSPENDED, PROVISIONING = "ACTIVE", "SUSPENDED", "PROVISIONING"
@@ -22,9 +24,12 @@ FAILED, AWAITING_ADMIN = "FAILED", "AWAITING_ADMIN"
 DELETING, DELETED = "DELETING", "DELETED"
 STATUSES = (PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, DELETED, FAILED)
 """Those that the specification shows. The platform may have others."""
+RUNNING, STOPPED, STARTING, STOPPING, INSTALLING = "running", "stopped", "starting", "stopping", "installing"
 LOG_LINES_ON_TIMEOUT = 10
 WITH_SETTINGS = ("GAME", "APP")
 """The families that settings apply to (Settings). How the others refuse them is not shown."""
+STATE_MATTERS = {ACTIVE: ("started", "stopped", "restarted", "killed"), SUSPENDED: ("started",)}
+"""For which wanted states the container's own is read, by status."""
 
 T = TypeVar("T")
 
@@ -34,16 +39,18 @@ class View:
     """A service with what was read beside it.
 
     ``settings`` is ``None`` where the service offers none, or nothing needed them. ``state`` is the
-    container's; ``None`` means that it is unknown, or that nothing needed it.
+    container's; ``None`` means that it is unknown, or that nothing needed it. ``pending`` are the kinds of
+    settings that are written and wait for a start.
     """
 
     service: Service
     settings: Settings | None = None
     state: str | None = None
+    pending: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the service for the result, with the container's state beside its status."""
-        return {**self.service.as_dict(), "state": self.state}
+        return {**self.service.as_dict(), "state": self.state, "pending_restart": list(self.pending)}
 
     @property
     def label(self) -> str:
@@ -68,6 +75,32 @@ def read_state(task: Task, id: str) -> str | None:
     return None if metrics is None else metrics.state
 
 
+@dataclass(frozen=True)
+class Sight:
+    """What the metrics said of a container at a moment: ``state`` is ``None`` where they said nothing."""
+
+    at: float
+    state: str | None
+    uptime: int | None
+
+    def shows_start_after(self, moment: float) -> bool:
+        """Tell whether the container was started since, or is being started or stopped.
+
+        Uptimes are whole seconds, so one that began in the second before counts as well.
+        """
+        if self.state == RUNNING:
+            return self.uptime is not None and self.uptime <= self.at - moment + 1
+        return self.state in (STOPPED, STARTING, STOPPING, INSTALLING)
+
+
+def look(task: Task, id: str) -> Sight:
+    """Look at a container."""
+    metrics = task.client.metrics([id])[id]
+    if metrics is None:
+        return Sight(time.monotonic(), None, None)
+    return Sight(time.monotonic(), metrics.state, metrics.uptime_seconds)
+
+
 def read_settings(task: Task, service: Service) -> Settings | None:
     """Return the settings, ``None`` where the service offers none (Settings)."""
     if service.family not in WITH_SETTINGS:
@@ -83,12 +116,12 @@ def read_settings(task: Task, service: Service) -> Settings | None:
 def observe(task: Task, id: str) -> View:
     """Read the service and what the wish of the user needs beside it, and nothing more."""
     service = read_service(task, id)
-    view = View(service)
+    view = View(service, pending=waiting_for_start(task, id))
     options = task.options
     settled = service.status not in (PROVISIONING, AWAITING_ADMIN, FAILED)
     if settled and any(options[name] is not None for name in ("public", "command", "dimensions")):
         view.settings = read_settings(task, service)
-    if options["state"] in ("started", "stopped", "restarted", "killed") and service.status == ACTIVE:
+    if options["state"] in STATE_MATTERS.get(service.status, ()):
         view.state = read_state(task, id)
     return view
 
@@ -99,7 +132,7 @@ def managed(view: View, options: Mapping[str, Any], project: str | None) -> dict
     shown_state: dict[str, Any] = {"name": service.name, "status": service.status}
     if view.state is not None:
         shown_state["state"] = view.state
-    if options["dimensions"] is not None and service.dimensions is not None:
+    if (options["dimensions"] or options["preset"]) is not None and service.dimensions is not None:
         shown_state["dimensions"] = service.dimensions.model_dump(
             include={"cpu_cores", "ram_gb", "storage_gb"}
         )

@@ -103,13 +103,15 @@ def wait_through(
     *,
     before: T,
     quiet: float = QUIET_SECONDS,
+    passed: Callable[[T], bool] = lambda now: False,
 ) -> Passage[T]:
     """Wait until something that a call set in motion was seen to begin and then to end.
 
     A platform may show late that it began, or never. So it counts as over only when it was seen ``under_way``
     and is no more, or when nothing changed for ``quiet`` seconds; then the passage tells that its start was
     not seen, and the caller warns. ``before`` is what ``read`` returned before the call; ``under_way`` may
-    raise to end the wait at once.
+    raise to end the wait at once. ``passed`` tells where a single look shows that it began and ended, though
+    it was never seen under way.
 
     :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
     """
@@ -123,6 +125,7 @@ def wait_through(
         if under_way(now):
             passage.began = True
             return False
+        passage.began = passage.began or passed(now)
         return passage.began or time.monotonic() - still_since >= quiet
 
     def longest_pause() -> float:
@@ -133,6 +136,16 @@ def wait_through(
 
     wait_until(task, read, over, describe, goal, longest_pause=longest_pause)
     return passage
+
+
+def look_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
+    """Look for a sign again and again for as long as it may take to show; tell whether it was seen."""
+    until = time.monotonic() + seconds
+    while not seen():
+        if time.monotonic() >= until:
+            return False
+        time.sleep(min(0.5, max(until - time.monotonic(), 0)))
+    return True
 
 
 def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:

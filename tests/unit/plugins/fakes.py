@@ -35,6 +35,7 @@ class FakeClient:
         self.service_records: dict[str, dict[str, Any]] = {}
         self.setting_records: dict[str, dict[str, Any]] = {}
         self.states: dict[str, Any] = {}
+        self.uptimes: dict[str, int | None] = {}
         self.backup_records: dict[str, list[dict[str, Any]]] = {}
         self.snapshot_records: dict[str, list[dict[str, Any]]] = {}
         self.project_records: dict[str, dict[str, Any]] = {}
@@ -104,7 +105,9 @@ class FakeClient:
 
     def metrics(self, ids: list[str]) -> dict[str, m.Metrics | None]:
         return {
-            id: None if self.states[id] is None else m.Metrics(state=self.states[id], uptime_seconds=100)
+            id: None
+            if self.states[id] is None
+            else m.Metrics(state=self.states[id], uptime_seconds=self.uptimes.get(id, 100))
             for id in ids
         }
 
@@ -150,7 +153,12 @@ class FakeClient:
 
     def power(self, id: str, signal: str) -> None:
         goal = "running" if signal in ("start", "restart") else "stopped"
-        self._call("power", (id, signal), lambda: self.states.update({id: goal}))
+
+        def obey() -> None:
+            self.states[id] = goal
+            self.uptimes[id] = 0
+
+        self._call("power", (id, signal), obey)
 
     def suspend(self, id: str) -> None:
         self._call("suspend", (id,), lambda: self.service_records[id].update(status="SUSPENDED"))
@@ -162,8 +170,11 @@ class FakeClient:
         self._call("delete_service", (id,), lambda: self.service_records.pop(id, None))
 
     def set_network(self, id: str, is_public: bool) -> None:
-        network = self.setting_records[id]["network"]
-        self._call("set_network", (id, is_public), lambda: network.update(isPublic=is_public))
+        def change() -> None:
+            self.setting_records[id]["network"].update(isPublic=is_public)
+            self.uptimes[id] = 0  # the container is recreated
+
+        self._call("set_network", (id, is_public), change)
 
     def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
         size = dimensions.model_dump(by_alias=True)

@@ -1,0 +1,222 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Power holds only once it was seen, nothing wakes what sleeps by accident, and no wait is without hope."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
+    Invalid,
+    OutcomeUnknown,
+    WaitEnded,
+)
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils.resources.platform import id_of, run, writes
+
+RATES = {"monthlyMillicents": 10000, "storageMonthlyMillicents": 1500, "billedMonthlyMillicents": 1500}
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> Clock | None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    return None if "sandbox" in request.fixturenames else Clock(monkeypatch)
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    client = FakeClient()
+    client.add_service("s")
+    return client
+
+
+def done(client: FakeClient, **given: Any) -> tuple[Any, Task]:
+    task = task_of(SERVICE, client, id="s", **given)
+    return carry_out(SERVICE.plan(task)), task
+
+
+def late(client: FakeClient, **shown: Any) -> None:
+    """Let the metrics show the same after a signal as before it, until a test shows something else."""
+
+    def stay() -> None:
+        client.states["s"] = shown.get("state", "running")
+        client.uptimes["s"] = shown.get("uptime", 100)
+
+    client.after["power"] = stay
+
+
+# --- A restart is seen to begin -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("looks", "pauses"),
+    [
+        ([{"uptimes": 0}], 1),
+        ([{}, {"states": "stopping"}, {"states": "starting"}, {"states": "running", "uptimes": 0}], 4),
+        ([{}, {"states": "stopped"}, {}, {}, {"states": "running", "uptimes": None}], 5),
+    ],
+    ids=["the uptime begins anew", "the state moves", "only the state tells"],
+)
+def test_a_restart_is_over_once_it_was_seen(
+    client: FakeClient, clock: Clock, looks: list[dict[str, Any]], pauses: int
+) -> None:
+    late(client)
+
+    def show(look: dict[str, Any]) -> None:
+        for what, value in look.items():
+            getattr(client, what)["s"] = value
+
+    clock.then = [lambda look=look: show(look) for look in looks]  # type: ignore[misc]
+    _result, task = done(client, state="restarted")
+    assert len(clock.pauses) == pauses
+    assert client.calls == [("power", "s", "restart")]
+    assert task.warnings == []
+
+
+def test_a_restart_of_which_nothing_shows_holds_after_a_quiet_time_with_a_warning(
+    client: FakeClient, clock: Clock
+) -> None:
+    late(client, uptime=200)
+    begun = clock.now
+    _result, task = done(client, state="restarted")
+    assert 10 <= clock.now - begun < 11
+    (warning,) = task.warnings
+    assert "within 10 seconds nothing showed that it began" in warning
+
+
+def test_a_restart_that_is_not_waited_for_is_not_looked_for(client: FakeClient, clock: Clock) -> None:
+    late(client)
+    done(client, state="restarted", wait=False)
+    assert clock.pauses == []
+
+
+def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
+    client: FakeClient, clock: Clock
+) -> None:
+    def lose() -> None:
+        client.uptimes["s"] = 100
+        raise Interrupted("POST: reset")
+
+    client.after["power"] = lose
+    clock.then = [lambda: None, lambda: None, lambda: client.uptimes.update(s=1)]
+    done(client, state="restarted")
+    assert client.calls == [("power", "s", "restart")]
+    assert client.carried_out == 1
+
+
+def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClient) -> None:
+    def lose() -> None:
+        raise Interrupted("POST: reset")
+
+    client.uptimes["s"] = 0
+    client.before["power"] = lose
+    with pytest.raises(OutcomeUnknown, match="Nothing was sent again"):
+        done(client, state="restarted")
+
+
+def test_a_restart_that_the_platform_shows_late(sandbox: Sandbox) -> None:
+    """The state stays running and the uptime goes on for two seconds: what runs then is the old process."""
+    sandbox.profile("plain", **{"restart.state": "running", "restart.uptime": "2 s late"})
+    id = id_of(sandbox, "one")
+    sandbox.clock(advance=60)
+    result = run(sandbox, SERVICE, name="one", state="restarted")
+    assert not result.get("failed"), result
+    assert "warnings" not in result
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]
+    assert (metrics["state"], metrics["uptimeSeconds"] <= 5) == ("running", True)
+
+
+# --- What sleeps ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_restart_wakes_nothing(client: FakeClient, check_mode: bool) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    with pytest.raises(Invalid, match=r"from 1\.50 to 10\.00 a month") as caught:
+        SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state="restarted"))
+    assert "state: started" in caught.value.message
+    assert "state: resumed" in caught.value.message
+    assert client.calls == []
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_start_that_wakes_says_what_it_costs(client: FakeClient, check_mode: bool) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    task = task_of(SERVICE, client, check_mode, id="s", state="started")
+    plan = SERVICE.plan(task)
+    assert [warning for warning in task.warnings if "from 1.50 to 10.00 a month" in warning]
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_change"] == "8.50"
+
+
+def test_resumed_resumes_and_sends_no_start(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    task = task_of(SERVICE, client, id="s", state="resumed")
+    plan = SERVICE.plan(task)
+    assert plan.result["status"] == "ACTIVE"
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_after"] == "10.00"
+    assert carry_out(plan)["status"] == "ACTIVE"
+    assert client.calls == [("resume", "s")]
+    assert task.warnings == []
+    assert not SERVICE.plan(task).changed, "what is in service stays as it is, stopped or not"
+
+
+def test_resumed_keeps_to_the_budget(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    with pytest.raises(Invalid, match="over max_monthly"):
+        done(client, state="resumed", max_monthly="9.99")
+
+
+# --- What tells no state --------------------------------------------------------------------------------
+
+
+def test_what_tells_no_state_is_not_resumed_to_be_started(sandbox: Sandbox) -> None:
+    """A bucket has no container: after the resume, which is billed, nothing could ever show that it runs."""
+    sandbox.profile("plain", **{"metrics.no_container": "null"})
+    sandbox.seed({"services": [{"name": "store", "product": "bucket", "status": "SUSPENDED"}]})
+    sandbox.clear_journal()
+    refused = run(sandbox, SERVICE, name="store", state="started")
+    assert refused["failed"]
+    assert "family BUCKET has none" in refused["msg"]
+    assert "state: resumed" in refused["msg"]
+    assert writes(sandbox) == []
+    assert run(sandbox, SERVICE, name="store", state="resumed")["service"]["status"] == "ACTIVE"
+
+
+def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"metrics.no_container": "null"})
+    size = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 50}
+    order = {"product": "bucket", "host": "node-paris-1", "dimensions": size}
+    looks = len(sandbox.journal("resources.metrics"))
+    result = run(sandbox, SERVICE, name="store", state="started", **order)
+    assert result["failed"]
+    assert "offers no power signals" in result["msg"]
+    assert result["changed"] and result["service_id"]
+    assert len(sandbox.journal("resources.metrics")) - looks <= 4
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "seconds", "why"),
+    [(["powerSignals"], 60, "no state was told within 60 seconds"), ([], 0, "offers no power signals")],
+)
+def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
+    client: FakeClient, clock: Clock, capabilities: list[str], seconds: int, why: str
+) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=capabilities)
+    client.after["resume"] = lambda: client.states.update(s=None)
+    begun = clock.now
+    with pytest.raises(WaitEnded, match=why) as caught:
+        done(client, state="started")
+    assert "from 1.50 to 10.00 a month" in caught.value.message
+    assert "state: suspended" in caught.value.message
+    assert clock.now - begun == pytest.approx(seconds)
+    assert client.calls == [("resume", "s")]

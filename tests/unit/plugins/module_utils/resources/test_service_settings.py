@@ -1,0 +1,147 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nothing that a task asks of an existing service is ignored: changed, refused, or said to have no effect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import Refused
+from ansible_collections.hosted.services.plugins.module_utils.resources.app import APP
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Resource, Task
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils.resources.quote import QUOTE
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils.resources.platform import run, writes
+
+BIGGER = {"cpuCores": 4, "ramGb": 8, "storageGb": 40}
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeClient:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    Clock(monkeypatch)
+    client = FakeClient()
+    client.add_service("s")
+    return client
+
+
+def planned(client: FakeClient, resource: Resource = SERVICE, **given: Any) -> tuple[Plan, Task]:
+    task = task_of(resource, client, **given)
+    return resource.plan(task), task
+
+
+# --- Presets --------------------------------------------------------------------------------------------
+
+
+def test_a_preset_of_another_size_is_a_change_of_size(client: FakeClient) -> None:
+    client.quote_answer["dimensions"] = BIGGER
+    plan, _task = planned(client, id="s", preset="large")
+    assert client.quoted == {"productSlug": "nginx", "hostId": "nd_1", "presetId": "large"}
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_after"] == "2.12"
+    assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
+    assert (plan.before["dimensions"]["ram_gb"], plan.after["dimensions"]["ram_gb"]) == (4, 8)
+    carry_out(plan)
+    assert client.calls == [("set_scale", "s", (4, 8, 40))]
+    assert not planned(client, id="s", preset="large")[0].changed
+
+
+def test_a_preset_keeps_to_the_rules_of_a_size(client: FakeClient) -> None:
+    client.quote_answer["dimensions"] = {**BIGGER, "storageGb": 10}
+    with pytest.raises(Invalid, match="a disk cannot shrink"):
+        planned(client, id="s", preset="small")
+    client.quote_answer["dimensions"] = BIGGER
+    with pytest.raises(Invalid, match="over max_monthly"):
+        planned(client, id="s", preset="large", max_monthly="2")
+
+
+def test_a_preset_whose_size_nobody_tells_is_refused(client: FakeClient) -> None:
+    with pytest.raises(Invalid, match=r"the size of preset 'large' .* the quote names no dimensions"):
+        planned(client, id="s", preset="large")
+
+    def refuse(order: dict[str, Any]) -> Any:
+        raise Refused("POST /api/order/quote: unknown preset huge", 422)
+
+    client.quote = refuse  # type: ignore[method-assign]
+    with pytest.raises(Invalid, match=r"'huge' .* unknown preset huge.*Set dimensions in its place"):
+        planned(client, id="s", preset="huge")
+
+
+def test_an_order_by_preset_is_unchanged_when_it_is_run_again(sandbox: Sandbox) -> None:
+    order = {"name": "new", "product": "minecraft", "host": "node-paris-1", "preset": "preset-small"}
+    first = run(sandbox, SERVICE, **order)
+    assert not first.get("failed"), first
+    sandbox.clear_journal()
+    again = run(sandbox, SERVICE, **order)
+    assert (again["changed"], again.get("failed")) == (False, None)
+    larger = run(sandbox, SERVICE, **{**order, "preset": "preset-large"})
+    assert larger["changed"], larger
+    assert [route for route in writes(sandbox) if route != "order.quote"] == ["settings.scale"]
+
+
+# --- What an order alone uses ---------------------------------------------------------------------------
+
+
+def test_what_an_order_alone_uses_is_said_to_have_no_effect(client: FakeClient) -> None:
+    given: dict[str, Any] = {
+        "variables": {"PASSWORD": "hunter2"},
+        "options": [{"option": "o", "choice": "c"}],
+    }
+    plan, task = planned(client, id="s", **given)
+    assert not plan.changed
+    (warning,) = task.warnings
+    assert "variables and options had no effect" in warning
+    assert "hunter2" not in warning
+
+
+def test_what_an_order_uses_in_this_very_task_is_not(client: FakeClient) -> None:
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    order = {"product": "nginx", "host": "nd_1", "dimensions": size, "variables": {"A": "1"}}
+    plan, task = planned(client, name="new", max_monthly="2", **order)
+    client.after["order"] = lambda: client.service_records["svc_2"]["pricing"].update(
+        billedMonthlyMillicents=9000
+    )
+    carry_out(plan)
+    assert task.warnings == []
+
+
+# --- The limit ------------------------------------------------------------------------------------------
+
+AMOUNTS = ["12,50", "-5", "", "NaN", "Infinity", "1_000", "five", " "]
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("state", ["present", "suspended", "absent"])
+def test_the_form_of_the_limit_is_checked_though_nothing_is_ordered(
+    client: FakeClient, amount: str, state: str
+) -> None:
+    with pytest.raises(Invalid, match=f"max_monthly is '{amount}'"):
+        planned(client, id="s", state=state, max_monthly=amount)
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_the_form_of_the_limit_is_checked_before_anything_is_read(client: FakeClient, amount: str) -> None:
+    with pytest.raises(Invalid, match=f"max_monthly is '{amount}'"):
+        planned(client, APP, slug="shop", max_monthly=amount)
+    with pytest.raises(Invalid, match=f"max_monthly is '{amount}'"):
+        planned(client, QUOTE, max_monthly=amount)
+
+
+@pytest.mark.parametrize(("most", "over"), [("1.05", True), ("1.06", False)])
+def test_what_runs_above_the_limit_is_told(client: FakeClient, most: str, over: bool) -> None:
+    plan, task = planned(client, id="s", max_monthly=most)
+    assert not plan.changed
+    assert [("costs 1.06 a month, over max_monthly 1.05" in w) for w in task.warnings] == [True] * over
+
+
+def test_the_rate_that_runs_counts_not_the_full_one(client: FakeClient) -> None:
+    pricing = {"monthlyMillicents": 10000, "billedMonthlyMillicents": 1500}
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=pricing)
+    assert planned(client, id="s", max_monthly="2")[1].warnings == []
