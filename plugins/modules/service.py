@@ -169,7 +169,7 @@ options:
       - A service whose project was deleted joins the default project, where O(project) does not find it. So an order
         is refused while a service of its name and product is in the default project. It is refused also where
         O(project) is empty and came after that service. Without this option, move the service with O(id) and
-        C(new_project).
+        O(new_project).
       - The platform does not show which project is the default one. It is taken to be the oldest.
       - A service of the name in any other project is named in a warning, and the order is placed.
       - Capitals, blanks, hyphens, underscores and full stops do not tell names apart here, as the platform may change
@@ -180,8 +180,11 @@ options:
     description:
       - File that the secrets which the platform generates with an order are written to, readable for its owner
         alone. They cannot be read again later. A file that is there is put aside.
-      - When it is not set and O(return_secrets) is false, they go to a file under C(~/.ansible/hosted_services),
-        and a warning says so.
+      - When it is not set and O(return_secrets) is false, they go to a file in C(hosted_services/secrets) of Ansible's
+        home, which is C(~/.ansible) by default, and a warning says so.
+      - Before the order is sent, a file of the size is written there and removed. Where that fails, nothing is ordered.
+      - A run that ends between the order and the file, such as one that is killed, leaves a note in
+        C(hosted_services/secrets/unkept). The next task on the service warns of it.
     type: path
   return_secrets:
     description:

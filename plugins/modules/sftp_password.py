@@ -28,7 +28,12 @@ options:
     description:
       - File on the machine where the task runs that takes the password, as JSON with the keys C(host), C(port),
         C(username) and C(password), for its owner alone. A file that is there is put aside.
-      - If neither this nor O(return_secrets) is set, a file in C(~/.ansible/hosted_services/secrets) is used.
+      - If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) of Ansible's home is used,
+        which is C(~/.ansible) by default.
+      - Before the password is asked for, a file of the size is written there and removed. Where that fails, nothing is
+        asked for.
+      - A run that ends between the call and the file, such as one that is killed, leaves a note in
+        C(hosted_services/secrets/unkept). The next task on the service warns of it; set O(update_password=always) then.
     type: path
   return_secrets:
     description:
@@ -85,7 +90,7 @@ sftp_password:
       type: str
 secrets:
   description: The access with its password.
-  returned: when a password was made, and O(return_secrets) is set or the file could not be written
+  returned: when a password was made, and O(return_secrets) is set
   type: dict
   sample:
     host: node-1.example.com

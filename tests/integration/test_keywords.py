@@ -12,6 +12,7 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -355,4 +356,24 @@ def test_home_of_ansible_cfg_is_where_the_collection_keeps_its_files(
     assert run["Write"].result["changed"]
     kept = ansible.folder / "mine" / "hosted_services" / "environments"
     assert len(list(kept.glob("*.json"))) == 1
+    assert not (ansible.folder / ".ansible" / "hosted_services").exists()
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_home_of_ansible_cfg_is_where_secrets_are_kept(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """What the platform shows only once goes there when the task names no file."""
+    configuration = ansible.folder / "ansible.cfg"
+    with_home = configuration.read_text().replace("[defaults]", "[defaults]\nhome = {{CWD}}/mine")
+    configuration.write_text(with_home)
+    run = ansible.tasks(
+        "- hosted.services.service: {name: db, product: postgresql, host: node-paris-1, dimensions: "
+        "{cpu_cores: 1, ram_gb: 1, storage_gb: 10}}\n  name: Order",
+        in_process=in_process,
+        env={"ANSIBLE_HOME": None},
+    ).succeed()
+    kept = ansible.folder / "mine" / "hosted_services" / "secrets"
+    assert [path for path in kept.rglob("*") if path.is_file()] == [Path(run["Order"].result["secrets_file"])]
+    assert kept.stat().st_mode & 0o777 == 0o700
     assert not (ansible.folder / ".ansible" / "hosted_services").exists()

@@ -1,7 +1,17 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeping what the platform shows only once: on disk before anything else can fail."""
+"""Keeping what the platform shows only once: the place is proved before it is asked for.
+
+A call whose answer holds secrets is made inside :func:`keeping`::
+
+    with keeping(task, subject, "the secrets of service 'web'") as kept:
+        answer = ...                 # may take the secrets away from the platform
+        kept.write(id, content, "…") # or kept.nothing(), when the answer holds none
+
+Before the call a file of the size is written where the secrets will go, and a note is left: should the run
+end in the middle, the next task on the subject tells that the secrets were never kept (:mod:`unkept`).
+"""
 
 from __future__ import annotations
 
@@ -9,18 +19,33 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
+from ..api.errors import ConfigurationError, NotSent, Refused
 from .controller_state import collection_folder
 from .plan import Task
 from .problems import Invalid
+from .unkept import FOLDER, Note
 
-FOLDER = "secrets"
+ROOM = 64 * 1024
+"""Bytes that must be free before secrets are asked for: far more than any answer holds."""
 
 
 def default_path(id: str) -> str:
     """Return where secrets go that the user named no place for."""
     return os.path.join(collection_folder(FOLDER), f"{os.path.basename(id)}.json")
+
+
+def destination(task: Task, id: str) -> str | None:
+    """Return the file that secrets go to, ``None`` where the user wants them in the result alone."""
+    given: str | None = task.options["secrets_dest"]
+    return given or (None if task.options["return_secrets"] else default_path(id))
+
+
+# --- Before the call --------------------------------------------------------------------------------
 
 
 def check_destination(path: str | None, option: str = "secrets_dest") -> None:
@@ -39,29 +64,135 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
         raise Invalid(f"the directory of {option}, {folder!r}, cannot be written to")
 
 
-def keep(task: Task, id: str, content: dict[str, Any], labels: str) -> None:
-    """Write secrets to ``secrets_dest``, and put them into the result where the user asked for that.
+def check_place(task: Task) -> None:
+    """Check where secrets will go as far as that can be done without writing anything, as in check mode.
 
-    Where the user asked for neither they go to a file of their own, since they cannot be read again. Where
-    no file can be written they go into the result after all: shown is better than lost.
+    :raises Invalid: when they could not be written there.
     """
-    options = task.options
-    if options["return_secrets"]:
-        task.facts["secrets"] = content
-    path = options["secrets_dest"] or (None if options["return_secrets"] else default_path(id))
+    check_destination(task.options["secrets_dest"])
+    path = destination(task, "any")
+    if path is None or task.options["secrets_dest"]:
+        return
+    folder = os.path.dirname(path)
+    nearest = folder
+    while not os.path.lexists(nearest):
+        nearest = os.path.dirname(nearest)
+    if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
+        raise no_place(folder, f"{nearest!r} is no directory that can be written to")
+
+
+def prove(task: Task) -> None:
+    """Write a file of the size where secrets will go, and remove it. A missing default folder is made.
+
+    :raises Invalid: when that fails, so that nothing is asked for that could not be kept.
+    """
+    path = destination(task, "any")
     if path is None:
         return
+    check_destination(task.options["secrets_dest"])
+    folder = os.path.dirname(os.path.abspath(path))
     try:
-        if not options["secrets_dest"]:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            task.warn(f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place")
-        write_private(path, content)
-        task.facts["secrets_file"] = path
+        if not task.options["secrets_dest"]:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        handle, trial = tempfile.mkstemp(dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(bytes(ROOM))
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            os.unlink(trial)
     except OSError as error:
-        task.facts["secrets"] = content
-        task.warn(
-            f"{labels} could not be written to {path}: {error}. They are in this result, and only there"
-        )
+        raise no_place(folder, error.strerror or str(error)) from None
+
+
+def no_place(folder: str, why: str) -> Invalid:
+    """Return the error for a folder that cannot take secrets."""
+    return Invalid(
+        f"what the platform shows only once could not be kept in {folder!r}: {why}. Nothing was sent. "
+        "Make room there, or set secrets_dest to a file in another place"
+    )
+
+
+@contextmanager
+def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
+    """Prove the place, leave a note, and let the call be made whose answer holds secrets.
+
+    The note goes when the secrets are kept, or when the platform did not do what it was asked for. After
+    anything else, such as a run that is killed, it stays for the next task.
+
+    :raises Invalid: before the call, when the secrets could not be kept.
+    """
+    prove(task)
+    kept = Kept(task, Note.of(task.options.get("base_url"), subject))
+    needed = destination(task, "any") is not None and not task.options["secrets_dest"]
+    try:
+        kept.note.leave(what)
+    except OSError as error:
+        if needed:
+            raise no_place(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
+    try:
+        yield kept
+    except (Refused, NotSent, ConfigurationError):
+        kept.nothing()
+        raise
+
+
+# --- After the call ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Kept:
+    """What becomes of the secrets of one call."""
+
+    task: Task
+    note: Note
+
+    def nothing(self) -> None:
+        """Take the note away: there is nothing to keep, or it was told what became of it."""
+        self.note.remove()
+
+    def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
+        """Write secrets to ``secrets_dest``, and into the result where asked to; tell whether it worked.
+
+        Where the user asked for neither they go to a file of their own, since they cannot be read again. A
+        place that fails although it was proved is replaced by the default one. They are never shown for it.
+        """
+        options = self.task.options
+        if options["return_secrets"]:
+            self.task.facts["secrets"] = content
+        path = destination(self.task, id)
+        try:
+            if path is not None:
+                self._write(path, content)
+        except OSError as error:
+            return self._write_elsewhere(id, content, f"{labels} could not be written to {path}: {error}")
+        if path is not None and not options["secrets_dest"]:
+            self.task.warn(
+                f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
+            )
+        self.nothing()
+        return True
+
+    def _write(self, path: str, content: dict[str, Any]) -> None:
+        write_private(path, content)
+        self.task.facts["secrets_file"] = path
+
+    def _write_elsewhere(self, id: str, content: dict[str, Any], failure: str) -> bool:
+        """Write secrets to the default place after all. Where that fails too, say that they are lost."""
+        path = default_path(id)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            self._write(path, content)
+        except OSError as error:
+            if not self.task.options["return_secrets"]:
+                self.task.warn(f"{failure}, nor to {path}: {error}. They are lost: {self.note.remedy}")
+                return False
+            self.task.warn(f"{failure}. They are in the result alone, as return_secrets is set")
+        else:
+            self.task.warn(f"{failure}. They were kept in {path} instead")
+        self.nothing()
+        return True
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:
@@ -78,5 +209,6 @@ def write_private(path: str, content: dict[str, Any]) -> None:
             os.replace(path, f"{path}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.{os.getpid()}~")
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise

@@ -32,6 +32,7 @@ from .service_view import (
     observe,
     wait_for_status,
 )
+from .unkept import ORDERED, subject_of, warn_of_unkept
 
 FAMILIES = ["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
@@ -79,8 +80,11 @@ class ServiceResource(Resource):
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
+            warn_of_unkept(task, subject_of(ORDERED, task.options["name"]))
             return plan_order(task, target.project)
-        return plan_existing(task, settled(task, observe(task, target.id)), target.home)
+        view = observe(task, target.id)
+        warn_of_unkept(task, subject_of(ORDERED, view.service.name))
+        return plan_existing(task, settled(task, view), target.home)
 
 
 SERVICE = ServiceResource()

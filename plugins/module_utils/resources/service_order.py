@@ -18,6 +18,7 @@ from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
 from .service_view import WITH_SETTINGS
+from .unkept import ORDERED, subject_of
 from .waiting import adopt, create
 
 NAME_LENGTH = 80
@@ -147,7 +148,7 @@ class Ordering:
         self.project = project
         self.body = order_fields(task)
         self.id: str | None = None
-        secrets_file.check_destination(task.options["secrets_dest"])
+        secrets_file.check_place(task)
 
     @property
     def name(self) -> str:
@@ -179,13 +180,16 @@ class Ordering:
         body = {**self.body, "name": self.name}
         if self.project is not None:
             body["projectId"] = self.project.id
-        order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
-        if order is None:
-            self.task.warn(
-                f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too"
-            )
-            return str(adopted.id)
-        keep_secrets(self.task, self.name, order)
+        subject = subject_of(ORDERED, self.name)
+        with secrets_file.keeping(self.task, subject, f"the one-time secrets of {what}") as kept:
+            order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
+            if order is None:
+                kept.nothing()
+                self.task.warn(
+                    f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too"
+                )
+                return str(adopted.id)
+            keep_secrets(kept, self.name, order)
         if order.instance_id is None:
             adopted = adopt(new_ones, what, UnexpectedAnswer("the answer to the order names no service"))
         id = str(order.instance_id or adopted.id)
@@ -210,11 +214,13 @@ class Ordering:
             )
 
 
-def keep_secrets(task: Task, name: str, order: Order) -> None:
+def keep_secrets(kept: secrets_file.Kept, name: str, order: Order) -> None:
     """Keep what the order generated; no other answer shows it."""
     secrets = [{"label": secret.label, "value": secret.value} for secret in order.secrets or []]
-    if secrets:
+    if not secrets:
+        kept.nothing()
+    else:
         id = order.instance_id or name
         labels = ", ".join(str(secret["label"]) for secret in secrets)
         content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
-        secrets_file.keep(task, id, content, f"the secrets of service {name!r} ({labels})")
+        kept.write(id, content, f"the secrets of service {name!r} ({labels})")

@@ -14,6 +14,7 @@ from .namesakes import warn_of_others
 from .plan import Plan, Step, Task
 from .problems import Invalid
 from .service_view import ACTIVE, DELETED, DELETING, FAILED, WITH_SETTINGS, View, managed
+from .unkept import ORDERED, settle, subject_of
 from .waiting import wait_until
 
 NAMED_COPIES = 5
@@ -24,7 +25,7 @@ LOST_BACKUP = "FAILED"
 
 def plan_removal(task: Task, id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
-    if id is None:
+    if id is None and not task.options["id"]:
         warn_of_others(task)
     service = task.client.service(id) if id else None
     if service is None or service.status == DELETED:
@@ -43,6 +44,7 @@ def plan_removal(task: Task, id: str | None) -> Plan:
         delete(task, view)
         if task.options["wait"]:
             wait_until_gone(task, service.id)
+        settle(task, subject_of(ORDERED, service.name))
 
     return Plan(
         result=None,

@@ -12,6 +12,7 @@ from ..api.models import SftpAccess, SftpPassword
 from . import secrets_file
 from .on_service import ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
+from .unkept import SFTP, settle, subject_of, warn_of_unkept
 
 ON_CREATE, ALWAYS = "on_create", "always"
 
@@ -35,10 +36,11 @@ class SftpPasswordResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Make a password where there is none yet, or always."""
-        secrets_file.check_destination(task.options["secrets_dest"])
+        secrets_file.check_place(task)
         id = known_id(task)
         access = task.client.sftp(id)
         if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
+            warn_of_unkept(task, subject_of(SFTP, id))
             return Plan(result=access.as_dict())
         return Plan(
             result=access.as_dict(),
@@ -65,17 +67,20 @@ def shown(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
 def generate(task: Task, id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
     sent = task.client.transport.attempts
-    try:
-        new: SftpPassword = task.client.new_sftp_password(id)
-    except (OpenOutcome, UnexpectedAnswer) as error:
-        error.message += (
-            ". A password may have been made and lost, which would have ended the one before; "
-            "run this again with update_password: always"
-        )
-        raise
+    subject = subject_of(SFTP, id)
+    with secrets_file.keeping(task, subject, f"the SFTP password of service {id}") as kept:
+        try:
+            new: SftpPassword = task.client.new_sftp_password(id)
+        except (OpenOutcome, UnexpectedAnswer) as error:
+            error.message += (
+                ". A password may have been made and lost, which would have ended the one before; "
+                "run this again with update_password: always"
+            )
+            raise
+        if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
+            settle(task, subject)  # what an earlier call made opens nothing any more
     if task.client.transport.attempts > sent + 1:
         task.warn(
             "the call had to be sent more than once; should an earlier one have made a password too, "
             "this one ended it"
         )
-    secrets_file.keep(task, f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}")
