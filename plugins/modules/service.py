@@ -57,8 +57,8 @@ options:
       - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first
         and billed in full again; a warning and RV(cost) say what that costs, in check mode too.
       - V(started) is refused for a suspended service that tells no state of a container, such as a bucket or one whose
-        node cannot be reached, as nobody could tell whether it runs. Use V(resumed) there. Where a service stops
-        telling its state once it is resumed, the task fails after at most 60 seconds.
+        node cannot be reached, as nobody could tell whether it runs. Use V(resumed) there. Where a service tells no
+        state once it is ordered or resumed, the task fails after 60 seconds at most.
       - V(stopped) asks for a clean stop, V(killed) for one without delay. A suspended service counts as stopped.
       - V(restarted) restarts the service every time. A stopped one is started. It is stopped and started where
         RV(service.pending_restart) or this task has something that a restart does not bring into effect.

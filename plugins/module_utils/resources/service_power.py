@@ -43,7 +43,7 @@ UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (STOPPING,)}
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
 SECONDS_TO_TELL = 60.0
-"""How long a service that was resumed, and is billed for it, may take until its node tells a state."""
+"""How long a service that was ordered or resumed, and is billed for it, may tell nothing of a container."""
 
 
 NO_POWER = "it tells no state and offers no power signals, so it can be neither started nor stopped"
@@ -318,14 +318,26 @@ def wait_for_news(task: Task, view: View) -> None:
 def wait_until_known(task: Task, view: View) -> None:
     """Wait until the node tells of a container how it is.
 
-    :raises WaitEnded: at once for a service that has nothing to start and tells no state.
+    :raises WaitEnded: at once for a service that has nothing to start and tells no state, and early for one
+        that tells nothing at all: it may have no container, and would be waited for without hope.
     """
     if not has_power(task, view) and read_state(task, view.service.id) not in KNOWN:
         raise WaitEnded(f"whether {view.label} runs is not known: {NO_POWER}. Set state: present")
+    begun = time.monotonic()
+
+    def known(state: str | None) -> bool:
+        if state is None and time.monotonic() - begun >= SECONDS_TO_TELL:
+            why = no_state(replace(view, state=None))
+            raise WaitEnded(
+                f"whether {view.label} runs is not known: for {SECONDS_TO_TELL:g} seconds {why}. No start "
+                "was sent. Try state: started again later, or set state: present"
+            )
+        return state in KNOWN
+
     wait_until(
         task,
         lambda: read_state(task, view.service.id),
-        lambda state: state in KNOWN,
+        known,
         lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
         f"a known state of {view.label}",
     )

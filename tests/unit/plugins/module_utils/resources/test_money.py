@@ -65,7 +65,7 @@ def test_amounts_that_are_read(text: str, amount: str) -> None:
     assert read_amount(text, "max_monthly") == Decimal(amount)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "12,50", "-1", "NaN", "Infinity", "-inf", "12 EUR"])
+@pytest.mark.parametrize("text", ["", "abc", "12,50", "1_000", "-1", "NaN", "Infinity", "-inf", "12 EUR"])
 def test_amounts_that_are_refused(text: str) -> None:
     with pytest.raises(Invalid, match=r"max_monthly is .*it must be an amount in currency units"):
         read_amount(text, "max_monthly")

@@ -204,6 +204,19 @@ def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox
     assert len(sandbox.journal("resources.metrics")) - looks <= 4
 
 
+def test_an_order_that_tells_nothing_is_not_waited_for_to_the_end(client: FakeClient, clock: Clock) -> None:
+    """A whole machine may offer power signals and tell nothing; it is billed meanwhile."""
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    order = {"name": "new", "product": "metal", "host": "nd_1", "dimensions": size}
+    client.after["order"] = lambda: client.states.update(svc_2=None)
+    plan = SERVICE.plan(task_of(SERVICE, client, state="started", **order))
+    begun = clock.now
+    with pytest.raises(WaitEnded, match=r"for 60 seconds its node cannot be reached, or .* has none"):
+        carry_out(plan)
+    assert 60 <= clock.now - begun < 70
+    assert [call[0] for call in client.calls] == ["order"]
+
+
 @pytest.mark.parametrize(
     ("capabilities", "seconds", "why"),
     [(["powerSignals"], 60, "no state was told within 60 seconds"), ([], 0, "offers no power signals")],

@@ -30,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.waiting 
     adopt,
     create,
     create_unique,
+    look_for,
     wait_through,
     wait_until,
 )
@@ -240,6 +241,32 @@ def test_a_refusal_stays_one_where_nothing_appeared_or_that_cannot_be_seen() -> 
     for look in (list, broken):
         with pytest.raises(Refused, match="the name is taken"):
             create_unique(refuse, look, "x", task_of(SERVICE, FakeClient()))
+
+
+# --- Looking for a sign ---------------------------------------------------------------------------------
+
+
+def test_a_sign_is_looked_for_as_long_as_it_may_take_to_show(clock: Clock) -> None:
+    looks = [False, False, True]
+    assert look_for(lambda: looks.pop(0))
+    begun = clock.now
+    assert not look_for(lambda: False, 3.0)
+    assert clock.now - begun == pytest.approx(3.0)
+
+
+def test_a_look_that_shows_the_end_needs_no_quiet_time(clock: Clock) -> None:
+    """It may have begun and ended between two looks, and left a trace."""
+    looks = ["as before", "done"]
+    passage = wait_through(
+        task_of(SERVICE, FakeClient()),
+        lambda: looks.pop(0),
+        lambda now: now == "busy",
+        str,
+        "x",
+        before="as before",
+        passed=lambda now: now == "done",
+    )
+    assert (passage.began, looks, len(clock.pauses)) == (True, [], 1)
 
 
 # --- Acting ---------------------------------------------------------------------------------------------
