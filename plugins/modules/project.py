@@ -33,6 +33,7 @@ options:
     description:
       - V(present) makes sure that the project is there and has its name.
       - V(absent) makes sure that it is not there. The default project cannot be deleted.
+        The platform does not tell which one that is, so check mode warns of it.
     type: str
     choices: [present, absent]
     default: present

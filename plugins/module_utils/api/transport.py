@@ -29,6 +29,9 @@ SMALL = 8 * 1024 * 1024
 MAX_SAID = 100_000
 """How much of an error's sentence is looked at. Of that, far less is shown."""
 MAX_RETRY_AFTER = 300.0
+NO_REASON = "no reason was given"
+OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
+"""What a refusal speaks of that is about the token."""
 
 
 class Transport:
@@ -282,10 +285,7 @@ def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        scope = f"scope {route.scope.value}" if route.scope is not Scope.OPEN else "a valid token"
-        return errors.Unauthorized(
-            f"the token was not accepted ({status}): {said}. This route needs {scope}", status
-        )
+        return errors.Unauthorized(unauthorized(route, status, said), status)
     kinds: dict[int, type[errors.Refused]] = {
         404: errors.NotFound,
         410: errors.NotFound,
@@ -293,6 +293,17 @@ def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
     }
     doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
     return kinds.get(status, errors.Refused)(f"the platform refused ({status}): {said}{doubt}", status)
+
+
+def unauthorized(route: Route[Any], status: int, said: str) -> str:
+    """Say why a call was not let through. A 403 may have a reason that has nothing to do with the token."""
+    if status == HTTPStatus.FORBIDDEN and said != NO_REASON and not OF_TOKENS.search(said):
+        return f"the platform refused ({status}): {said}"
+    message = f"the token was not accepted ({status}): {said}"
+    scope = route.scope.value if route.scope is not Scope.OPEN else None
+    if scope is not None and scope in said:
+        return message
+    return f"{message.rstrip('.')}. This route needs {f'scope {scope}' if scope else 'a valid token'}"
 
 
 def error_message(body: bytes, redact: Callable[[str], str]) -> str:
@@ -303,5 +314,5 @@ def error_message(body: bytes, redact: Callable[[str], str]) -> str:
     try:
         said = parse(body)["message"]
     except (ValueError, RecursionError, KeyError, TypeError):
-        return "no reason was given"
+        return NO_REASON
     return clean(redact((said if isinstance(said, str) else json.dumps(said))[:MAX_SAID]))

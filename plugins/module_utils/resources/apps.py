@@ -179,8 +179,8 @@ def choose(wanted: str | None, answer: Any, what: str) -> str | None:
     for id, name in ids.items():
         if name == wanted:
             return id
-    known = [str(value) for pair in ids.items() for value in pair if value is not None]
-    raise Missing(f"unknown {what} {wanted!r}{near_miss(wanted, known)}")
+    hint = near_miss(wanted, (name for name in ids.values() if name), (str(id) for id in ids))
+    raise Missing(f"unknown {what} {wanted!r}{hint}")
 
 
 def log_lines(answer: Any, most: int) -> list[str]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ..api.client import Client
@@ -42,13 +42,17 @@ class Named(Protocol):
 S = TypeVar("S", bound=Named)
 
 
-def near_miss(wanted: str, names: Iterable[str]) -> str:
-    """Return a hint on what may have been meant, or what there is, as the end of a sentence."""
-    known = sorted(set(names))
-    close = close_name(wanted, known)
+def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
+    """Return a hint on what may have been meant, or what there is, as the end of a sentence.
+
+    Ids may have been meant too. They are listed only where there are no names, and are called ids.
+    """
+    known, others = sorted(set(names)), sorted(set(ids))
+    close = close_name(wanted, [*known, *others])
     if close:
         return f";{close}"
-    shown = ", ".join(repr(name) for name in known[:10])
+    what, known = ("", known) if known else ("id ", others)
+    shown = ", ".join(f"{what}{name!r}" for name in known[:10])
     return f"; there are: {shown}{' …' if len(known) > 10 else ''}" if known else "; there is none at all"
 
 
@@ -158,8 +162,24 @@ def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
     ]
 
 
-def service_meant(everything: Sequence[S], fitting: Sequence[S], wanted: str) -> S:
+def whereabouts(client: Client, service: Named) -> str:
+    """Say which service that is, with its family and its project, as far as that can be read."""
+    said = f"{service.family} service {service.id}"
+    try:
+        full = client.service(service.id)
+        home = full.project_id if full else None
+        name = next((project.name for project in client.projects() if home and project.id == home), None)
+    except HostedError:
+        return said
+    return f"{said} in project {name!r}" if name else said
+
+
+def service_meant(
+    everything: Sequence[S], fitting: Sequence[S], wanted: str, where: Callable[[S], str] = lambda s: s.id
+) -> S:
     """Return the service of this id, or else the only one of this name among those that fit.
+
+    ``where`` says of one that has the name and does not fit where it is.
 
     :raises Invalid: for the id of a service that is not among those that fit.
     :raises Missing: when there is none.
@@ -173,7 +193,7 @@ def service_meant(everything: Sequence[S], fitting: Sequence[S], wanted: str) ->
         )
     found = found or only_service(named(fitting, wanted, None), wanted)
     if found is None:
-        elsewhere = [service.id for service in named(everything, wanted, None)]
+        elsewhere = [where(service) for service in named(everything, wanted, None)]
         if elsewhere:
             hint = f" here; {wanted!r} is in another project or of another family: {', '.join(elsewhere)}"
         else:

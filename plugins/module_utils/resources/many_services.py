@@ -15,7 +15,7 @@ from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Project, Service, ServiceSummary
 from .foreseen import foreseen_service
 from .listing import find_homes, members_of, read_projects
-from .lookup import DELETING, in_project, service_meant, the_project
+from .lookup import DELETING, in_project, service_meant, the_project, whereabouts
 from .on_service import check_offers, label, service_of_id
 from .plan import Plan, Step, Task, noting
 from .problems import Invalid, Missing
@@ -159,7 +159,8 @@ def resolve(
         if any(service.id == wanted for service in everything):
             share.service = service_of_id(task, wanted, project)
         else:
-            share.service = service_meant(everything, fitting, wanted)
+            where = partial(whereabouts, task.client)
+            share.service = service_meant(everything, fitting, wanted, where)
     except Missing as error:
         attempt(share, partial(share.foresee, error))
     except HostedError as error:

@@ -170,6 +170,8 @@ def warn_of_other_name(task: Task, service: Service) -> None:
 def warn_of_others(task: Task) -> None:
     """Tell of services that the name may stand for when there is none to delete: they are still billed."""
     name, project, family = (task.options[option] for option in ("name", "project", "family"))
+    if name is None:  # an id stands for no other service
+        return
     services = [service for service in task.client.services() if service.status not in DELETING]
     told = [f"in project {project!r}" if project else "", f"of family {family}" if family else ""]
     narrowed = " ".join(["", *filter(None, told)])

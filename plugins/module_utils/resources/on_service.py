@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..api.models import Project, Service, SftpAccess
 from .foreseen import foreseen_service
-from .lookup import Named, check_agrees, find_project, in_project, named, service_meant
+from .lookup import Named, check_agrees, find_project, in_project, named, service_meant, whereabouts
 from .plan import Task
 from .problems import Invalid, Missing
 from .service import FAMILIES
@@ -55,7 +56,7 @@ def service_id(task: Task) -> str:
     fitting = [service for service in services if options["family"] in (None, service.family)]
     if project:
         fitting = in_project(task.client, named(fitting, wanted, None), project)
-    return service_meant(services, fitting, wanted).id
+    return service_meant(services, fitting, wanted, partial(whereabouts, task.client)).id
 
 
 def sftp_access(task: Task) -> SftpAccess:

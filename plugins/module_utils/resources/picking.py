@@ -158,12 +158,13 @@ def check_projects(result: Any, everything: Sequence[Entry], projects: Sequence[
     :raises Missing: naming what may have been meant.
     """
     told = [project for entry in everything for project in entry.projects]
-    listed = result.get("projects") if isinstance(result, Mapping) else None
-    for project in listed or ():  # one without services is known as well
-        told += [str(project[key]) for key in ("id", "name") if project.get(key)]
-    for project in projects:
+    listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
+    names = [str(project["name"]) for project in listed if project.get("name")]
+    told += [*names, *(str(project["id"]) for project in listed if project.get("id"))]
+    for project in projects:  # one without services is known as well
         if told and project not in told:
-            raise Missing(f"the result tells of no project {project!r}{near_miss(project, told)}")
+            hint = near_miss(project, names, set(told).difference(names))
+            raise Missing(f"the result tells of no project {project!r}{hint}")
 
 
 def is_home(entry: Entry, home: Wanted) -> bool:

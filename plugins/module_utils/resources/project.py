@@ -54,8 +54,8 @@ def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | N
         current = next((project for project in projects if project.id == options["id"]), None)
         check_agrees(current, options)
         if current is None and options["state"] == "present":
-            known = (project.id for project in projects)
-            raise Missing(f"there is no project of id {options['id']!r}{near_miss(options['id'], known)}")
+            hint = near_miss(options["id"], (), (project.id for project in projects))
+            raise Missing(f"there is no project of id {options['id']!r}{hint}")
         return current
     by_name = {project.name: project for project in projects}
     other: Any = options["new_name"] if options["state"] == "present" else None
@@ -154,6 +154,12 @@ def removal(task: Task, current: Project | None) -> Plan:
         )
     if count:
         task.warn(f"the {count} services of project {current.name!r} join the default project")
+
+    if task.check_mode:
+        task.warn(
+            f"whether project {current.name!r} is the account's default project is not known here; "
+            "the platform refuses to delete that one"
+        )
 
     def delete() -> None:
         try:

@@ -11,7 +11,7 @@ from typing import Any
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
-from .lookup import close_name, find_services, only_service
+from .lookup import close_name, find_services, named, only_service, whereabouts
 from .money import Cost, from_cents, from_millicents, shown
 from .namesakes import alike
 from .plan import Task
@@ -62,10 +62,22 @@ def order_fields(task: Task) -> dict[str, Any]:
         raise Invalid(f"the service name has {len(name)} characters; at most {NAME_LENGTH} are allowed")
     missing = missing_options(task.options)
     if missing:
-        hint = close_name(name, (service.name for service in task.client.services() if service.name))
-        raise Invalid(f"there is no service named {name!r}{hint}; to order it, set also {', '.join(missing)}")
+        raise Invalid(f"{not_there(task, name)} To order it, set also {', '.join(missing)}")
     check_settings(task.options)
     return quote_fields(task.options)
+
+
+def not_there(task: Task, name: str) -> str:
+    """Say that there is no service of a name where the task looks for it, and what there is instead."""
+    project, family = task.options["project"], task.options["family"]
+    here = f" in project {project!r}" if project else ""
+    here += f" of family {family}" if family else ""
+    services = task.client.services()
+    elsewhere = [whereabouts(task.client, service) for service in named(services, name, None)]
+    if elsewhere:
+        return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} is called so."
+    hint = close_name(name, (service.name for service in services if service.name))
+    return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
 
 
 def check_settings(options: Mapping[str, Any]) -> None:

@@ -646,8 +646,34 @@ def test_an_error_without_a_message_is_still_an_error(server: Server, connect: O
     ],
 )
 def test_a_refused_token_names_the_scope(server: Server, connect: Open, repeat: r.Repeat, hint: str) -> None:
-    server.script = [reply(403, {"message": "no"})]
-    assert outcome(connect(), repeat).message.endswith(hint)
+    server.script = [reply(401, {"message": "no"})]
+    assert outcome(connect(), repeat).message.endswith(f"the token was not accepted (401): no. {hint}")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "the token was not accepted (403): no reason was given. This route needs scope FULL"),
+        (
+            {"message": "This route requires a token of scope FULL"},
+            "the token was not accepted (403): This route requires a token of scope FULL",
+        ),
+        (
+            {"message": "Insufficient scope."},
+            "the token was not accepted (403): Insufficient scope. This route needs scope FULL",
+        ),
+        (
+            {"message": "The default project cannot be deleted"},
+            "the platform refused (403): The default project cannot be deleted",
+        ),
+    ],
+)
+def test_a_403_is_blamed_on_the_token_only_where_it_speaks_of_it(
+    server: Server, connect: Open, body: Any, said: str
+) -> None:
+    """The scope is named once, and not at all where the platform has another reason."""
+    server.script = [reply(403, body)]
+    assert outcome(connect(), r.Repeat.IDEMPOTENT).message.endswith(f": {said}")
 
 
 def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import Refused, UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils.resources import lookup
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
     Ambiguous,
@@ -122,3 +122,22 @@ def test_a_service_whose_project_is_not_told_is_not_taken_for_absent() -> None:
     client.service_records["b"]["projectId"] = None
     with pytest.raises(UnexpectedAnswer, match=r"does not tell the project of service 'web' \(b\)"):
         lookup.find_services(client, "web", client.project("prj_1"), None)  # type: ignore[arg-type]
+
+
+def test_ids_are_hints_where_there_are_no_names_and_are_called_ids() -> None:
+    assert lookup.near_miss("zzz", ["web", "db"], ["svc_1"]) == "; there are: 'db', 'web'"
+    assert lookup.near_miss("zzz", [], ["svc_1"]) == "; there are: id 'svc_1'"
+    assert lookup.near_miss("svc_2", ["web"], ["svc_1"]) == "; did you mean 'svc_1'?"
+
+
+def test_where_a_service_of_the_name_is_comes_with_family_project_and_id() -> None:
+    client = account()
+    service = client.services()[0]
+    assert lookup.whereabouts(client, service) == "APP service a in project 'shop'"  # type: ignore[arg-type]
+    client.projects = refuse  # type: ignore[assignment]
+    assert lookup.whereabouts(client, service) == "APP service a"  # type: ignore[arg-type]
+
+
+def refuse() -> None:
+    """Stand in for a call that the platform refuses."""
+    raise Refused("no", 403)

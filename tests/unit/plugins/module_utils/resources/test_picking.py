@@ -133,7 +133,7 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
             [service("a", "x", project_id="p1")],
             {"project": "web"},
             Missing,
-            "no project 'web'; there are: 'p1'",
+            "no project 'web'; there are: id 'p1'",
         ),
         (SERVICES, {"family": "GAMES"}, Invalid, "unknown family 'GAMES'; did you mean 'GAME'"),
         (SERVICES, {"family": []}, Invalid, "family is an empty list"),

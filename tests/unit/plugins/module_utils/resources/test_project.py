@@ -202,3 +202,15 @@ def test_the_diff_holds_only_the_name(client: FakeClient) -> None:
     assert (creation.before, creation.after) == ({}, {"name": "new"})
     removal = plan(client, name="shop", state="absent")
     assert (removal.before, removal.after) == ({"name": "shop"}, {})
+
+
+def test_check_mode_says_that_the_default_project_stays() -> None:
+    """Which project that is, the platform does not tell before it is asked to delete it."""
+    client = FakeClient()
+    client.add_project("prj_1", "shop")
+    task = task_of(PROJECT, client, check_mode=True, name="default", state="absent")
+    assert PROJECT.plan(task).changed
+    assert len(task.warnings) == 1 and "refuses to delete that one" in task.warnings[0]
+    done = task_of(PROJECT, client, name="shop", state="absent")
+    PROJECT.plan(done)
+    assert done.warnings == []

@@ -840,3 +840,19 @@ def test_a_lost_signal_that_cannot_be_looked_after_is_said_to_be_open(
     client.after["power"] = lose
     with pytest.raises(OutcomeUnknown, match=r"the answer was lost; looking failed too: the network is down"):
         carry_out(plan)
+
+
+def test_a_service_of_the_name_elsewhere_is_told_when_it_cannot_be_ordered(client: FakeClient) -> None:
+    client.add_project("prj_1", "shop")
+    client.add_service("s", "mc", family="GAME")
+    with pytest.raises(Invalid) as caught:
+        planned(client, name="mc", project="shop")
+    assert caught.value.message.startswith(
+        "there is no service named 'mc' in project 'shop', but GAME service s in project 'default' is called "
+        "so. To order it, set also product, host, "
+    )
+    with pytest.raises(Invalid) as caught:
+        planned(client, name="mcc", family="GAME")
+    assert caught.value.message.startswith(
+        "there is no service named 'mcc' of family GAME; did you mean 'mc'? To order it, set also product, "
+    )
