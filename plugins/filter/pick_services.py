@@ -14,7 +14,7 @@ description:
   - Returns those services of a result that all criteria let through, in its order, or in that of O(services).
   - O(services), O(project) and O(family) mean what they mean in modules that work on many services, such as
     M(hosted.services.backup). O(name) and O(status) mean what C(names) and C(statuses) mean in the inventory.
-  - A criterion is a text or a list of texts, of which one has to fit.
+  - A criterion is a text or a list of texts, of which one has to fit. One that holds nothing is an error.
   - Services that are being deleted are left out unless O(status) asks for them.
 options:
   _input:

@@ -34,8 +34,8 @@ class BackupMachine:
             (folder / name).mkdir()
         self.command = folder / "bin" / "hosted-backup"
 
-    def install(self, *plans: dict[str, Any], **variables: Any) -> Run:
-        """Run the role with these plans."""
+    def install(self, *plans: dict[str, Any], without: str | None = None, **variables: Any) -> Run:
+        """Run the role with these plans. One of the variables that are always given can be left out."""
         values = {
             "backups_plans": plans,
             "backups_base_url": self.sandbox.base_url,
@@ -52,7 +52,9 @@ class BackupMachine:
             "backups_ansible_playbook": str(Path(sys.executable).parent / "ansible-playbook"),
             "backups_collections_path": COLLECTIONS,
         }
-        return self.ansible.playbook(INSTALL, variables={**values, **variables})
+        values.update(variables)
+        values.pop(without or "", None)
+        return self.ansible.playbook(INSTALL, variables=values)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the installed command in a process group of its own, with nothing of this environment."""

@@ -211,6 +211,15 @@ def test_the_playbooks_deliver_and_roll_back(small: Ansible, sandbox: Sandbox) -
     assert small_ones and not any(path.startswith("/api/resources") for path in small_ones)
 
 
+@pytest.mark.parametrize("nothing", ["", " "])
+def test_a_tag_to_go_back_to_holds_something(small: Ansible, sandbox: Sandbox, nothing: str) -> None:
+    """A variable without a value does not stand for the release before."""
+    sandbox.clear_journal()
+    run = roll_back(small, rollback_tag=nothing)
+    assert run.rc != 0 and "rollback_tag is empty" in run.output
+    assert sandbox.journal() == []
+
+
 def test_relative_paths_begin_where_the_command_is_run(small: Ansible, sandbox: Sandbox) -> None:
     """The playbook lies in the collection, where nobody has an image or wants a file written."""
     small.environment["PWD"] = "/"  # what a program leaves that changes the folder without a shell

@@ -82,8 +82,12 @@ def test_cron(machine: BackupMachine) -> None:
     """Where there is no systemd a plan is a line for cron, and goes with the rest."""
     machine.install({**NIGHTLY, "at": "04:05"}, backups_scheduler="cron").succeed()
     entry = (machine.folder / "cron" / "hosted-backup-nightly").read_text()
-    assert entry.startswith("5 4 * * * ")
+    assert entry.splitlines()[-1].startswith("5 4 * * * ")
     assert entry.endswith(f"{machine.command} run nightly --jitter 15\n")
+    assert files(machine.folder / "units") == set()
+    machine.install(NIGHTLY).succeed()
+    assert files(machine.folder / "cron") == set(), "systemd runs it now, and one of them is enough"
+    machine.install(NIGHTLY, backups_scheduler="cron").succeed()
     assert files(machine.folder / "units") == set()
     machine.install(backups_state="absent", backups_scheduler="cron").succeed()
     assert files(machine.folder / "cron") == set()

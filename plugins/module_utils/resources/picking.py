@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ..api.decoding import describe
 from .listing import Wanted, fits
@@ -15,6 +15,8 @@ from .lookup import near_miss, service_meant
 from .problems import Invalid, Missing
 from .service import FAMILIES
 
+NOT_GIVEN: Final = object()
+"""Stands for a criterion that is left out. Null is one that was given and holds nothing."""
 SOURCES = "the result of service_info, or of project_info with include: [services]"
 
 
@@ -34,11 +36,11 @@ class Entry:
 def pick_services(
     result: Any,
     *,
-    services: Any = None,
-    project: Any = None,
-    family: Any = None,
-    status: Any = None,
-    name: Any = None,
+    services: Any = NOT_GIVEN,
+    project: Any = NOT_GIVEN,
+    family: Any = NOT_GIVEN,
+    status: Any = NOT_GIVEN,
+    name: Any = NOT_GIVEN,
 ) -> list[Any]:
     """Return those services of a result that all criteria let through, each a text or a list of texts.
 
@@ -55,7 +57,7 @@ def pick_services(
     check_told(everything, home, rest)
     check_projects(result, everything, home.projects)
     found = [entry for entry in everything if is_home(entry, home)]
-    if services is not None:
+    if services is not NOT_GIVEN:
         chosen = [service_meant(everything, found, one) for one in texts("services", services)]
         found = list({entry.id: entry for entry in chosen}.values())
     return [entry.record for entry in found if fits(entry, rest)]
@@ -64,12 +66,15 @@ def pick_services(
 def texts(option: str, value: Any) -> tuple[str, ...]:
     """Return a criterion as texts; nothing given is no criterion.
 
-    :raises Invalid: for anything else. An empty list is refused as well: it would let everything through.
+    :raises Invalid: for anything else. Null and an empty list are refused as well: they would let everything
+        through.
     """
-    if value is None:
+    if value is NOT_GIVEN:
         return ()
+    if value is None:
+        raise Invalid(f"{option} is null; give it a value, or leave it out")
     found = [value] if isinstance(value, str) else value
-    if not isinstance(found, Sequence) or not all(isinstance(one, str) and one for one in found):
+    if not isinstance(found, Sequence) or not all(isinstance(one, str) and one.strip() for one in found):
         raise Invalid(f"{option} must be a text or a list of texts, none of them empty")
     if not found and option != "services":
         raise Invalid(f"{option} is an empty list; give it a value, or leave it out")

@@ -137,6 +137,11 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
         ),
         (SERVICES, {"family": "GAMES"}, Invalid, "unknown family 'GAMES'; did you mean 'GAME'"),
         (SERVICES, {"family": []}, Invalid, "family is an empty list"),
+        *(
+            (SERVICES, {option: None}, Invalid, f"{option} is null; give it a value, or leave it out")
+            for option in ("services", "project", "family", "status", "name")
+        ),
+        (SERVICES, {"family": " "}, Invalid, "family must be a text or a list of texts, none of them empty"),
         (SERVICES, {"name": ""}, Invalid, "name must be a text or a list of texts, none of them empty"),
         (SERVICES, {"status": 5}, Invalid, "status must be a text"),
         (

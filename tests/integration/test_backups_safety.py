@@ -1,0 +1,303 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role `backups`: what holds nothing removes and widens nothing, and only its own files are touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.backup_machine import NIGHTLY, BackupMachine
+from sandbox.testing import Sandbox
+
+MARK = "Managed by the role hosted.services.backups: "
+SERVICES = {"services": [{"name": "one", "product": "minecraft", "project": "web"}]}
+FOLDERS = ("bin", "units", "cron", "metrics", "etc", "state")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
+    """A machine on which nothing is installed yet."""
+    return BackupMachine(tmp_path, sandbox)
+
+
+def contents(machine: BackupMachine) -> dict[str, str]:
+    """Return all files that the role may touch, with what they hold."""
+    found = {}
+    for folder in FOLDERS:
+        for path in (machine.folder / folder).rglob("*"):
+            if path.is_file():
+                found[str(path.relative_to(machine.folder))] = path.read_text()
+    return found
+
+
+def put(machine: BackupMachine, *names: str, text: str = "of somebody else\n") -> dict[str, str]:
+    """Let there be files that the role has not written; return them with what they hold."""
+    for name in names:
+        path = machine.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return dict.fromkeys(names, text)
+
+
+# --- No plans -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slip", [{"backups_plan": [NIGHTLY]}, {"backups_plans": []}])
+def test_a_list_of_no_plans_removes_none(machine: BackupMachine, slip: dict[str, Any]) -> None:
+    """A slip in the name of the variable leaves its default, which is no wish to have no backups."""
+    machine.install(NIGHTLY).succeed()
+    before = contents(machine)
+    run = machine.install(without="backups_plans" if "backups_plan" in slip else None, **slip)
+    assert run.rc != 0
+    assert "backups_allow_no_plans: true" in run.stdout and "backups_state: absent" in run.stdout
+    assert contents(machine) == before
+
+
+def test_null_is_no_list_of_plans(machine: BackupMachine) -> None:
+    """Not even where there may be none."""
+    machine.install(NIGHTLY).succeed()
+    before = contents(machine)
+    assert machine.install(backups_plans=None, backups_allow_no_plans=True).rc != 0
+    assert contents(machine) == before
+
+
+def test_no_plans_are_a_word_of_their_own(machine: BackupMachine) -> None:
+    """With it every plan goes, and what they share stays."""
+    machine.install(NIGHTLY).succeed()
+    machine.install(backups_plans=[], backups_allow_no_plans=True).succeed()
+    assert set(contents(machine)) == {"bin/hosted-backup", "etc/environment", "etc/token", "etc/token.sha256"}
+
+
+# --- Plans that hold nothing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "nothing"),
+    [
+        *((option, nothing) for option in ("project", "family") for nothing in (None, "", "  ")),
+        *(("services", nothing) for nothing in (None, "", "one,", [], [""], ["one", " "])),
+    ],
+)
+def test_a_selection_that_holds_nothing_is_not_installed(
+    machine: BackupMachine, option: str, nothing: Any
+) -> None:
+    """Whatever else the plan selects by, and before anything is written."""
+    other = {"services": ["one"]} if option != "services" else {"project": "web"}
+    run = machine.install({"name": "nightly", "keep": {"last": 2}, **other, option: nothing})
+    assert run.rc != 0
+    assert f"{option} is written but holds nothing" in run.stdout
+    assert contents(machine) == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"keep": {"last": 2, "within": ""}},
+        {"keep": {"last": 2, "time_zone": None}},
+        {"max_age": ""},
+        {"on_failure": None},
+        {"before": [""]},
+        {"offsite": {"dest": "/srv", "private_key_file": ""}},
+    ],
+)
+def test_any_other_option_that_holds_nothing_is_not_installed(
+    machine: BackupMachine, change: dict[str, Any]
+) -> None:
+    """It would fail at night, or count as left out."""
+    run = machine.install({**NIGHTLY, **change})
+    assert run.rc != 0 and "is written but holds nothing" in run.stdout
+    assert contents(machine) == {}
+
+
+@pytest.mark.parametrize("variable", ["backups_config_dir", "backups_state_dir", "backups_base_url"])
+def test_a_setting_that_holds_nothing_is_refused(machine: BackupMachine, variable: str) -> None:
+    """A folder of no name would be the root."""
+    run = machine.install(NIGHTLY, **{variable: ""})
+    assert run.rc != 0 and f"{variable} is empty" in run.stdout
+    assert contents(machine) == {}
+
+
+def test_a_plan_of_an_empty_project_touches_no_backup(machine: BackupMachine) -> None:
+    """As an earlier version installed it; it meant the whole account."""
+    seeded = machine.sandbox.seed(SERVICES)["services"]
+    log = machine.folder / "hooks"
+    machine.install({**NIGHTLY, "on_failure": [f'echo "$BACKUP_ERROR" >>{log}']}).succeed()
+    plan = machine.folder / "etc" / "nightly.yml"
+    plan.write_text(plan.read_text().replace("project: web", "project: ''"))
+    machine.sandbox.clear_journal()
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert [line["route"] for line in machine.sandbox.journal() if line["method"] != "GET"] == []
+    assert machine.names(seeded["one"]) == []
+    assert 'Plan "nightly" cannot be used' in log.read_text()
+
+
+# --- Plans that select nothing ------------------------------------------------------------------------------
+
+
+def test_a_plan_that_selects_no_service_is_an_alarm(machine: BackupMachine) -> None:
+    """In the exit codes of run and check, by the hook, and in the metrics."""
+    machine.sandbox.seed({"projects": ["web"]})
+    log = machine.folder / "hooks"
+    machine.install({**NIGHTLY, "on_failure": [f'echo "$BACKUP_ERROR" >>{log}']}).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert "selects no service" in log.read_text()
+    metrics = (machine.folder / "metrics" / "hosted-backup-nightly.prom").read_text()
+    assert 'hosted_backup_run_problems{plan="nightly"} 1\n' in metrics
+    assert 'hosted_backup_services{plan="nightly"} 0\n' in metrics
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (2, "CRITICAL")
+    assert "selects no service" in line
+
+
+def test_a_plan_may_say_that_it_may_be_empty(machine: BackupMachine) -> None:
+    """Then nothing is wrong with it."""
+    machine.sandbox.seed({"projects": ["web"]})
+    log = machine.folder / "hooks"
+    plan = {
+        **NIGHTLY,
+        "allow_empty": True,
+        "on_failure": [f"echo x >>{log}"],
+        "after": [f"echo after >>{log}"],
+    }
+    machine.install(plan).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code == 0, output
+    assert log.read_text() == "after\n"
+    code, line = machine.run("check", "nightly")
+    assert (code, line) == (0, "OK: plan nightly selects no service, as it may\n")
+
+
+# --- Files of others ---------------------------------------------------------------------------------------
+
+
+def test_every_file_bears_the_mark_and_only_those_go(machine: BackupMachine) -> None:
+    """Foreign files stay where they are and as they are, and so do the folders that hold them."""
+    foreign = put(
+        machine,
+        *("etc/mine.yml", "etc/notes.txt", "state/other.json", "state/keep/deep.txt"),
+        *("units/hosted-backup-mine.service", "cron/hosted-backup-mine", "metrics/hosted-backup-mine.prom"),
+    )
+    machine.sandbox.seed(SERVICES)
+    weekly = {**NIGHTLY, "name": "weekly"}
+    machine.install(NIGHTLY, weekly).succeed()
+    copy = machine.folder / "etc" / "copy.yml"
+    copy.write_text((machine.folder / "etc" / "weekly.yml").read_text())
+    foreign["etc/copy.yml"] = copy.read_text()
+    assert machine.run("run", "nightly")[0] == 0
+    for name, text in contents(machine).items():
+        if name not in foreign and name != "etc/token":
+            assert f"{MARK}{Path(name).name}" in text, name
+    machine.install(weekly).succeed()
+    left = contents(machine)
+    assert {name for name in left if "nightly" in name} == {"state/nightly.json", "state/nightly.lock"}
+    assert foreign.items() <= left.items()
+    run = machine.install(backups_state="absent").succeed()
+    assert contents(machine) == foreign
+    assert "etc/mine.yml" in run.stdout, "it says what it leaves"
+    for name in foreign:
+        (machine.folder / name).unlink()
+    (machine.folder / "state" / "keep").rmdir()
+    machine.install(backups_state="absent").succeed()
+    assert not (machine.folder / "etc").exists() and not (machine.folder / "state").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["etc/nightly.yml", "etc/environment", "bin/hosted-backup", "units/hosted-backup-nightly.timer"],
+)
+def test_a_foreign_file_in_the_way_is_not_overwritten(machine: BackupMachine, name: str) -> None:
+    """The role says which it is, before it writes anything."""
+    foreign = put(machine, name)
+    run = machine.install(NIGHTLY)
+    assert run.rc != 0
+    assert str(machine.folder / name) in run.stdout and "not written by this role" in run.stdout
+    assert contents(machine) == foreign
+
+
+def test_a_foreign_link_in_the_way_is_not_followed(machine: BackupMachine) -> None:
+    """What it leads to is somebody else's."""
+    machine.install(NIGHTLY).succeed()
+    plan = machine.folder / "etc" / "nightly.yml"
+    elsewhere = machine.folder / "elsewhere.yml"
+    plan.rename(elsewhere)
+    plan.symlink_to(elsewhere)
+    assert machine.install(NIGHTLY).rc != 0
+    machine.install(backups_state="absent").succeed()
+    assert plan.is_symlink() and elsewhere.exists()
+
+
+def test_a_foreign_report_in_the_way_is_not_overwritten(machine: BackupMachine) -> None:
+    """The run backs up, and says at the end that it could not report there."""
+    one = machine.sandbox.seed(SERVICES)["services"]["one"]
+    machine.install(NIGHTLY).succeed()
+    foreign = put(machine, "state/nightly.json", "metrics/hosted-backup-nightly.prom")
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    assert len(machine.names(one)) == 1
+    assert foreign.items() <= contents(machine).items()
+
+
+# --- The token --------------------------------------------------------------------------------------------
+
+
+def test_a_token_of_somebody_else_is_neither_replaced_nor_removed(machine: BackupMachine) -> None:
+    """It is used when the role is given none; the role's own one is renewed and removed."""
+    foreign = put(machine, "etc/token", text=f"{machine.sandbox.token}\n")
+    run = machine.install(NIGHTLY, backups_token="another")
+    assert run.rc != 0 and "not written by this role" in run.stdout
+    assert contents(machine) == foreign
+    machine.install({**NIGHTLY, "name": "other"}, without="backups_token").succeed()
+    machine.install(backups_state="absent").succeed()
+    assert contents(machine) == foreign
+
+
+def test_the_token_of_the_role_is_renewed_and_removed(machine: BackupMachine) -> None:
+    """As long as it is what the role has written."""
+    machine.install(NIGHTLY, backups_token="first").succeed()
+    machine.install(NIGHTLY, backups_token="second").succeed()
+    token = machine.folder / "etc" / "token"
+    assert token.read_text() == "second"
+    token.write_text("by hand")
+    assert machine.install(NIGHTLY, backups_token="second").rc != 0
+    assert token.read_text() == "by hand"
+    machine.install(NIGHTLY, backups_token="by hand").succeed()
+    machine.install(backups_state="absent").succeed()
+    assert contents(machine) == {}
+
+
+# --- An earlier version -----------------------------------------------------------------------------------
+
+
+def without_marks(machine: BackupMachine) -> None:
+    """Let everything be as an earlier version has left it."""
+    for name, text in contents(machine).items():
+        lines = [line for line in text.splitlines(keepends=True) if MARK not in line]
+        (machine.folder / name).write_text("".join(lines))
+    (machine.folder / "etc" / "token.sha256").unlink()
+
+
+def test_what_an_earlier_version_installed_is_taken_over(machine: BackupMachine) -> None:
+    """Under the names of the plans that are installed now; everything else of it stays and is named."""
+    machine.sandbox.seed(SERVICES)
+    weekly = {**NIGHTLY, "name": "weekly"}
+    machine.install(NIGHTLY, weekly).succeed()
+    machine.run("run", "nightly")
+    without_marks(machine)
+    run = machine.install(NIGHTLY).succeed()
+    left = contents(machine)
+    assert {name for name in left if "weekly" in name} == {
+        "etc/weekly.yml",
+        "units/hosted-backup-weekly.service",
+        "units/hosted-backup-weekly.timer",
+    }
+    assert "hosted-backup-weekly.timer" in run.stdout
+    assert machine.run("run", "nightly")[0] == 0
+    machine.install(NIGHTLY, weekly).succeed()
+    machine.install(backups_state="absent").succeed()
+    assert contents(machine) == {}
