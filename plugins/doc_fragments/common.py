@@ -17,19 +17,23 @@ options:
       - Address of the platform's API, such as V(https://api.example.com).
       - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts),
         because the token would travel in the clear.
-      - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, the address of that
-        inventory is used when none is set.
-      - If not set, the environment variable E(HOSTED_SERVICES_URL) is used.
+      - If not set, the variable C(hosted_services_url) of the host is used, or C(hosted_url), which the
+        P(hosted.services.inventory#inventory) inventory hands on to its hosts. Without these it is the
+        environment variable E(HOSTED_SERVICES_URL).
     type: str
   token:
     description:
       - API token. Most routes need one of scope C(FULL); those of applications take C(REGISTRY) too.
       - Takes precedence over O(token_file). One of the environment does not, where O(token_file) is set.
-      - If not set, the environment variable E(HOSTED_SERVICES_TOKEN) is used.
+      - If neither is set, the token of the host is used, unless the task names another platform than the
+        host's. It is in the variable C(hosted_services_token), in the file of
+        C(hosted_services_token_file), or where the host's inventory says that it is. Without these it is the
+        environment variable E(HOSTED_SERVICES_TOKEN).
     type: str
   token_file:
     description:
-      - File that holds the API token on a single line.
+      - File that holds the API token on a single line. On the controller it may be encrypted with
+        ansible-vault.
       - If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
     type: path
   auth_header:
@@ -86,7 +90,12 @@ notes:
   - An option that identifies, narrows or limits what the task touches must hold something when it is
     written. Null, an empty text, blanks, an empty list, and blanks or control characters at the ends of a
     name are errors. Leave out with C(omit) what is not to be given.
-  - The task runs inside the controller, so it needs no C(delegate_to) and no Python on the host of the play.
+  - What is nearest to a task says which platform and which token it uses. First comes the task itself,
+    with its options, C(module_defaults) and C(environment), then the variables of the host, and last the
+    environment of ansible-playbook. The other options of the connection have variables of the same kind,
+    such as C(hosted_services_ca_path). The guide to the inventory has a table.
+  - The task runs inside the controller, so it needs no C(delegate_to) and no Python on the host of the play,
+    and C(become) has no effect.
     With C(async), or when C(delegate_to) names a host with a connection that is not local, it runs as an
     ordinary module on that host, which then needs the libraries.
   - Set the variable C(hosted_in_process) to V(false) to have every task run as an ordinary module.
@@ -121,7 +130,10 @@ options:
       - name: HOSTED_SERVICES_TOKEN
   token_file:
     description:
-      - File that holds the API token on a single line. May be a template.
+      - File that holds the API token on a single line. May be a template, and may be encrypted with
+        ansible-vault.
+      - Where it is set in the file of the inventory, tasks and lookups on its hosts read their token from it
+        too.
     type: path
     env:
       - name: HOSTED_SERVICES_TOKEN_FILE
@@ -221,9 +233,10 @@ notes:
   - The value is neither logged nor shown by the lookup. A task that shows its arguments or its result shows
     it all the same. Set C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) where a file
     is written.
-  - An option that is given to the lookup wins over its variable, which wins over the environment. Variables
-    may be templates. In a play over hosts of the P(hosted.services.inventory#inventory) inventory, the
-    address of that inventory is used when none is set.
+  - An option that is given to the lookup wins over the variables of the host, and these win over the
+    environment of ansible-playbook. Variables may be templates. They are those of the modules, so the address
+    and the token of the P(hosted.services.inventory#inventory) inventory are used on its hosts. A lookup sees
+    neither C(module_defaults) nor the C(environment) of a task.
 """
 
     # Waiting for the platform to get somewhere.

@@ -16,6 +16,9 @@ options:
       - The services to work on, each by id or by name. An id wins over a name, and O(project) and
         O(family) must agree with it. A text is one name, whatever commas are in it; write a list for several.
       - Each of them has to offer what the task is about; one that does not is an error.
+      - One of O(services), O(project) and O(family) is required, but on a host of the
+        P(hosted.services.inventory#inventory) inventory. There a task that sets none of them works on the
+        service that the host is.
     type: list
     elements: str
     aliases: [service]

@@ -15,8 +15,9 @@ options:
     description:
       - Id of the service, or its name. An id wins over a name, and O(project) and O(family)
         must agree with it.
+      - Required, but on a host of the P(hosted.services.inventory#inventory) inventory. There a task that
+        sets none of O(service), O(project) and O(family) works on the service that is the host.
     type: str
-    required: true
   project:
     description:
       - Name or id of the project of the service, when several services have its name.

@@ -41,6 +41,20 @@ options:
     type: str
     choices: [sftp, address, none]
     default: sftp
+  token_env:
+    description:
+      - Name of the environment variable that holds the token of this inventory, for the inventory and for the tasks and
+        lookups on its hosts.
+      - So inventories of several accounts can be used in one play.
+      - Only one of O(token_env), O(token_file) and O(token_variable) can be set.
+    type: str
+  token_variable:
+    description:
+      - Name of the variable that holds the token for the tasks and lookups on the hosts of this inventory, such as one that is
+        encrypted in C(group_vars).
+      - An inventory is read before such variables, so it takes its own token from O(token), or from this variable when that is
+        given with C(-e).
+    type: str
   projects:
     description:
       - Only services of these projects, given by id or name. A project that does not exist is an error.
@@ -89,7 +103,8 @@ options:
     default: []
   hostvars_prefix:
     description:
-      - What the names of the host variables begin with. C(hosted_url), the address of the platform, is always called so.
+      - What the names of the host variables begin with. Those that tasks look for are always called the same, such as
+        C(hosted_service_id) and C(hosted_url).
     type: str
     default: hosted_
 extends_documentation_fragment:
@@ -100,7 +115,14 @@ notes:
   - "Host variables, with the prefix C(hosted_): C(id), C(name), C(family), C(status), C(project), C(project_id), C(address),
     C(product), C(runtime), C(host), C(dimensions), C(monthly) (the price in
     currency units that is billed now, as a string), C(monthly_full) (the price while the service is active),
-    C(hourly_label), C(is_free), C(can_power), C(created_at), and C(url). On request C(state), C(metrics) and C(settings)."
+    C(hourly_label), C(is_free), C(can_power) and C(created_at). On request C(state), C(metrics) and C(settings)."
+  - "Host variables without a prefix, for the tasks and lookups on the host: C(hosted_url) is the address of the platform and
+    C(hosted_service_id) the id of the service. C(hosted_token_file), C(hosted_token_env) or C(hosted_token_variable) says
+    where the token is, when the file of the inventory does so by O(token_file), O(token_env) or O(token_variable).
+    C(hosted_token_handed_on) is V(false) when the file holds a O(token) and does not say where tasks find one. Other options
+    of the connection in the file, O(timeout) and O(retries) excepted, are in variables such as
+    C(hosted_services_auth_header)."
+  - When several services would have one host name, a warning tells how their hosts are called instead.
   - The cache holds what was read, under a key that changes with the address, the token and the options; names of hosts,
     variables and groups are made anew each time. C(--flush-cache) reads again.
 seealso:
@@ -112,6 +134,12 @@ EXAMPLES = r"""
 # The smallest hosted.yml. The token comes from the environment variable HOSTED_SERVICES_TOKEN.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
+
+---
+# One of two accounts in a play. The tasks and lookups on its hosts use the same token.
+plugin: hosted.services.inventory
+base_url: https://api.example.com
+token_env: HOSTED_TOKEN_EAST
 
 ---
 # Running game servers and applications of two projects, grouped by product and by where they are.
@@ -150,6 +178,7 @@ cache_timeout: 600
 import hashlib
 import hmac
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
@@ -182,16 +211,24 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.listing 
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
+from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
+    HANDED_ON,
+    NOT_HANDED_ON,
+    SETTINGS,
+    token_in_environment,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names import (
     group_name,
     host_names,
     project_groups,
+    warning_of_namesakes,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import (
     Marked,
     variables_of,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils.values import untagged
+from ansible_collections.hosted.services.plugins.plugin_utils.vaulted import with_token_decrypted
 
 CACHE_FORMAT = 2
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
@@ -218,7 +255,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         try:
             require()
             self._check(config)
-            settings = connection(self._connection_options(config), "inventory")
+            options = self._connection_options(config)
+            settings = connection(with_token_decrypted(options, loader), "inventory")
+            handed_on = self._handed_on(options, config)
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
@@ -228,7 +267,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise AnsibleParserError(defect(error)["msg"]) from None
         for warning in listing.warnings:
             self.display.warning(warning)
-        self._fill(listing, settings.base_url)
+        self._fill(listing, settings.base_url, handed_on)
 
     # --- What was asked for -----------------------------------------------------------------------
 
@@ -252,7 +291,39 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 rendered = self.templar.template(config[name])
                 options[name] = None if rendered is None else str(rendered)
         plain: dict[str, Any] = untagged(options)
-        return with_token_meant(plain, config)
+        if plain["token_file"] is not None:
+            plain["token_file"] = os.path.abspath(os.path.expanduser(plain["token_file"]))
+        return self._with_named_token(with_token_meant(plain, config), config)
+
+    def _with_named_token(self, options: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with the token from where ``token_env`` or ``token_variable`` says that it is."""
+        named = [name for name in HANDED_ON if config.get(name) is not None]
+        if len(named) > 1:
+            raise ConfigurationError(f"{' and '.join(named)} each name a token; name one of them")
+        if config.get("token") is not None or named not in (["token_env"], ["token_variable"]):
+            return options
+        source = str(self.get_option(named[0]))
+        if named == ["token_env"]:
+            return {**options, "token": token_in_environment(source, "token_env")}
+        given = self._vars or {}
+        if source not in given:
+            raise ConfigurationError(
+                f"token_variable names {source}, which the inventory cannot read unless it is given with -e; set "
+                "token as well, from where the inventory can read it"
+            )
+        return {**options, "token": str(untagged(self.templar.template(given[source])))}
+
+    def _handed_on(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables that tell tasks how to connect: what the file says, never a token itself."""
+        found = {
+            variable: options[name]
+            for name, variable in SETTINGS.items()
+            if name not in ("timeout", "retries") and config.get(name) is not None
+        }
+        for name, variable in HANDED_ON.items():
+            if config.get(name) is not None:
+                return {**found, variable: options.get(name) or str(self.get_option(name))}
+        return {**found, NOT_HANDED_ON: False} if config.get("token") is not None else found
 
     def _wanted(self) -> Wanted:
         filters = {
@@ -290,11 +361,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     # --- Hosts, variables and groups --------------------------------------------------------------
 
-    def _fill(self, listing: Listing, url: str) -> None:
+    def _fill(self, listing: Listing, url: str, handed_on: Mapping[str, Any]) -> None:
         how, prefix, marked = self.get_option("connect_with"), self.get_option("hostvars_prefix"), Marked()
 
         def variables(service: Mapping[str, Any]) -> dict[str, Any]:
-            return variables_of(service, how, prefix, url, marked)
+            return variables_of(service, how, prefix, url, marked, handed_on=handed_on)
 
         projects = project_groups(listing.projects)
         groups = {service["id"]: groups_of(service, projects) for service in listing.services}
@@ -306,8 +377,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             id: self._preferred_name(partial(variables, service)) or service["name"]
             for id, service in services.items()
         }
-        for id, host in sorted(host_names(wanted, taken).items(), key=lambda item: item[1]):
+        named = host_names(wanted, taken)
+        for id, host in sorted(named.items(), key=lambda item: item[1]):
             self._add(host, variables(services[id]), groups[id])
+        if warning := warning_of_namesakes(wanted, named):
+            self.display.warning(warning)
 
     def _preferred_name(self, variables: Callable[[], Mapping[str, Any]]) -> str | None:
         """Return what the first of ``hostnames`` that gives something gives."""

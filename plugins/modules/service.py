@@ -25,13 +25,16 @@ options:
   id:
     description:
       - Id of the service. O(name), O(family) and O(project) may be given too, and must agree with it.
+      - On a host of the P(hosted.services.inventory#inventory) inventory, a task that sets none of O(id), O(name),
+        O(project), O(family), O(product) and O(host) works on the service that the host is. With O(state=absent)
+        it does not; name the service as C({{ hosted_service_id }}) to delete it.
     type: str
   name:
     description:
       - Name of the service, at most 80 characters.
       - Names are not promised to be unique. When more than one service answers to it, the task fails and lists
         their ids; narrow it by O(project) or O(family).
-      - One of O(id) and O(name) is required.
+      - One of O(id) and O(name) is required, but on a host of the inventory.
     type: str
   project:
     description:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ansible import constants
@@ -18,6 +19,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -28,21 +30,32 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
 )
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
     argument_spec,
+    read_token,
     validated,
     with_token_meant,
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+    ConfigurationError,
+    HostedError,
+)
 from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
 from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import HOME_VARIABLE
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
+    ENVIRONMENT,
+    URL,
+    Connected,
+    connected,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils.keeper import wire_of_run
 from ansible_collections.hosted.services.plugins.plugin_utils.local_paths import with_whole_paths
 from ansible_collections.hosted.services.plugins.plugin_utils.rehearsal import rehearse
 from ansible_collections.hosted.services.plugins.plugin_utils.values import first_values, untagged
+from ansible_collections.hosted.services.plugins.plugin_utils.vaulted import with_token_decrypted
 
 display = Display()
 rehearse()  # here, as Ansible loads an action before it forks, and nothing but actions imports this
@@ -67,27 +80,56 @@ class InProcessAction(ActionBase):
         """Run the task here, or hand it over where it has to run elsewhere."""
         variables = task_vars or {}
         result: dict[str, Any] = super().run(tmp, variables)
-        with self._environment() as surroundings_differ:
-            self._apart = surroundings_differ or not boolean(variables.get("hosted_keep_connections", True))
-            arguments = with_host_variables(self.resource, self._task.args, variables, self._templar.template)
-            as_module = self._task.async_val or self._belongs_elsewhere(variables)
-            if not as_module or self._connection.transport == "local":
-                folder = self._loader.get_basedir()
-                arguments = with_whole_paths(self.resource, arguments, self._find_needle, folder)
-            if as_module:
-                result.update(self._run_as_module(arguments, variables))
-            else:
-                result.update(self._run_here(arguments, self._progress(variables)))
+        with self._environment() as environment:
+            self._apart = bool(environment) or not boolean(variables.get("hosted_keep_connections", True))
+            try:
+                result.update(self._run_completed(environment, variables))
+            except ConfigurationError as error:
+                result.update(self._refusal(error.message, self._task.args))
         if not shows_arguments(variables):
             result.pop("invocation", None)
         return result
 
-    def _run_as_module(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-        in_background = self._task.async_val and not self._connection.has_native_async
-        result: dict[str, Any] = self._execute_module(
-            module_args=arguments, task_vars=variables, wrap_async=in_background
+    def _run_completed(self, environment: Mapping[str, str], variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the task with what its host brings along, here or as a module."""
+        completed = with_host_variables(
+            self.resource, self._task.args, environment, variables, self._templar.template
         )
+        as_module = self._task.async_val or self._belongs_elsewhere(variables)
+        if not as_module or self._connection.transport == "local":
+            folder = self._loader.get_basedir()
+            whole = with_whole_paths(self.resource, completed.arguments, self._find_needle, folder)
+            completed = replace(completed, arguments=dict(whole))
+        if as_module:
+            result = self._run_as_module(completed, variables)
+        else:
+            result = self._run_here(completed.arguments, self._progress(variables))
+        add_warnings(self.resource, completed, result)
         return result
+
+    def _run_as_module(self, completed: Connected, variables: Mapping[str, Any]) -> dict[str, Any]:
+        in_background = self._task.async_val and not self._connection.has_native_async
+        here = self._connection.transport == "local"
+        if not here:
+            check_python(self._task.delegate_to, variables)
+        with self._as_oneself(here):
+            result: dict[str, Any] = self._execute_module(
+                module_args=with_readable_token(completed, here, self._loader),
+                task_vars=variables,
+                wrap_async=in_background,
+            )
+        return result
+
+    @contextmanager
+    def _as_oneself(self, here: bool) -> Iterator[None]:
+        """Leave ``become`` out for a module on the controller, as it has no effect inside the controller."""
+        become = self._connection.become
+        if here:
+            self._connection.become = None
+        try:
+            yield
+        finally:
+            self._connection.become = become
 
     def _belongs_elsewhere(self, variables: Mapping[str, Any]) -> bool:
         """Whether the task is delegated to another machine, or ``hosted_in_process`` turns this way off."""
@@ -122,6 +164,7 @@ class InProcessAction(ActionBase):
         paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
         for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])
+        options = with_token_decrypted(options, self._loader)
         result = execute(self.resource, options, around)
         cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
         return cleaned
@@ -153,8 +196,8 @@ class InProcessAction(ActionBase):
         return Client(kept[1])
 
     @contextmanager
-    def _environment(self) -> Iterator[bool]:
-        """Honour the ``environment`` of the task, as a module would find it, and tell whether it has one.
+    def _environment(self) -> Iterator[Mapping[str, str]]:
+        """Honour the ``environment`` of the task, as a module would find it, and yield it.
 
         ``home`` of ansible.cfg is part of it. A module on this machine inherits it.
         """
@@ -164,7 +207,7 @@ class InProcessAction(ActionBase):
         os.environ[HOME_VARIABLE] = home_of_ansible()
         os.environ.update({name: str(value) for name, value in wanted.items()})
         try:
-            yield bool(wanted)
+            yield wanted
         finally:
             os.environ.clear()
             os.environ.update(before)
@@ -194,24 +237,74 @@ def shows_arguments(variables: Mapping[str, Any]) -> bool:
 def with_host_variables(
     resource: Resource,
     arguments: Mapping[str, Any],
+    environment: Mapping[str, Any],
     variables: Mapping[str, Any],
     template: Callable[[Any], Any],
-) -> dict[str, Any]:
+) -> Connected:
     """Return the arguments of a task, completed by what the host of the play brings along.
 
-    That is the address of the API, where none is set. For a noun with ``host_options`` it is the way to the
-    host as well, unless the task names another place: then nothing of this host is used for that one.
+    That is the connection to the platform, where the task names none. For a noun with ``host_options`` it is
+    the host itself as well, unless the task names something else, or another platform: then nothing of this
+    host is used for that one.
+
+    :raises ConfigurationError: when the variables of the host contradict each other, or lead to nothing.
     """
-    filled = dict(arguments)
-    if not filled.get("base_url") and not os.environ.get("HOSTED_SERVICES_URL"):
-        filled.update(first_values({"base_url": ("hosted_url",)}, variables, template))
-    places = [name for group in resource.rules.get("required_one_of", ()) for name in group]
-    if variables.get("inventory_hostname") not in constants.LOCALHOST and not any(
-        filled.get(p) for p in places
-    ):
+    from_host = {}
+    if variables.get("inventory_hostname") not in constants.LOCALHOST and resource.works_on_host(arguments):
         from_host = first_values(resource.host_options, variables, template)
-        filled = {**from_host, **filled}  # null is kept: it must be refused, not filled in
-    return filled
+    filled = {**from_host, **arguments}  # null is kept: it must be refused, not filled in
+    if not resource.needs_api({**dict.fromkeys(resource.options), **filled}):
+        return Connected(filled)
+    completed = connected(arguments, environment, variables, template)
+    if completed.same_platform:
+        return replace(completed, arguments={**from_host, **completed.arguments})
+    return completed
+
+
+def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
+    """Refuse to run as a module on a host that the inventory reaches over SFTP alone.
+
+    :raises ConfigurationError: saying where the task can run.
+    """
+    host = delegated or variables.get("inventory_hostname")
+    known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
+    if known.get("ansible_facts_modules") == [] and known.get(URL):
+        raise ConfigurationError(
+            f"{host} is reached over SFTP, where there is no Python for a module to run on, as it does with "
+            "async or hosted_in_process: false. Add delegate_to: localhost, to async_status as well"
+        )
+
+
+def with_readable_token(completed: Connected, here: bool, loader: DataLoader) -> dict[str, Any]:
+    """Return the arguments for a module, with the token in the place of a file that it could not read.
+
+    That is one that ansible-vault has encrypted, and one of the controller's for a module on another machine.
+    """
+    arguments = completed.arguments
+    named = {name: arguments.get(name) for name in ("token", "token_file")}
+    if here and not any(value is not None for value in named.values()):
+        named = {name: os.environ.get(ENVIRONMENT[name]) for name in named}
+    if here or completed.from_controller:
+        read = with_token_decrypted(named, loader)
+        if completed.from_controller and not here and read["token"] is None:
+            path = os.path.join(loader.get_basedir(), os.path.expanduser(str(read["token_file"])))
+            read["token"] = read_token(None, path)
+        if read["token"] != named["token"]:
+            return {**arguments, "token": read["token"], "token_file": None}
+    return arguments
+
+
+def add_warnings(resource: Resource, completed: Connected, result: dict[str, Any]) -> None:
+    """Add what there is to say of the connection, and of an id to delete that may be another account's."""
+    given, warnings = completed.arguments, [*completed.warnings]
+    found_nothing = not result.get("failed") and result.get(resource.noun, result) is None
+    if completed.elsewhere and given.get("state") == "absent" and given.get("id") and found_nothing:
+        warnings.append(
+            f"there is nothing to delete under the id {given['id']!r}, but it may be on another platform or "
+            f"of another account: {completed.elsewhere}"
+        )
+    if warnings:
+        result["warnings"] = [*result.get("warnings", ()), *warnings]
 
 
 def pause(value: Any) -> float:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 NOT_IN_GROUPS = re.compile(r"\W")
 WORDS = re.compile(r"[.-]*\w[\w.-]*")
 SHORT_ID = 8
+SHOWN = 3
+"""How many names a warning shows."""
 
 
 def host_name(name: str) -> str:
@@ -38,6 +40,26 @@ def host_names(names: Mapping[str, str], reserved: Collection[str]) -> dict[str,
     """
     nameless = {id: f"service_{quote(id[:SHORT_ID], safe='')}" for id in names}
     return told_apart({id: host_name(name) or nameless[id] for id, name in names.items()}, reserved)
+
+
+def warning_of_namesakes(wanted: Mapping[str, str], named: Mapping[str, str]) -> str:
+    """Say which host names several services want, and how their hosts are called instead; empty for none.
+
+    ``wanted`` are the names that the services would have, and ``named`` those that they got, by id.
+    """
+    hosts: dict[str, list[str]] = defaultdict(list)
+    for id, name in wanted.items():
+        hosts[host_name(name)].append(named[id])
+    doubled = {name: sorted(given) for name, given in hosts.items() if name and len(given) > 1}
+    if not doubled:
+        return ""
+    shown = [f"{name!r} is now {' and '.join(given)}" for name, given in sorted(doubled.items())[:SHOWN]]
+    more = f"; and {len(doubled) - SHOWN} more" if len(doubled) > SHOWN else ""
+    return (
+        f"several services have one name, and a play over it finds none of them: {'; '.join(shown)}{more}. "
+        "Rename one, tell them apart with hostnames, such as hosted_project ~ '-' ~ hosted_name, or have "
+        "plays name groups or ids"
+    )
 
 
 def project_groups(projects: Mapping[str, str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.listing import HOST
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import SERVICE_ID
 
 try:
     from ansible.template import trust_as_template
@@ -40,11 +41,23 @@ class Marked(dict[str, str]):
 
 
 def variables_of(
-    service: Mapping[str, Any], connect_with: str, prefix: str, url: str, marked: Marked
+    service: Mapping[str, Any],
+    connect_with: str,
+    prefix: str,
+    url: str,
+    marked: Marked,
+    *,
+    handed_on: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the variables of a host. ``url`` is the platform's; the collection's actions look for it."""
+    """Return the variables of a host. The collection's tasks look for the id, ``url`` and ``handed_on``."""
     facts = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
-    known = {**facts, "hosted_url": url, **reach(service, connect_with)}
+    known = {
+        **facts,
+        SERVICE_ID: service["id"],
+        "hosted_url": url,
+        **(handed_on or {}),
+        **reach(service, connect_with),
+    }
     variables: dict[str, Any] = never_templates(known, marked)
     return variables
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ansible.errors import AnsibleError, AnsibleLookupError
+from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.lookup import LookupBase
 from ansible.template import Templar
 from ansible.utils.display import Display
@@ -28,13 +29,11 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 from ansible_collections.hosted.services.plugins.module_utils.api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
-from ansible_collections.hosted.services.plugins.plugin_utils.values import first_values, untagged
+from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import connected
+from ansible_collections.hosted.services.plugins.plugin_utils.values import untagged
+from ansible_collections.hosted.services.plugins.plugin_utils.vaulted import with_token_decrypted
 
 display = Display()
-VARIABLES = "hosted_services_"
-"""How the names of the variables begin that stand for options."""
-FROM_INVENTORY = {"base_url": ("hosted_url",)}
-"""What the inventory tells its hosts: where the platform is, for when nothing else does."""
 
 
 class ReadingLookup(LookupBase):
@@ -60,10 +59,15 @@ class ReadingLookup(LookupBase):
         try:
             require()
             self._check(kwargs)
-            own = self._own(variables or {})
-            self.set_options(var_options=own, direct=kwargs)
-            given = {**{name.removeprefix(VARIABLES): value for name, value in own.items()}, **kwargs}
-            options = with_token_meant(self._connection_options(variables or {}), given)
+            template = cast(Templar, self._templar).template
+            named = {name: value for name, value in kwargs.items() if name in CONNECTION}
+            found = connected(named, {}, variables or {}, template)
+            for warning in found.warnings:
+                display.warning(warning)
+            given = found.arguments
+            self.set_options(direct={**kwargs, **given})
+            plain = untagged({name: self.get_option(name) for name in CONNECTION})
+            options = with_token_decrypted(with_token_meant(plain, given), cast(DataLoader, self._loader))
             settings = connection(options, self._name())
             transport = Transport(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
@@ -87,19 +91,3 @@ class ReadingLookup(LookupBase):
         for name in keywords:
             if name not in known:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, known)}")
-
-    def _own(self, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the variables that are options of this lookup, rendered: Ansible takes them as they are."""
-        names = {
-            entry["name"]: (entry["name"],)
-            for option in self.option_definitions.values()
-            for entry in option.get("vars") or ()
-        }
-        return first_values(names, variables, cast(Templar, self._templar).template)
-
-    def _connection_options(self, variables: Mapping[str, Any]) -> dict[str, Any]:
-        options = {name: self.get_option(name) for name in CONNECTION}
-        if not options["base_url"]:
-            options.update(first_values(FROM_INVENTORY, variables, cast(Templar, self._templar).template))
-        plain: dict[str, Any] = untagged(options)
-        return plain

@@ -133,7 +133,7 @@ def test_a_name_is_narrowed(ansible: Ansible, sandbox: Sandbox, ids: dict[str, s
 
 @pytest.mark.parametrize("way", ["keyword", "variable", "template", "token file", "inventory", "environment"])
 def test_settings_come_from(way: str, ansible: Ansible, sandbox: Sandbox, url: str, tmp_path: Path) -> None:
-    """Keywords win over variables, these over the environment; the inventory tells the address."""
+    """Keywords win over variables, of which the inventory's is one, and these over the environment."""
     nothing: dict[str, str | None] = {"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None}
     wrong: dict[str, str | None] = {"HOSTED_SERVICES_TOKEN": "wrong"}
     (tmp_path / "token").write_text(f"{sandbox.token}\n")
@@ -153,11 +153,11 @@ def test_settings_come_from(way: str, ansible: Ansible, sandbox: Sandbox, url: s
             f"token_file='{tmp_path}/token'",
         ),
         "inventory": (
-            {"HOSTED_SERVICES_URL": None},
+            {"HOSTED_SERVICES_URL": "http://127.0.0.1:1"},
             f'hosted_url: "{{{{ u }}}}", u: "{sandbox.base_url}"',
             "",
         ),
-        "environment": ({}, "hosted_url: http://127.0.0.1:1", ""),
+        "environment": ({}, "", ""),
     }[way]
     lookup = f"lookup('hosted.services.database_url', 'orders'{', ' if keywords else ''}{keywords})"
     write(ansible, lookup, variables=f"{{{variables}}}", env=env).succeed()

@@ -17,6 +17,9 @@ from ..api.errors import ConfigurationError
 from ..resources.plan import Resource
 from ..resources.selectors import check_selectors
 
+VAULT = b"$ANSIBLE_VAULT"
+"""What a file begins with that ansible-vault has encrypted."""
+
 CONNECTION: dict[str, Any] = {
     "base_url": {"type": "str", "fallback": (env_fallback, ["HOSTED_SERVICES_URL"])},
     "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN"])},
@@ -170,6 +173,11 @@ def read_token(token: str | None, token_file: str | None) -> str:
     if token_file is None:
         raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
     try:
+        if is_encrypted(os.path.expanduser(token_file)):
+            raise ConfigurationError(
+                f"token_file {token_file!r} is encrypted with ansible-vault, and only the controller can "
+                "decrypt it; this task runs as a module elsewhere, so give it the token itself in token"
+            )
         with open(os.path.expanduser(token_file), encoding="utf-8") as file:
             token = file.read().strip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -179,3 +187,12 @@ def read_token(token: str | None, token_file: str | None) -> str:
     except ConfigurationError as error:
         raise ConfigurationError(f"token_file {token_file!r}: {error.message}") from None
     return token
+
+
+def is_encrypted(path: str) -> bool:
+    """Tell whether ansible-vault has encrypted a file. Others refuse one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(VAULT)) == VAULT
+    except OSError:
+        return False

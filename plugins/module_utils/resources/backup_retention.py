@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..api.models import Service
 from .copies import BACKUPS, KINDS, delete_copy, read_copies
-from .many_services import SELECTION, SELECTION_RULES, SELECTORS, Purpose, plan_many
+from .many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
 from .on_service import label
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid
@@ -36,7 +36,8 @@ class BackupRetentionResource(Resource):
         "max_delete": {"type": "int", "default": 10},
     }
     selectors = SELECTORS | {"pattern", "max_delete", *RULES}
-    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    host_options = HOST_IS_SELECTED
+    places = SELECTS
 
     def plan(self, task: Task) -> Plan:
         """Decide on every copy; delete what no rule keeps."""

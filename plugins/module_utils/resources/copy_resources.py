@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ..api.client import Client
 from ..api.models import Backup, Service, Snapshot
 from .copies import newest
-from .many_services import SELECTION, SELECTION_RULES, SELECTORS, PlanOne, Purpose, plan_many
+from .many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, PlanOne, Purpose, plan_many
 from .plan import Plan, Resource, Task
 from .retention import Copy, Span, read_span
 
@@ -37,7 +37,8 @@ class CopyResource(Resource):
 
     noun = "services"
     selectors = SELECTORS | {"name"}
-    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    host_options = HOST_IS_SELECTED
+    places = SELECTS
     waits = True
     kind: ClassVar[str]
 
@@ -78,7 +79,8 @@ class CopyInfoResource(Resource):
         "max_age": {"type": "str"},
     }
     selectors = SELECTORS | {"pattern", "max_age"}
-    rules: ClassVar[dict[str, Any]] = SELECTION_RULES
+    host_options = HOST_IS_SELECTED
+    places = SELECTS
     kind: ClassVar[str]
 
     @abstractmethod

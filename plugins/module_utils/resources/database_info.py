@@ -11,7 +11,7 @@ from ..api.models import DatabaseInventory, DatabaseTable
 from .database import as_table, check_supported, connection_of
 from .foreseen import NO_ROWS
 from .lookup import foresee, near_miss
-from .on_service import ON_SERVICE, known_id
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Task
 from .problems import Ambiguous, Invalid, Missing
 
@@ -31,6 +31,8 @@ class DatabaseInfoResource(Resource):
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
     selectors = frozenset(ON_SERVICE) | {"table", "schema"}
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

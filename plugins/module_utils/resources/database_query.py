@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..api.errors import HostedError, OpenOutcome, Refused, ServerFailure, UnexpectedAnswer
 from ..api.models import QueryResult
 from .database import as_table, column_names, inventory_of
-from .on_service import ON_SERVICE, known_id
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, OutcomeUnknown
 from .secrets_file import check_destination
@@ -41,6 +41,8 @@ class DatabaseQueryResource(Resource):
         "csv_dest": {"type": "path"},
     }
     selectors = frozenset(ON_SERVICE)
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("all_rows", "allow_truncated")]}
     secret_options = frozenset({"params"})
 

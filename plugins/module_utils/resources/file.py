@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ..api.models import FileEntry
 from .file_manager import BEYOND, MAX_BYTES, FileManager, as_result, expected
 from .lookup import foresee
-from .on_service import ON_SERVICE, check_offers, the_service
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
@@ -40,6 +40,8 @@ class FileResource(Resource):
         "create_parents": {"type": "bool", "default": True},
     }
     selectors = frozenset(ON_SERVICE) | {"path", "paths", "new_name"}
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("path", "paths")],
         "mutually_exclusive": [("path", "paths"), ("content", "src")],

@@ -13,7 +13,7 @@ from ..api.errors import Refused
 from ..api.models import FileEntry
 from .file_manager import FileManager, as_result, expected
 from .lookup import foresee
-from .on_service import ON_SERVICE, check_offers, the_service
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
 from .paths import relative_path
 from .plan import Plan, Resource, Task
 from .problems import Invalid, Missing
@@ -31,6 +31,8 @@ class FileInfoResource(Resource):
         "content": {"type": "bool", "default": False},
     }
     selectors = frozenset(ON_SERVICE) | {"path"}
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("recurse", "content")]}
 
     def plan(self, task: Task) -> Plan:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -17,7 +17,7 @@ from .foreseen import foreseen_service
 from .listing import find_homes, members_of, read_projects
 from .lookup import DELETING, in_project, service_meant, the_project, whereabouts
 from .on_service import check_offers, label, service_of_id
-from .plan import Plan, Step, Task, noting
+from .plan import SERVICE_ID, Plan, Step, Task, noting
 from .problems import Invalid, Missing
 from .service import FAMILIES
 from .service_view import read_service
@@ -31,7 +31,10 @@ SELECTION: dict[str, Any] = {
 }
 """The options that select services: ids or names, or all of a project and a family."""
 SELECTORS = frozenset({"services", "project", "family"})
-SELECTION_RULES: dict[str, Any] = {"required_one_of": [("services", "project", "family")]}
+SELECTS = ("services", "service", "project", "family")
+"""Those of them that select something, an alias among them."""
+HOST_IS_SELECTED: Mapping[str, Sequence[str]] = {"services": (SERVICE_ID,)}
+"""Which service a task works on that selects none: the one that the host of the play is."""
 
 PlanOne = Callable[[Task, Service], Plan]
 
@@ -113,6 +116,11 @@ def select(task: Task) -> list[Share]:
     options = task.options
     if options["at_once"] < 1:
         raise Invalid(f"at_once is {options['at_once']}; it must be 1 or more")
+    if all(options[name] is None for name in ("services", "project", "family")):
+        raise Invalid(
+            "no service is selected; set services, project or family, or run the task on a host of the "
+            "inventory, which is a service of its own"
+        )
     project = the_project(task, options["project"]) if options["project"] else None
     everything = task.client.services()
     fitting = [

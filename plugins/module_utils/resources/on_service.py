@@ -5,23 +5,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ..api.models import Project, Service, SftpAccess
 from .foreseen import foreseen_service
 from .lookup import Named, check_agrees, find_project, in_project, named, service_meant, whereabouts
-from .plan import Task
+from .plan import SERVICE_ID, Task
 from .problems import Invalid, Missing
 from .service import FAMILIES
 from .service_view import read_service
 
 ON_SERVICE: dict[str, Any] = {
-    "service": {"type": "str", "required": True},
+    "service": {"type": "str"},
     "project": {"type": "str"},
     "family": {"type": "str", "choices": FAMILIES},
 }
 """The options that name a service: its id, or its name with what narrows it."""
+SAY_WHICH = "set service, or run the task on a host of the inventory, which is a service of its own"
+HOST_IS_SERVICE: Mapping[str, Sequence[str]] = {"service": (SERVICE_ID,)}
+"""Which service a task works on that names none: the one that the host of the play is."""
 
 
 def the_service(task: Task) -> Service:
@@ -47,8 +51,13 @@ def known_id(task: Task) -> str:
 
 
 def service_id(task: Task) -> str:
-    """Return the id of the service that the task names."""
+    """Return the id of the service that the task names.
+
+    :raises Invalid: when none is named, by the task or by its host.
+    """
     wanted, options = task.options["service"], task.options
+    if wanted is None:
+        raise Invalid(f"no service is named; {SAY_WHICH}")
     project = find_project(task.client, options["project"]) if options["project"] else None
     services = task.client.services()
     if any(service.id == wanted for service in services):

@@ -16,6 +16,9 @@ from ..api.text import printable
 from .money import Cost
 from .problems import WaitEnded
 
+SERVICE_ID = "hosted_service_id"
+"""The host variable that holds the id of its service, whatever the prefix of the others."""
+
 
 @dataclass
 class Task:
@@ -108,6 +111,8 @@ class Resource(ABC):
     """Options whose values are never shown."""
     host_options: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Where the task works on the very host of the play: options and the host variables that fill them."""
+    places: ClassVar[Sequence[str]] = ()
+    """Options that name what to work on. A task that has one, whatever it holds, uses nothing of the host."""
 
     source_options: ClassVar[frozenset[str]] = frozenset()
     """Options that name a file or a folder of this machine to read: a role or a play may bring it along."""
@@ -116,6 +121,10 @@ class Resource(ABC):
     def name(self) -> str:
         """The name that the noun has everywhere, which is that of its file."""
         return type(self).__module__.rpartition(".")[2]
+
+    def works_on_host(self, given: Mapping[str, Any]) -> bool:
+        """Tell whether a task with these arguments works on the host of the play: it names nothing else."""
+        return not any(place in given for place in self.places)
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Tell whether the task calls the platform's API, and so needs its address and a token."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..api.models import Product, Project, Service
@@ -12,7 +13,7 @@ from . import service_power as power
 from .lookup import foresee
 from .money import shown
 from .namesakes import check_namesakes, warn_of_other_name
-from .plan import Plan, Resource, Step, Task
+from .plan import SERVICE_ID, Plan, Resource, Step, Task
 from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
 from .service_pending import remind
@@ -70,6 +71,12 @@ class ServiceResource(Resource):
     }
     waits = True
     secret_options = frozenset({"variables"})
+    host_options: ClassVar[Mapping[str, Sequence[str]]] = {"id": (SERVICE_ID,)}
+    places = ("id", "name", "project", "family", "product", "host")
+
+    def works_on_host(self, given: Mapping[str, Any]) -> bool:
+        """Tell whether the host of the play is meant, which a task deletes only when it names it."""
+        return given.get("state") != "absent" and super().works_on_host(given)
 
     def plan(self, task: Task) -> Plan:
         """Order, change, move between states, or delete: whatever lies between now and the wish."""

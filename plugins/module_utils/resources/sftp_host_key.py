@@ -25,7 +25,6 @@ class SftpHostKeyResource(Resource):
     noun = "host_key"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
-        "service": {"type": "str"},
         "host": {"type": "str"},
         "port": {"type": "int"},
         "known_hosts": {"type": "path", "default": "~/.ssh/known_hosts"},
@@ -35,6 +34,7 @@ class SftpHostKeyResource(Resource):
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
     }
+    places = (*ON_SERVICE, "host")
     host_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "host": ("ansible_host", "ansible_ssh_host", "inventory_hostname"),
         "port": ("ansible_port", "ansible_ssh_port"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .on_service import ON_SERVICE, sftp_access
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, sftp_access
 from .plan import Plan, Resource, Task
 
 
@@ -17,6 +17,8 @@ class SftpInfoResource(Resource):
     noun = "sftp"
     options: ClassVar[dict[str, Any]] = {**ON_SERVICE}
     selectors = frozenset(ON_SERVICE)
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""

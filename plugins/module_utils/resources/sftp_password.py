@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..api.errors import OpenOutcome, UnexpectedAnswer
 from ..api.models import SftpAccess, SftpPassword
 from . import secrets_file
-from .on_service import ON_SERVICE, known_id
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
 from .unkept import SFTP, settle, subject_of, warn_of_unkept
 
@@ -33,6 +33,8 @@ class SftpPasswordResource(Resource):
         "return_secrets": {"type": "bool", "default": False, "no_log": False},
     }
     selectors = frozenset(ON_SERVICE)
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
 
     def plan(self, task: Task) -> Plan:
         """Make a password where there is none yet, or always."""

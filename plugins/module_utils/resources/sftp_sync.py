@@ -36,7 +36,6 @@ class SftpSyncResource(Resource):
     noun = "sftp_sync"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
-        "service": {"type": "str"},
         "host": {"type": "str"},
         "port": {"type": "int"},
         "username": {"type": "str"},
@@ -61,6 +60,7 @@ class SftpSyncResource(Resource):
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
     }
+    places = (*ON_SERVICE, "host")
     host_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "host": ("ansible_host", "ansible_ssh_host", "inventory_hostname"),
         "port": ("ansible_port", "ansible_ssh_port"),

@@ -76,6 +76,7 @@ def test_variables(inventory: Inventory, sandbox: Sandbox, ids: dict[str, str]) 
         "hosted_product": {"slug": "minecraft", "name": "Minecraft server", "short_name": "Minecraft"},
         "hosted_project": "games",
         "hosted_project_id": shown["projectId"],
+        "hosted_service_id": ids["survival"],
         "hosted_runtime": {"id": "runtime-paper", "slug": "paper", "name": "Paper"},
         "hosted_status": "ACTIVE",
         "hosted_url": sandbox.base_url,
@@ -120,12 +121,21 @@ def test_many_services(inventory: Inventory, sandbox: Sandbox) -> None:
 
 
 def test_duplicates(inventory: Inventory, sandbox: Sandbox) -> None:
-    """Services of one name are told apart by the beginning of their ids; no host has the bare name."""
+    """Services of one name are told apart by the beginning of their ids; no host has the bare name.
+
+    A play over it would find nothing from one night to the next, so the inventory says so, once.
+    """
     sandbox.seed({"services": [{"name": "db", "product": "postgresql", "project": p} for p in PROJECTS]})
-    listed = inventory.list()
+    listed = inventory.listed()
     assert len(listed.hosts) == 2
     for name, host in listed.hosts.items():
         assert name == f"db_{host['hosted_id'][:8]}"
+    said = " ".join(listed.stderr.split())
+    assert said.count("WARNING") == 1
+    assert f"'db' is now {' and '.join(sorted(listed.hosts))}" in said
+    assert "hostnames" in said and "Rename one" in said
+    apart = inventory.list(hostnames=["hosted_project ~ '-' ~ hosted_name"])
+    assert sorted(apart.hosts) == ["games-db", "web-db"]
 
 
 def test_same_group_names(inventory: Inventory, sandbox: Sandbox) -> None:
@@ -387,7 +397,8 @@ def test_use_extra_vars(inventory: Inventory) -> None:
 @pytest.mark.usefixtures("ids")
 def test_hostnames(inventory: Inventory) -> None:
     """The first expression that gives something names the host; else it is the service."""
-    listed = inventory.list(hostnames=["hosted_runtime.slug", "hosted_project ~ '-' ~ hosted_name"])
+    listed = inventory.listed(hostnames=["hosted_runtime.slug", "hosted_project ~ '-' ~ hosted_name"])
+    assert "several services have one name" in listed.output
     assert len(listed.hosts) == 4
     assert {"web-box", "web-shop"} < set(listed.hosts)
     assert sorted(name.split("_")[0] for name in listed.hosts)[:2] == ["paper", "paper"]
@@ -400,8 +411,52 @@ def test_prefix(inventory: Inventory) -> None:
     box = inventory.list(hostvars_prefix="svc_").hosts["box"]
     assert box["svc_name"] == "box"
     assert "hosted_url" in box
+    assert box["hosted_service_id"] == box["svc_id"]
     assert "hosted_name" not in box
     assert "hostvars_prefix is '1-'" in inventory.refused(hostvars_prefix="1-")
+
+
+TOKENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "environment": ({"token_env": "MINE"}, {"hosted_token_env": "MINE"}),
+    "file": ({"token_file": "~/mine"}, {"hosted_token_file": "HOME/mine"}),
+    "variable": ({"token_variable": "mine"}, {"hosted_token_variable": "mine"}),
+    "template": (
+        {"token": "{{ lookup('ansible.builtin.env', 'MINE') }}"},
+        {"hosted_token_handed_on": False},
+    ),
+    "template and variable": (
+        {"token": "{{ lookup('ansible.builtin.env', 'MINE') }}", "token_variable": "vault"},
+        {"hosted_token_variable": "vault"},
+    ),
+    "settings": (
+        {"token_env": "MINE", "auth_scheme": "Bearer", "timeout": 30, "allow_http_hosts": ["a"]},
+        {
+            "hosted_token_env": "MINE",
+            "hosted_services_auth_scheme": "Bearer",
+            "hosted_services_allow_http_hosts": ["a"],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOKENS)
+@pytest.mark.usefixtures("ids")
+def test_where_the_token_is_is_handed_on(case: str, inventory: Inventory, sandbox: Sandbox) -> None:
+    """So that tasks use that of the inventory; the token itself is in no variable."""
+    options, variables = TOKENS[case]
+    home = inventory.ansible.folder
+    (home / "mine").write_text(f"{sandbox.token}\n")
+    env = {"MINE": sandbox.token, "HOSTED_SERVICES_TOKEN": "another"}
+    listed = inventory.listed("-e", f"mine={sandbox.token}", env=env, **options)
+    host = listed.hosts["box"]
+    named = {
+        name: str(value).replace("HOME", str(home)) if isinstance(value, str) else value
+        for name, value in variables.items()
+    }
+    prefixes = ("hosted_token", "hosted_services")
+    assert {name: value for name, value in host.items() if name.startswith(prefixes)} == named
+    del host["mine"]  # what was given with -e is shown as it was
+    assert sandbox.token not in str(host)
 
 
 # --- Cache ------------------------------------------------------------------------------------------
@@ -489,6 +544,9 @@ def test_refresh(inventory: Inventory, tmp_path: Path) -> None:
         ({"token": "{{ undefined_here }}"}, "'undefined_here' is undefined"),
         ({"token": "wrong"}, "the token was not accepted (4"),
         ({"timeout": 0}, "timeout"),
+        ({"token_env": "NO_TOKEN"}, "in the environment variable NO_TOKEN, which is not set"),
+        ({"token_variable": "vault_token"}, "which the inventory cannot read"),
+        ({"token_env": "A", "token_variable": "b"}, "token_env and token_variable each name a token"),
     ],
 )
 @pytest.mark.usefixtures("ids")

@@ -25,14 +25,14 @@ URL = "https://api.example.com"
     ("arguments", "variables", "in_environment", "base_url"),
     [
         ({}, {"hosted_url": URL}, None, URL),
-        ({"base_url": None}, {"hosted_url": URL}, None, URL),
         ({"base_url": "https://mine"}, {"hosted_url": URL}, None, "https://mine"),
-        ({}, {"hosted_url": URL}, "https://environment", None),
+        ({}, {"hosted_url": URL}, "https://environment", URL),
+        ({}, {}, "https://environment", None),
         ({}, {}, None, None),
         ({}, {"hosted_url": ""}, None, None),
     ],
 )
-def test_the_address_of_the_inventory_is_used_where_none_is_given(
+def test_the_address_of_the_inventory_is_used_where_the_task_gives_none(
     arguments: dict[str, Any],
     variables: dict[str, Any],
     in_environment: str | None,
@@ -43,7 +43,7 @@ def test_the_address_of_the_inventory_is_used_where_none_is_given(
     if in_environment:
         monkeypatch.setenv("HOSTED_SERVICES_URL", in_environment)
     given = {"name": "x", **arguments}
-    filled = with_host_variables(PROJECT, given, variables, lambda value: value)
+    filled = with_host_variables(PROJECT, given, {}, variables, lambda value: value).arguments
     assert filled.get("base_url") == base_url
     assert filled["name"] == "x"
     assert given == {"name": "x", **arguments}, "the task's own arguments are left alone"
@@ -51,8 +51,9 @@ def test_the_address_of_the_inventory_is_used_where_none_is_given(
 
 def test_the_address_of_the_inventory_is_templated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOSTED_SERVICES_URL", raising=False)
-    filled = with_host_variables(PROJECT, {}, {"hosted_url": "{{ u }}"}, lambda value: f"templated {value}")
-    assert filled == {"base_url": "templated {{ u }}"}
+    variables = {"hosted_url": "{{ u }}"}
+    filled = with_host_variables(PROJECT, {}, {}, variables, lambda value: f"templated {value}")
+    assert filled.arguments == {"base_url": "templated {{ u }}"}
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(10.0, [10, 20]), (4.0, [4, 8, 12, 16, 20]), (0.0, [])])

@@ -69,10 +69,13 @@ def test_out_of_reach(service: dict[str, Any]) -> None:
 
 
 def test_names() -> None:
-    """The prefix is before all but the address of the platform; SFTP is under Ansible's own names."""
+    """The prefix is before all but what tasks look for; SFTP is under Ansible's own names."""
     service = {"id": "1", "address": None, "sftp": SFTP}
-    found = variables_of(service, "none", "x_", "https://api.example.com", Marked())
-    assert found == {"x_id": "1", "x_address": None, "hosted_url": "https://api.example.com"}
+    for_tasks = {"hosted_url": "https://api.example.com", "hosted_token_env": "TOKEN"}
+    found = variables_of(
+        service, "none", "x_", for_tasks["hosted_url"], Marked(), handed_on={"hosted_token_env": "TOKEN"}
+    )
+    assert found == {"x_id": "1", "x_address": None, "hosted_service_id": "1", **for_tasks}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,175 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""On a host of the inventory a task that names no service works on the host's own, and on no other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from integration.ansible_run import Ansible, Run
+from sandbox.testing import Sandbox
+
+BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+SERVICES = [
+    {"name": "survival", "product": "minecraft"},
+    {"name": "creative", "product": "minecraft"},
+    {"name": "orders", "product": "postgresql"},
+]
+
+
+class Hosts:
+    """An inventory of services, of which plays are run over one; modules run here, as SFTP has no Python."""
+
+    def __init__(self, ansible: Ansible, sandbox: Sandbox) -> None:
+        self.ansible, self.sandbox = ansible, sandbox
+        self.ids: dict[str, str] = sandbox.seed({"services": SERVICES})["services"]
+        inventory = ansible.folder / "inventory"
+        inventory.mkdir()
+        options = {
+            "plugin": "hosted.services.inventory",
+            "hostvars_prefix": "svc_",
+            "base_url": sandbox.base_url,
+        }
+        (inventory / "hosted.yml").write_text(json.dumps(options))
+        local = f"ansible_connection=local ansible_python_interpreter={sys.executable}"
+        (inventory / "more.ini").write_text(f"other {local}\nlocalhost {local}\n")
+        ansible.inventory = inventory
+
+    def run(self, noun: str, options: dict[str, Any], host: str = "survival", **more: Any) -> Run:
+        """Run one task, called `Act`, on a host."""
+        return self.play(host, [{"name": "Act", f"hosted.services.{noun}": options}], **more)
+
+    def play(self, host: str, tasks: list[dict[str, Any]], **more: Any) -> Run:
+        """Run tasks on a host, as modules on this machine."""
+        self.sandbox.clear_journal()
+        variables = {"ansible_python_interpreter": sys.executable, "nothing": None}
+        play = {
+            "hosts": host,
+            "gather_facts": False,
+            "connection": "local",
+            "vars": variables,
+            "tasks": tasks,
+        }
+        return self.ansible.playbook(json.dumps([play]), variables={"ansible_connection": "local"}, **more)
+
+    def touched(self, method: str | None = None) -> set[str]:
+        """Return the names of the services that were asked about by id since the last play began."""
+        names = {id: name for name, id in self.ids.items()}
+        lines = [line for line in self.sandbox.journal(method=method) if "inventory" not in line["agent"]]
+        parts = [part for line in lines for part in line["path"].split("/")]
+        return {names[part] for part in parts if part in names}
+
+
+@pytest.fixture
+def hosts(ansible: Ansible, sandbox: Sandbox) -> Hosts:
+    """Three services as hosts, one more host, and localhost."""
+    return Hosts(ansible, sandbox)
+
+
+NOUNS: dict[str, dict[str, Any]] = {
+    "backup": {"name": "nightly", "wait_interval": 0.1},
+    "backup_info": {},
+    "backup_retention": {"pattern": "nightly-*", "keep_last": 1},
+    "snapshot": {"name": "before"},
+    "snapshot_info": {},
+    "file": {"path": "motd.txt", "content": "hello"},
+    "file_info": {},
+    "sftp_password": {"secrets_dest": "{{ playbook_dir }}/password"},
+    "sftp_info": {},
+    "service": {"state": "started", "wait_interval": 0.1},
+    "database_query": {"query": "select 1"},
+    "database_info": {},
+}
+HOST_OF = {"database_query": "orders", "database_info": "orders"}
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+@BOTH_WAYS
+def test_the_service_of_the_host_is_known(in_process: bool, noun: str, hosts: Hosts) -> None:
+    host = HOST_OF.get(noun, "survival")
+    run = hosts.run(noun, NOUNS[noun], host, in_process=in_process)
+    if "snapshot" not in noun:  # not all sandboxes' products have them
+        run.succeed()
+    assert hosts.touched() == {host}
+
+
+@pytest.mark.parametrize("host", ["localhost", "other"])
+def test_another_host_knows_no_service(host: str, hosts: Hosts) -> None:
+    """Nothing is asked about any service."""
+    tasks = [
+        {"name": noun, f"hosted.services.{noun}": options, "ignore_errors": True}
+        for noun, options in NOUNS.items()
+    ]
+    run = hosts.play(host, tasks)
+    wanted = ("no service is named", "no service is selected", "is required: id, name")
+    for noun in NOUNS:
+        assert run[noun].outcome == "failed"
+        assert any(words in run[noun].message for words in wanted), run[noun].message
+    assert hosts.touched() == set()
+
+
+def test_localhost_never_is_a_service(hosts: Hosts) -> None:
+    """Whatever variables it has."""
+    host = f"localhost hosted_service_id={hosts.ids['survival']} hosted_url={hosts.sandbox.base_url}"
+    inventory = hosts.ansible.folder / "inventory" / "more.ini"
+    inventory.write_text(f"{host} ansible_connection=local\n")
+    run = hosts.run("file", {"path": "motd.txt", "content": "hello"}, "localhost")
+    assert "no service is named" in run["Act"].message
+    assert hosts.touched() == set()
+
+
+NAMED: dict[str, tuple[str, dict[str, Any], set[str]]] = {
+    "service": ("file_info", {"service": "creative"}, {"creative"}),
+    "services": ("backup_info", {"services": ["creative"]}, {"creative"}),
+    "alias": ("backup_info", {"service": "creative"}, {"creative"}),
+    "family": ("backup_info", {"family": "GAME"}, {"survival", "creative"}),
+    "name": ("service", {"name": "creative"}, {"creative"}),
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_what_a_task_names_is_meant(case: str, hosts: Hosts) -> None:
+    noun, options, touched = NAMED[case]
+    hosts.run(noun, options).succeed()
+    assert hosts.touched() == touched
+
+
+NOTHING: dict[str, tuple[str, dict[str, Any]]] = {
+    "service": ("file_info", {"service": "{{ nothing }}"}),
+    "project of one": ("file_info", {"project": "default"}),
+    "services": ("backup_info", {"services": "{{ nothing }}"}),
+    "id": ("service", {"id": "{{ nothing }}", "state": "started"}),
+    "project": ("service", {"project": "default", "state": "started"}),
+    "product": ("service", {"product": "minecraft"}),
+    "deletion": ("service", {"state": "absent", "delete_backups": True}),
+}
+
+
+@pytest.mark.parametrize("case", NOTHING)
+@BOTH_WAYS
+def test_what_holds_nothing_is_not_the_host(in_process: bool, case: str, hosts: Hosts) -> None:
+    """A variable without a value does not stand for the host's service, and nothing is deleted unnamed."""
+    noun, options = NOTHING[case]
+    run = hosts.run(noun, options, in_process=in_process)
+    assert run["Act"].outcome == "failed"
+    assert hosts.touched() == set()
+
+
+@BOTH_WAYS
+def test_a_deletion_takes_the_name_it_is_given(in_process: bool, hosts: Hosts) -> None:
+    options = {"name": "creative", "state": "absent", "delete_backups": True, "wait_interval": 0.1}
+    hosts.run("service", options, in_process=in_process).succeed()
+    assert hosts.touched("DELETE") == {"creative"}
+
+
+@BOTH_WAYS
+def test_the_id_of_the_host_is_for_its_platform_only(in_process: bool, hosts: Hosts) -> None:
+    """A task that names another platform has to name the service there too."""
+    options = {"base_url": "http://localhost:9", "retries": 0}
+    run = hosts.run("file_info", options, in_process=in_process)
+    assert "no service is named" in run["Act"].message

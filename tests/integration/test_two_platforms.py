@@ -1,0 +1,325 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two platforms in one play: each task reaches its host's, with its host's token, or says why not."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from integration.ansible_run import REPOSITORY, Ansible, Run, begin_anew
+from sandbox.testing import Sandbox
+
+EAST, WEST, OF_TASK = "token-of-east", "token-of-west", "of-task"
+WHOSE = {"FULL": "its own", "REGISTRY": "the task's", None: "another"}
+"""Whose token came, by its scope: each platform knows its own, and a task's, which is of another scope."""
+BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[Sandbox]:
+    """Another platform, in a process of its own."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def west(second: Sandbox) -> Sandbox:
+    """The platform that the inventory's hosts are on; the environment names the other one."""
+    begin_anew(second)
+    second.seed({"tokens": [{"id": WEST, "scope": "FULL"}, {"id": OF_TASK, "scope": "REGISTRY"}]})
+    return second
+
+
+@pytest.fixture
+def east(sandbox: Sandbox) -> Sandbox:
+    """The platform of the environment."""
+    sandbox.seed({"tokens": [{"id": EAST, "scope": "FULL"}, {"id": OF_TASK, "scope": "REGISTRY"}]})
+    return sandbox
+
+
+class Pair:
+    """Plays over a host that an inventory has from one platform, while the environment names another."""
+
+    def __init__(self, ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
+        self.ansible, self.east, self.west = ansible, east, west
+        self.variables: dict[str, Any] = {"hosted_url": west.base_url}
+        ansible.environment["HOSTED_SERVICES_TOKEN"] = EAST
+
+    def run(self, task: str, *, in_process: bool = True, keywords: str = "", env: Any = None) -> Run:
+        """Run one task, called `Act`, on the host."""
+        here = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        lines = json.dumps({"all": {"hosts": {"web": {**here, **self.variables}}}})
+        self.ansible.inventory = self.ansible.folder / "hosts.json"
+        self.ansible.inventory.write_text(lines)
+        self.clear()
+        play = f"- hosts: web\n  gather_facts: false\n{keywords}  tasks:\n    - name: Act\n      {task}\n"
+        return self.ansible.playbook(play, in_process=in_process, env=env)
+
+    def clear(self) -> None:
+        """Forget what was asked."""
+        self.east.clear_journal()
+        self.west.clear_journal()
+
+    @property
+    def asked(self) -> str:
+        """Who was asked, by whose token: for example `west by its own`."""
+        found = set()
+        for name, sandbox in (("east", self.east), ("west", self.west)):
+            found |= {f"{name} by {WHOSE[line['token']]}" for line in sandbox.journal()}
+        return ", ".join(sorted(found))
+
+
+@pytest.fixture
+def pair(ansible: Ansible, east: Sandbox, west: Sandbox) -> Pair:
+    """A host of west, and an environment of east."""
+    return Pair(ansible, east, west)
+
+
+# --- What is nearest wins -----------------------------------------------------------------------------
+
+ASK = "hosted.services.account_info: {}"
+
+
+def asking(**options: Any) -> str:
+    """Return a task that asks whose token it is, with these options."""
+    return f"hosted.services.account_info: {json.dumps(options)}"
+
+
+@BOTH_WAYS
+def test_the_platform_of_the_host_wins_over_the_environment(in_process: bool, pair: Pair) -> None:
+    """Its token is that of the environment, as no other is named, and that does not fit."""
+    run = pair.run(ASK, in_process=in_process)
+    assert pair.asked == "west by another"
+    assert "not accepted" in run["Act"].message
+    (warning,) = run["Act"].result["warnings"]
+    assert f"which names {pair.east.base_url} as the platform, was used on {pair.west.base_url}" in warning
+
+
+SOURCES: dict[str, dict[str, Any]] = {
+    "a file": {"hosted_token_file": "{{ playbook_dir }}/token"},
+    "the environment": {"hosted_token_env": "TOKEN_OF_WEST"},
+    "a variable": {"hosted_token_variable": "vault_west", "vault_west": "{{ deeper }}", "deeper": WEST},
+    "its own variable": {"hosted_services_token": "{{ deeper }}", "deeper": WEST},
+    "a file of its own": {"hosted_services_token_file": "{{ playbook_dir }}/token"},
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@BOTH_WAYS
+def test_the_token_of_the_host_goes_with_its_platform(in_process: bool, source: str, pair: Pair) -> None:
+    """Whatever tells it, and though there is one in the environment."""
+    (pair.ansible.folder / "token").write_text(f"{WEST}\n")
+    pair.variables |= SOURCES[source]
+    run = pair.run(ASK, in_process=in_process, env={"TOKEN_OF_WEST": WEST}).succeed()
+    assert pair.asked == "west by its own"
+    assert WEST not in run.output
+    assert "WARNING" not in run.output
+
+
+NEARER: dict[str, tuple[str, str, str]] = {
+    "a task that names another platform": (asking(base_url="EAST"), "", "east by its own"),
+    "its environment names another platform": (
+        ASK,
+        'environment: {HOSTED_SERVICES_URL: "EAST"}',
+        "east by its own",
+    ),
+    "a task that names the same platform": (asking(base_url="WEST/"), "", "west by its own"),
+    "a task that names a token": (asking(token="of-task"), "", "west by the task's"),
+    "its environment names a token": (
+        ASK,
+        "environment: {HOSTED_SERVICES_TOKEN: of-task}",
+        "west by the task's",
+    ),
+    "its environment names a file": (
+        ASK,
+        'environment: {HOSTED_SERVICES_TOKEN_FILE: "{{ playbook_dir }}/of-task"}',
+        "west by the task's",
+    ),
+    "an option before the environment": (
+        asking(token="of-task"),
+        f"environment: {{HOSTED_SERVICES_TOKEN: {EAST}}}",
+        "west by the task's",
+    ),
+    "defaults": (
+        ASK,
+        "module_defaults: {group/hosted.services.all: {base_url: EAST, token: of-task}}",
+        "east by the task's",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NEARER)
+@BOTH_WAYS
+def test_the_task_wins_over_its_host(in_process: bool, case: str, pair: Pair) -> None:
+    """A token of the host is never sent to a platform that is not the host's."""
+    task, keywords, asked = NEARER[case]
+    (pair.ansible.folder / "of-task").write_text("of-task\n")
+    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
+
+    def named(text: str) -> str:
+        return text.replace("EAST", pair.east.base_url).replace("WEST", pair.west.base_url)
+
+    keywords = f"  {named(keywords)}\n" if keywords else ""
+    pair.run(named(task), in_process=in_process, keywords=keywords, env={"TOKEN_OF_WEST": WEST}).succeed()
+    assert pair.asked == asked
+
+
+CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "two platforms": ({"hosted_services_url": "https://api.example.com"}, "name two platforms"),
+    "two tokens": ({"hosted_token_env": "A", "hosted_services_token": "b"}, "each name a token"),
+    "two sources": ({"hosted_token_env": "A", "hosted_token_file": "b"}, "each name a token"),
+    "no such variable": (
+        {"hosted_token_variable": "vault_west"},
+        "in the variable vault_west, which is not",
+    ),
+    "no such environment": (
+        {"hosted_token_env": "NO_TOKEN"},
+        "in the environment variable NO_TOKEN",
+    ),
+    "no such file": ({"hosted_token_file": "/no/token"}, "token_file '/no/token' cannot be read"),
+    "a platform of nothing": ({"hosted_url": "{{ '' }}"}, "the variable hosted_url is set, but"),
+    "a token of nothing": ({"hosted_services_token": "{{ none }}"}, "hosted_services_token is set, but"),
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+@BOTH_WAYS
+def test_what_cannot_be_told_is_refused(in_process: bool, case: str, pair: Pair) -> None:
+    """Nothing is asked, of neither platform."""
+    variables, message = CONTRADICTIONS[case]
+    pair.variables |= variables
+    run = pair.run(ASK, in_process=in_process)
+    assert pair.asked == ""
+    assert message in run["Act"].message
+
+
+@pytest.mark.parametrize("option", ["base_url", "token", "token_file"])
+@BOTH_WAYS
+def test_a_connection_of_nothing_is_refused(in_process: bool, option: str, pair: Pair) -> None:
+    """A variable that holds nothing does not stand for another platform or account."""
+    pair.variables |= {"hosted_token_env": "TOKEN_OF_WEST", "nothing": None}
+    run = pair.run(asking(**{option: "{{ nothing }}"}), in_process=in_process, env={"TOKEN_OF_WEST": WEST})
+    assert pair.asked == ""
+    assert f"{option} is " in run["Act"].message
+
+
+@pytest.mark.parametrize(
+    ("keywords", "asked"),
+    [
+        ("", "west by its own"),
+        (", base_url=hosted_east", "east by its own"),
+        (", token='of-task'", "west by the task's"),
+    ],
+    ids=["host", "another platform", "another token"],
+)
+def test_lookups_ask_where_tasks_do(keywords: str, asked: str, pair: Pair) -> None:
+    pair.variables |= {"hosted_token_env": "TOKEN_OF_WEST", "hosted_east": pair.east.base_url}
+    lookup = f"lookup('hosted.services.registry_credentials'{keywords}).host"
+    task = f'ansible.builtin.debug: {{msg: "{{{{ {lookup} }}}}"}}'
+    pair.run(task, env={"TOKEN_OF_WEST": WEST}).succeed()
+    assert pair.asked == asked
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_lookups_refuse_what_tasks_refuse(case: str, pair: Pair) -> None:
+    variables, message = CONTRADICTIONS[case]
+    pair.variables |= variables
+    task = "ansible.builtin.debug: {msg: \"{{ lookup('hosted.services.registry_credentials') }}\"}"
+    run = pair.run(task)
+    assert pair.asked == ""
+    assert message in run["Act"].message
+
+
+@BOTH_WAYS
+def test_other_settings_of_variables_reach_tasks(in_process: bool, pair: Pair) -> None:
+    """As they reach lookups, under the same names; the task's own wins."""
+    pair.variables |= {"hosted_token_env": "TOKEN_OF_WEST", "hosted_services_auth_scheme": "Wrong"}
+    env = {"TOKEN_OF_WEST": WEST}
+    assert "not accepted" in pair.run(ASK, in_process=in_process, env=env)["Act"].message
+    pair.run(asking(auth_scheme="Bearer"), in_process=in_process, env=env).succeed()
+
+
+# --- Deleting what is elsewhere -----------------------------------------------------------------------
+
+
+def absent(pair: Pair, in_process: bool, **options: Any) -> list[str]:
+    """Delete a service of west by its id, which has to be ok and to delete nothing; return the warnings."""
+    id = pair.west.seed({"services": [{"name": "web", "product": "linux"}]})["services"]["web"]
+    task = f"hosted.services.service: {json.dumps({'id': id, 'state': 'absent', **options})}"
+    run = pair.run(task, in_process=in_process, env={"TOKEN_OF_WEST": WEST}).succeed()
+    assert run["Act"].result["changed"] is False
+    assert not [line for line in pair.west.journal() + pair.east.journal() if line["method"] == "DELETE"]
+    return [str(warning) for warning in run["Act"].result.get("warnings", [])]
+
+
+@BOTH_WAYS
+def test_deleting_on_another_platform_than_the_hosts_is_told(in_process: bool, pair: Pair) -> None:
+    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
+    (warning,) = absent(pair, in_process, base_url=pair.east.base_url)
+    assert (
+        f"the inventory has web from {pair.west.base_url}, and the task asked {pair.east.base_url}" in warning
+    )
+
+
+@BOTH_WAYS
+def test_deleting_by_another_token_than_the_hosts_is_told(in_process: bool, pair: Pair) -> None:
+    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
+    (warning,) = absent(pair, in_process, token="sandbox-other-token")
+    assert "the inventory has web by another token" in warning
+
+
+@BOTH_WAYS
+def test_deleting_what_is_gone_is_not_worth_a_word(in_process: bool, pair: Pair) -> None:
+    """On the host's own platform, by its own token, a second run is an ok without a warning."""
+    pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
+    task = "hosted.services.service: {id: gone, state: absent}"
+    run = pair.run(task, in_process=in_process, env={"TOKEN_OF_WEST": WEST}).succeed()
+    assert not run["Act"].result.get("warnings")
+
+
+# --- The guide ----------------------------------------------------------------------------------------
+
+GUIDE = REPOSITORY / "docs" / "guides" / "inventory.md"
+
+
+def files_of_the_guide() -> dict[str, str]:
+    """Return the files that the section on two accounts shows, by the names in their first lines."""
+    section = GUIDE.read_text().partition("## Two accounts in one play\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```yaml\n# (\S+)\n(.*?)```", section, re.DOTALL)
+    return dict(blocks)
+
+
+def test_what_the_guide_shows_of_two_accounts_works(ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
+    """Each platform is asked with its own token alone, though the environment names one of them."""
+    files = files_of_the_guide()
+    assert list(files) == ["inventory/east.hosted.yml", "inventory/west.hosted.yml", "play.yml"]
+    folder = ansible.folder
+    for name, text in files.items():
+        here = text.replace("https://east.example.com", east.base_url)
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(here.replace("https://west.example.com", west.base_url))
+    (folder / ".config" / "hosted").mkdir(parents=True)
+    (folder / ".config" / "hosted" / "west-token").write_text(f"{WEST}\n")
+    ids = {}
+    for place, sandbox in (("east", east), ("west", west)):
+        service = {"name": f"game-{place}", "product": "minecraft", "state": "stopped"}
+        ids[place] = sandbox.seed({"services": [service]})["services"][f"game-{place}"]
+        sandbox.clear_journal()
+    ansible.inventory = folder / "inventory"
+    env = {"HOSTED_SERVICES_TOKEN": OF_TASK, "HOSTED_TOKEN_EAST": EAST}
+    run = ansible.playbook((folder / "play.yml").read_text(), env=env).succeed()
+    assert {outcome.host for outcome in run.outcomes if outcome.name == "Start it"} == {
+        "game-east",
+        "game-west",
+    }
+    for place, sandbox in (("east", east), ("west", west)):
+        assert {line["token"] for line in sandbox.journal()} == {"FULL"}
+        assert [line["path"].split("/")[3] for line in sandbox.journal(method="POST")] == [ids[place]]
+    assert WEST not in run.output and EAST not in run.output
