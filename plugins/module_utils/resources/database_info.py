@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ..api.models import DatabaseInventory, DatabaseTable
 from .database import as_table, check_supported, connection_of
-from .foreseen import NO_ROWS
+from .foreseen import no_rows
 from .lookup import foresee, near_miss
 from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Task
@@ -98,7 +98,7 @@ def page_of(task: Task, id: str, table: DatabaseTable | None) -> dict[str, Any]:
     """Return a page of a table. A full one may be the last: the platform does not tell."""
     number = task.options["page"]
     if table is None:
-        schema, name, result = task.options["schema"], task.options["table"], as_table(NO_ROWS)
+        schema, name, result = task.options["schema"], task.options["table"], as_table(no_rows())
     else:
         schema, name = table.schema_ or "", table.name or ""
         result = as_table(task.client.database_rows(id, schema, name, number))

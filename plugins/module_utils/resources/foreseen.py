@@ -23,8 +23,10 @@ from .plan import Task
 from .problems import Missing
 from .service_view import ACTIVE
 
-NO_ROWS = QueryResult.model_construct(columns=[], rows=[])
-"""What is in a table that is still to be made."""
+
+def no_rows() -> QueryResult:
+    """Return what is in a table that is still to be made."""
+    return QueryResult.model_construct(columns=[], rows=[])
 
 
 def foreseen_service(task: Task, name: str, error: Missing) -> Service:
@@ -72,4 +74,4 @@ class NothingYet:
 
     def database_query(self, id: str, sql: str) -> QueryResult:
         """Return no rows."""
-        return NO_ROWS
+        return no_rows()
