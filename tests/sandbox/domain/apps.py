@@ -68,13 +68,18 @@ def create(world: World, account: Account, slug: str, where: Place, project: str
     check_slug(world, slug)
     node, size = place(world, *where)
     wish = ordering.Wish(PRODUCT, node.id, size, project=project, name=slug)
-    return ordering.order(world, account, wish, slug)[0]
+    service = ordering.order(world, account, wish, slug)[0]
+    if world.gaps["app.first_status"] == "PROVISIONING":
+        lifecycle.set_status(world, service, "PROVISIONING")
+    return service
 
 
 def declare(world: World, service: Service, tag: str, digest: str) -> Release:
     """Declare that a tag names a pushed image."""
     if not tag or not scans.repository(world, service).has_manifest(digest):
         raise RefusedError("release_unpushed", f"{digest[:80]} was not pushed to this application")
+    if world.gaps["release.tag"] != "none" and scans.repository(world, service).tagged(tag) != digest:
+        raise RefusedError("release_unpushed", f"{digest[:80]} was not pushed as {tag[:80]}")
     platforms = scans.repository(world, service).image(digest).platforms
     native = world.store.need(Node, service.node_id).platform
     platform = native if native in platforms or not platforms else platforms[0]
@@ -113,20 +118,28 @@ def check_deployable(world: World, service: Service, found: Release) -> None:
     status = scans.status_of(world, record)
     if status == "PENDING":
         raise RefusedError("scan_pending", "The analysis of this release is still running; try again")
-    if status == "BLOCKED":
+    if scans.blocks(record):
         flaws = "; ".join(
             f"{flaw['id']} in {flaw['package']} {flaw['version']}, fixed in {flaw['fixVersion']}"
             for flaw in record.report["blocking"]
         )
         raise RefusedError("scan_blocked", f"This release is blocked: {flaws or 'see its scan'}")
-    if service.status not in DEPLOYABLE:
+    if not deployable(world, service):
         raise RefusedError("not_editable", f"A service in status {service.status} cannot be deployed")
     if status == "FAILED":
         events.notify(world, service, "trace", f"{found.digest} deployed without a completed analysis")
 
 
+def deployable(world: World, service: Service) -> bool:
+    """Whether a service takes a deploy; one that is to become ACTIVE by its first one does."""
+    first = service.status == world.gaps["app.first_status"] and not service.image.get("config")
+    return service.status in DEPLOYABLE or first
+
+
 def put_in_service(world: World, service: Service, found: Release) -> None:
     """Replace the container by one of that release."""
+    if service.status == "PROVISIONING":
+        lifecycle.set_status(world, service, "ACTIVE")
     service.image = _source(world, service, found)
     events.record(world, service, "DEPLOYED")
     lifecycle.start(world, service)

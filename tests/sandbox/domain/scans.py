@@ -38,8 +38,12 @@ def key(world: World, service: Service, digest: str) -> str:
 def received(world: World, push: Push) -> None:
     """A new image is analysed on receipt; one that is known keeps its verdict."""
     name = f"{push.repository}@{push.digest}"
-    if world.store.get(Scan, name) is None:
+    record = world.store.get(Scan, name)
+    if record is None:
         world.store.put(Scan(name))
+    elif record.status != "PENDING" or record.forced or world.pending(name, "scanned"):
+        return
+    if push.tag is not None or world.gaps["scan.untagged"] == "yes":
         world.after(world.delays.scan, "scanned", name)
 
 
@@ -96,8 +100,13 @@ def lift(world: World, record: Scan, reason: str) -> None:
 
 
 def status_of(world: World, record: Scan) -> str:
-    """The verdict as it counts: a lifted one blocks no more."""
+    """The verdict as it is shown; of a lifted one, as the profile has it."""
     return world.gaps["lifted.status"] if record.lifted and record.status == "BLOCKED" else record.status
+
+
+def blocks(record: Scan) -> bool:
+    """Whether a verdict keeps its image from being deployed: a lifted one does not, whatever it shows."""
+    return record.status == "BLOCKED" and not record.lifted
 
 
 def publish(world: World, flaws: list[dict[str, Any]]) -> None:
