@@ -32,15 +32,16 @@ options:
     type: str
   platform:
     description:
-      - Platform that the image must be for, such as V(linux/amd64).
-      - When it is not set, that is the platform that the application runs on, which is known once it has been
-        deployed. An image for another one is refused, because it would start and die without a message.
+      - Platform that the image must be for, such as V(linux/amd64). Set it to that of the node. An image for another
+        one is refused, because it would start and die without a message.
+      - When it is not set, the image is compared with the one that the application runs. The platform shows what that
+        one is for, and not what the node is, so another architecture is warned of and not refused.
       - Of an index with images for several platforms the one that fits is pushed.
     type: str
   tag:
     description:
-      - Tag to give to the image in the registry. Without one it is there by its digest, which is what
-        M(hosted.services.app_release) needs.
+      - Tag to give to the image in the registry, best that of the release. Without one it is there by its digest, and
+        M(hosted.services.app_release) gives it the tag of the release.
     type: str
 requirements:
   - oras
@@ -61,6 +62,7 @@ EXAMPLES = r"""
   hosted.services.app_image:
     slug: acme-shop
     path: shop.tar
+    tag: "1.4.0"
   register: pushed
 
 - name: Declare it as a release
@@ -85,7 +87,7 @@ image:
     slug: acme-shop
     repository: registry.example.com/acme/acme-shop
     reference: registry.example.com/acme/acme-shop@sha256:4a5c…
-    tag: null
+    tag: "1.4.0"
     digest: sha256:4a5c…
     platform: linux/amd64
     size_bytes: 48230112

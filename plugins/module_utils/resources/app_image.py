@@ -13,7 +13,7 @@ from .app_repository import open_repository
 from .apps import ON_APP, the_app
 from .oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .plan import Plan, Resource, Step, Task
-from .problems import Invalid, OutcomeUnknown
+from .problems import OutcomeUnknown
 
 
 class AppImageResource(Resource):
@@ -34,32 +34,36 @@ class AppImageResource(Resource):
         """Push the image when the registry does not hold its digest, or not under the tag."""
         options = task.options
         app = the_app(task)
-        platform = wanted_platform(options["platform"], app.platform, app.slug)
         layout = open_layout(options["path"])
         if isinstance(layout, Archive):
             task.closing.callback(layout.close)
-        image = choose_image(layout, options["image_name"], platform)
-        if platform is None:
-            task.warn(
-                f"application {app.slug!r} has not run yet, so its platform is not known; the image is for "
-                f"{image.platform}"
-            )
+        image = choose_image(layout, options["image_name"], options["platform"], app.platform)
+        compare_platforms(task, app, image.platform)
         return Push(task, app, layout, image).plan()
 
 
 APP_IMAGE = AppImageResource()
 
 
-def wanted_platform(given: str | None, running: str | None, slug: str) -> str | None:
-    """Return the platform that the image must be for; ``None`` when nothing tells.
+def compare_platforms(task: Task, app: App, platform: str) -> None:
+    """Warn of an image that may be for another architecture than the node's.
 
-    :raises Invalid: when the user wants another one than what the application runs on.
+    What the list shows is the architecture of the image that runs, which may be the wrong one itself. So it
+    keeps no image out; what the user says does.
     """
-    if given and running and not same_platform(given, running):
-        raise Invalid(
-            f"application {slug!r} runs on {running}; an image for {given} would die there without a message"
+    if task.options["platform"]:
+        return
+    if not app.platform:
+        task.warn(
+            f"application {app.slug!r} has not run yet, so its platform is not known; the image is for "
+            f"{platform}"
         )
-    return given or running or None
+    elif not same_platform(platform, app.platform):
+        task.warn(
+            f"the image is for {platform}, and the one that application {app.slug!r} runs is for "
+            f"{app.platform}. On a node of that architecture the new one would start and die without a "
+            "message. Set platform to the architecture of the node to be sure"
+        )
 
 
 class Push:

@@ -192,12 +192,13 @@ def open_layout(path: str) -> Folder | Archive:
 # --- Choosing an image --------------------------------------------------------------------------------
 
 
-def choose_image(layout: Layout, name: str | None, wanted: str | None) -> Image:
-    """Return the image of a layout that runs on the wanted platform.
+def choose_image(layout: Layout, name: str | None, wanted: str | None, running: str | None = None) -> Image:
+    """Return the image of a layout that is for the wanted platform.
 
-    ``name`` is its name in the layout, needed when that holds several.
+    ``name`` is its name in the layout, needed when that holds several. Where no platform is wanted, the one
+    that is ``running`` chooses between several images, and rules out none that is the only one.
 
-    :raises Invalid: when none does, or when it is not clear which one is meant.
+    :raises Invalid: when none is, or when it is not clear which one is meant.
     """
     try:
         _content, index = layout.json("index.json")
@@ -213,7 +214,7 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None) -> Image:
         if not named:
             raise Missing(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
     images = [image for part in named for image in images_of(layout, part)]
-    return fitting(layout, images, wanted)
+    return fitting(layout, images, wanted or narrowing(images, running))
 
 
 def images_of(layout: Layout, part: Part) -> Iterator[Image]:
@@ -231,6 +232,11 @@ def images_of(layout: Layout, part: Part) -> Iterator[Image]:
     yield Image(part.digest, media_type, content, platform_of(config), parts)
 
 
+def narrowing(images: Sequence[Image], running: str | None) -> str | None:
+    """Return the platform that is running, where it tells several images apart."""
+    return running if any(running and same_platform(image.platform, running) for image in images) else None
+
+
 def fitting(layout: Layout, images: Sequence[Image], wanted: str | None) -> Image:
     """Return the one image that fits the platform."""
     known = {image.digest: image for image in images}
@@ -240,14 +246,14 @@ def fitting(layout: Layout, images: Sequence[Image], wanted: str | None) -> Imag
     fit = [image for image in known.values() if wanted is None or same_platform(image.platform, wanted)]
     if not fit:
         raise Invalid(
-            f"the image in {layout.path!r} is for {platforms}, and the application runs on {wanted}: it "
-            f"would start and die without a message. Build it for {wanted}",
+            f"the image in {layout.path!r} is for {platforms}, not for {wanted} as platform says: on a node "
+            f"of that architecture it would start and die without a message. Build it for {wanted}",
             platforms=sorted({image.platform for image in images}),
         )
     if len(fit) > 1 and wanted is None:
         raise Invalid(
-            f"{layout.path!r} holds images for {platforms}, and the platform of the application is not known "
-            "before its first deploy; set platform to that of its node"
+            f"{layout.path!r} holds images for {platforms}, and what the application runs, if anything, does "
+            "not tell which one is right; set platform to that of its node"
         )
     if len(fit) > 1:
         raise Invalid(f"{layout.path!r} holds {len(fit)} images for {wanted}; name one by image_name")

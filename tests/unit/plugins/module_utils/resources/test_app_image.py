@@ -110,18 +110,18 @@ def test_the_image_that_fits_is_chosen(
 
 
 def test_another_architecture_is_refused(plain: Platform, tmp_path: Path) -> None:
-    """By what the application runs on, or by what the user says of its node."""
+    """By what the user says of its node."""
     build(tmp_path / "arm.tar", architecture="arm64")
     build(tmp_path / "amd.tar")
     build(tmp_path / "both.tar", architecture=["amd64", "arm64"])
     cases: list[tuple[str, dict[str, Any]]] = [
-        ("arm", {}),
         ("amd", {"platform": "linux/arm64"}),
-        ("both", {"platform": "arm64"}),
     ]
     for name, options in cases:
         result = plain.run(APP_IMAGE, path=str(tmp_path / f"{name}.tar"), **options)
         assert result["failed"] and "without a message" in result["msg"]
+    chosen = plain.run(APP_IMAGE, path=str(tmp_path / "both.tar"), platform="arm64")
+    assert chosen["image"]["platform"] == "linux/arm64"
     assert plain.sandbox.api("POST", "/api/apps", {"slug": "arm", "hostId": "node-helsinki-arm"}).ok
     unknown = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "both.tar"))
     assert unknown["failed"] and "set platform" in unknown["msg"]
@@ -129,6 +129,25 @@ def test_another_architecture_is_refused(plain: Platform, tmp_path: Path) -> Non
     assert wrong["failed"] and "is for linux/amd64" in wrong["msg"]
     right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "both.tar"), platform="linux/arm64")
     assert right["image"]["platform"] == "linux/arm64"
+
+
+def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
+    plain: Platform, tmp_path: Path
+) -> None:
+    """The list shows what the image is for, not the node. So it is a word of warning, and no error."""
+    build(tmp_path / "arm.tar", architecture="arm64")
+    build(tmp_path / "amd.tar")
+    images = [{"tag": "wrong", "architecture": "amd64"}]
+    plain.sandbox.seed(
+        {"apps": [{"slug": "arm", "host": "node-helsinki-arm", "images": images, "deployed": "wrong"}]}
+    )
+    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"))
+    assert right["changed"] and right["image"]["platform"] == "linux/arm64"
+    assert "the image is for linux/arm64" in right["warnings"][0] and "linux/amd64" in right["warnings"][0]
+    again = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"), platform="linux/arm64")
+    assert not again["changed"] and "warnings" not in again
+    held = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
+    assert held["failed"] and "without a message" in held["msg"]
 
 
 def registry_holds(plain: Platform, digest: str) -> bool:
