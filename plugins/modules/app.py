@@ -15,8 +15,9 @@ description:
   - Creates an application, which then takes images that are pushed to its repository in the platform's registry.
   - It is quoted first, and not created when it costs more than O(max_monthly). It is never asked for twice. When the
     answer is lost, the list of applications tells what became of it.
-  - An application that is there is left as it is. Its size, node and project are those of a service and are changed
-    by M(hosted.services.service), which needs a token of scope C(FULL).
+  - An application that is there is not changed. When its node, project, size or price is not what the task asks for,
+    the task fails. Size and project are changed by M(hosted.services.service); the node cannot be changed.
+  - Comparing takes a token of scope C(FULL). With one of scope C(REGISTRY) the task warns that it cannot compare.
 options:
   slug:
     description:
@@ -49,7 +50,8 @@ options:
         type: int
   max_monthly:
     description:
-      - The most that the application may cost in a month, in currency units, such as V(12.50).
+      - The most that the application may cost in a month, in currency units, such as V(12.50). One that is there and
+        costs more is an error.
     type: str
   state:
     description:
@@ -65,6 +67,8 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
 notes:
   - A token of scope C(REGISTRY) is enough.
+  - The platform may keep an application C(PROVISIONING) until its first deploy. So O(wait=true) waits no longer than
+    ten seconds for one that has had none, and warns.
 seealso:
   - module: hosted.services.app_info
   - module: hosted.services.app_release

@@ -14,8 +14,13 @@ author:
 description:
   - Deploys a release, when another image is in service than the one that its tag names. Images are compared by
     digest.
-  - The verdict of its scan is looked at first. One that is still pending is waited for. One that is C(BLOCKED) ends
-    the task with the flaw, its package and its fix version, and nothing is touched.
+  - The image in service is deployed again when its environment was written and is not in effect yet, and when its
+    last deploy was not seen to succeed. The controller keeps a record of both, and the reason is in RV(actions) and in
+    the diff.
+  - The verdict of its scan is looked at first. One that is still pending is waited for. Whether one that is C(BLOCKED)
+    is deployed is for the platform to say, as its team may have lifted the verdict, which the report need not show.
+    When the platform refuses, nothing is touched, and the task fails with the flaw, its package and its fix version.
+    Check mode warns.
   - Afterwards the digest in service is compared with the one wished for. When an answer is lost, what is in service
     is looked at before anything else is done.
   - To roll back, deploy the tag of a version from before. Releases are kept.
@@ -43,6 +48,12 @@ options:
         same, with both outcomes and the last lines of the log.
     type: bool
     default: false
+  state_dir:
+    description:
+      - Folder of the records of what is not in effect and of what was in service. They are in C(pending) inside of it,
+        and in C(hosted_services/pending) in Ansible's home as well, where they are looked for when it is not set.
+      - Give it what M(hosted.services.environment) was given, and share it between the machines that deploy.
+    type: path
   force:
     description:
       - Deploy even when the image is in service already. That restarts it, with its present environment.
@@ -64,9 +75,10 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The API for applications does not tell whether the process runs, only which image is in service. So a version
-    that did not come up, and was not rolled back, counts as in service in the next run. O(force=true) deploys it
-    again.
+  - The API for applications does not tell whether the process runs, only which image is in service. So a deploy that
+    was begun and not seen to succeed is remembered on the controller, and made again by the next run.
+  - An application that is C(PROVISIONING) takes its first deploy. Where the platform refuses that, its creation is
+    waited for.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info
@@ -102,6 +114,7 @@ deployment:
     tag: "1.4.0"
     digest: sha256:4a5c…
     previous_digest: sha256:0b1d…
+    pending_deploy: []
     scan: {scan_status: PASSED}
     app: {slug: acme-shop, digest: "sha256:4a5c…"}
   contains:
@@ -117,6 +130,12 @@ deployment:
     previous_digest:
       description: Digest that was in service before the task. Null before the first deploy.
       type: str
+    pending_deploy:
+      description:
+        - What is left to the next deploy, so far as this controller knows. V(deploy) when the answer was lost and nobody
+          saw the version come up, V(environment) when one was written during the deploy.
+      type: list
+      elements: str
     scan:
       description: The scan of the release, as M(hosted.services.app_release) returns it.
       type: dict
@@ -129,8 +148,8 @@ blocking:
   type: list
   elements: dict
 reason:
-  description: Why the version did not come up, in the platform's words.
-  returned: when it did not
+  description: Why the version did not come up, or was not taken, in the platform's words.
+  returned: when it did not, or was refused for its verdict
   type: str
 cost:
   description: The monthly price of the application, in currency units as strings. A deploy does not change it.

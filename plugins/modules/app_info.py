@@ -35,6 +35,11 @@ options:
       - Number of log lines for O(include=logs) at most, from 1 to 100. The platform may keep fewer.
     type: int
     default: 100
+  state_dir:
+    description:
+      - Folder of the records of what was in service, for RV(apps[].previous_release). The one that was given to
+        M(hosted.services.app_deploy); C(hosted_services/pending) in Ansible's home is looked into as well.
+    type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
@@ -110,10 +115,15 @@ apps:
       elements: dict
     previous_release:
       description:
-        - The release to go back to, that is the newest deployable one of another digest that was made before the one
-          in service. Null when there is none.
+        - The release to go back to, that is the one whose image was in service before the present one and came up.
+        - The platform does not tell what was in service. It is known on the controller that made the deploys, with
+          M(hosted.services.app_deploy) and the same O(state_dir). Null when it is not known.
       returned: with O(include=releases)
       type: dict
+    previous_release_note:
+      description: Why RV(apps[].previous_release) is not known. Null when it is.
+      returned: with O(include=releases)
+      type: str
     logs:
       description: The last lines of its log.
       returned: with O(include=logs)

@@ -16,8 +16,8 @@ description:
     has analysed it, and returns the report.
   - The digest identifies the image; the tag is only a name that can move. When the tag names that digest already,
     nothing is declared. When it names another one it is declared again, and the diff shows both digests.
-  - The registry is asked for the digest before anything is declared, where it can be reached and the library C(oras)
-    is there. Otherwise the platform checks it.
+  - The registry is asked for the digest before anything is declared, and the image is given the tag there, where the
+    registry can be reached and the library C(oras) is there. Otherwise the platform checks it.
 options:
   tag:
     description:
@@ -41,7 +41,8 @@ options:
       - A verdict C(BLOCKED) keeps a release from being deployed. C(WARNED) and C(FAILED), an analysis that did not
         complete, do not.
       - A severity counts every flaw of its kind, those that the platform only warns of too.
-      - An empty list accepts everything.
+      - An empty list accepts everything. A release whose verdict was lifted by the platform's team may still be shown
+        as C(BLOCKED); M(hosted.services.app_deploy) leaves it to the platform.
     type: list
     elements: str
     choices: [blocked, warned, failed, critical, high, medium, low]

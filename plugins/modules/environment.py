@@ -13,6 +13,10 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Replaces the whole environment of an application. Variables that are not given are removed.
+  - At least one variable has to be given, in O(variables) or O(secret_variables). Options that hold nothing, as a
+    variable of the play that is empty makes them, are an error. To remove every variable set O(clear=true).
+  - A new environment takes effect with the next deploy. Until one has succeeded, the controller keeps a record of it,
+    RV(environment.pending_deploy) says so, and M(hosted.services.app_deploy) deploys even the image in service again.
   - The platform does not show an environment. So what was written is kept as keyed fingerprints, one for each
     variable, in a file of O(state_dir). It tells that a second run has nothing to do, and which variables differ.
   - All rules of the platform are checked before anything is sent, in check mode too. References such as
@@ -26,16 +30,21 @@ options:
       - A value may refer to a neighbour in the project, such as C(${db.URL}). The platform resolves it when the
         application starts.
     type: dict
-    default: {}
   secret_variables:
     description:
       - Variables whose values are never shown.
     type: dict
-    default: {}
+  clear:
+    description:
+      - Remove every variable of the environment. Excludes O(variables) and O(secret_variables).
+    type: bool
+    default: false
   state_dir:
     description:
       - Folder of the fingerprints, created when it is missing. C(hosted_services/environments) in Ansible's home
         folder when it is not set.
+      - The record of what is not in effect yet is kept there too, in C(pending), and in Ansible's home as well. Give
+        M(hosted.services.app_deploy) the same folder.
       - Runs on different machines know what the others wrote when they share it. Each file carries its key.
       - A file that is lost or damaged costs one needless write.
     type: path
@@ -55,8 +64,8 @@ attributes:
     support: partial
     details: With O(force=true) every run writes.
 notes:
-  - An application is sure to take its new environment when it is deployed the next time;
-    M(hosted.services.app_deploy) with C(force=true) does that with the image in service.
+  - An application is sure to take its new environment when it is deployed the next time.
+    M(hosted.services.app_deploy) does that, also with the image that is in service already.
   - Together O(variables) and O(secret_variables) hold at most 100 variables. C(PORT) is reserved.
 seealso:
   - module: hosted.services.app_deploy
@@ -74,11 +83,16 @@ EXAMPLES = r"""
       SESSION_KEY: "{{ vault_session_key }}"
   register: shop_environment
 
-- name: Take it into service at once
+- name: Take it into effect
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "1.4.0"
-    force: "{{ shop_environment is changed }}"
+    force: "{{ shop_environment is changed }}"  # so that check mode says it too
+
+- name: Remove every variable
+  hosted.services.environment:
+    slug: acme-shop
+    clear: true
 """
 
 RETURN = r"""
@@ -91,6 +105,7 @@ environment:
     variables: {LOG_LEVEL: info}
     secret_variables: [SESSION_KEY]
     known_before: true
+    pending_deploy: [environment]
     unchecked_references: []
     added: []
     changed: [LOG_LEVEL]
@@ -109,6 +124,13 @@ environment:
     known_before:
       description: Whether it was known what had been written last. If not, all variables count as added.
       type: bool
+    pending_deploy:
+      description:
+        - What takes effect at the next deploy only, so far as this controller knows. V(environment) is there from a
+          write on, V(deploy) when the last deploy was not seen to succeed.
+        - M(hosted.services.app_deploy) works it off.
+      type: list
+      elements: str
     unchecked_references:
       description: The references that the platform alone can check, because the token does not open projects.
       type: list

@@ -11,7 +11,7 @@ from typing import Any
 
 from integration.ansible_run import Outcome, Run
 
-TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
 
 MEASURED = re.compile(r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms")

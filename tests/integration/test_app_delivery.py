@@ -153,6 +153,10 @@ WRONGS: dict[str, tuple[dict[str, Any], str]] = {
     "a boolean": ({"app_delivery_variables": {"DEBUG": True}}, "DEBUG is a boolean"),
     "cut short": ({"app_delivery_path": "cut.tar"}, "cut short"),
     "another architecture": ({"app_delivery_platform": "linux/arm64"}, "is for linux/amd64"),
+    "no variable at all": (
+        {"app_delivery_variables": {}, "app_delivery_secret_variables": {}},
+        "app_delivery_clear_environment",
+    ),
     "too dear": ({"app_delivery_max_monthly": "1"}, "over max_monthly 1.00"),
     "a slug with capitals": ({"app_delivery_slug": "Shop"}, "lowercase"),
 }
@@ -232,7 +236,7 @@ def test_there_may_be_nothing_to_go_back_to(small: Ansible, sandbox: Sandbox) ->
     """The error names the releases that there are."""
     deliver(small, "1").succeed()
     run = roll_back(small)
-    assert run.rc != 0 and "no deployable release before the one in service" in run.output
+    assert run.rc != 0 and "is not known on this controller" in run.output and "There are 1" in run.output
     assert roll_back(small, rollback_tag="3").rc != 0
 
 
@@ -243,3 +247,70 @@ def test_either_an_archive_or_a_digest(small: Ansible) -> None:
         variables={"app_delivery_slug": "acme-shop", "app_delivery_tag": "1"},
     )
     assert run.rc != 0 and "Set either app_delivery_path" in run.output
+
+
+def container(sandbox: Sandbox) -> dict[str, str]:
+    """Return the environment that the container of the application was made with."""
+    (app,) = sandbox.api("GET", "/api/apps").json()["items"]
+    record = sandbox.control("GET", f"/services/{app['id']}")
+    found: dict[str, str] = record["life"]["configuration"]["environment"]
+    return found
+
+
+def test_a_secret_whose_deploy_failed_is_in_effect_after_the_next_run(
+    small: Ansible, sandbox: Sandbox
+) -> None:
+    """The environment was written, and the deploy refused. The run after it is not green for nothing."""
+    deliver(small, "1").succeed()
+    renewed = {"app_delivery_secret_variables": {"KEY": "a-new-secret"}}
+    sandbox.fault("apps.deploy", "status", status=409)
+    assert deliver(small, "1", **renewed).rc != 0
+    assert container(sandbox)["KEY"] == SECRET
+    sandbox.clear_faults()
+    planned = deliver(small, "1", "--check", **renewed).succeed()
+    name = "hosted.services.app_delivery : Deploy the release, also when only the environment has changed"
+    assert planned[name].result["changed"] and container(sandbox)["KEY"] == SECRET
+    run = deliver(small, "1", **renewed).succeed()
+    assert "its environment was written at" in run[name].result["actions"][0]
+    assert container(sandbox)["KEY"] == "a-new-secret"
+    again = deliver(small, "1", **renewed).succeed()
+    assert [outcome.name for outcome in again.outcomes if outcome.result.get("changed")] == []
+
+
+def test_a_delivery_without_variables_leaves_the_environment(small: Ansible, sandbox: Sandbox) -> None:
+    """To have none takes a word of its own; variables that hold nothing are an error, and touch nothing."""
+    deliver(small, "1").succeed()
+    none = {"app_delivery_variables": None, "app_delivery_secret_variables": None}
+    empty: dict[str, Any] = {"app_delivery_variables": {}, "app_delivery_secret_variables": {}}
+    deliver(small, "1", **none).succeed()
+    sandbox.clear_journal()
+    run = small.playbook(
+        "- ansible.builtin.import_playbook: hosted.services.deploy",
+        variables={
+            "app_delivery_slug": "acme-shop",
+            "app_delivery_tag": "1",
+            "app_delivery_path": str(small.folder / "1.tar"),
+            "app_delivery_variables": {"A": "1"},
+            "app_delivery_secret_variables": None,
+        },
+    )
+    for failed in (run, deliver(small, "1", **empty)):
+        assert failed.rc != 0 and "app_delivery_clear_environment" in failed.output
+    assert writes(sandbox) == [] and container(sandbox)["KEY"] == SECRET
+    deliver(small, "1", **none, app_delivery_clear_environment=True).succeed()
+    assert {"KEY", "VERSION"}.isdisjoint(container(sandbox))
+
+
+def test_a_release_whose_verdict_was_lifted_is_delivered(small: Ansible, sandbox: Sandbox) -> None:
+    """Although its report still says BLOCKED, once the user does not hold that against it."""
+    sandbox.profile(PROFILE, **{"lifted.status": "BLOCKED"})
+    build_image(small.folder / "3.tar", {"app/server": b"3"}, packages=[("runc", "1.0.0~rc6")])
+    deliver(small, "1").succeed()
+    refused = deliver(small, "3", app_delivery_fail_on=[])
+    assert refused.rc != 0 and "CVE-2024-21626 in runc" in refused.output
+    digest = refused["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
+    sandbox.operator("scans/acme-shop", digest=digest, lift="not reachable from outside")
+    kept = deliver(small, "3")
+    assert kept.rc != 0 and "fail_on: []" in kept.output
+    deliver(small, "3", app_delivery_fail_on=[]).succeed()
+    assert in_service(sandbox) == digest

@@ -102,7 +102,21 @@ CASES = {
     "archive that is cut short": Case("app_image", {"slug": "shop", "path": "cut.tar"}, ("cut short",)),
     "archive that is not there": Case("app_image", {"slug": "shop", "path": "no.tar"}, ("there is no file",)),
     "amd64 image for an arm64 node": Case(
-        "app_image", {"slug": "arm-shop", "path": "amd.tar"}, ("linux/amd64", "linux/arm64", "die")
+        "app_image",
+        {"slug": "arm-shop", "path": "amd.tar", "platform": "linux/arm64"},
+        ("linux/amd64", "linux/arm64", "die"),
+    ),
+    "environment without a variable": Case(
+        "environment", {"slug": "shop", "variables": {}, "secret_variables": {}}, ("set clear: true",)
+    ),
+    "application without a project": Case("app", {"slug": "new-shop", "project": ""}, ("project", "empty")),
+    "application on another host": Case(
+        "app", {"token": FULL, "slug": "shop", "host": "node-helsinki-arm"}, ("is on host", "cannot change")
+    ),
+    "application of another size": Case(
+        "app",
+        {"token": FULL, "slug": "shop", "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}},
+        ("has 1 vCPU", "not 2 vCPU", "hosted.services.service"),
     ),
 }
 

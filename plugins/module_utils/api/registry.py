@@ -135,6 +135,17 @@ class Repository:
 
         return self._again(look)
 
+    def manifest(self, reference: str) -> tuple[bytes, str]:
+        """Return the manifest of this tag or digest, byte for byte, and its media type."""
+
+        def read() -> tuple[bytes, str]:
+            accept = ", ".join(MANIFEST_TYPES)
+            response = self._registry.do_request(self._manifest(reference), headers={"Accept": accept})
+            judge(response)
+            return response.content, response.headers.get("Content-Type") or MANIFEST_TYPES[0]
+
+        return self._again(read)
+
     def has_blob(self, digest: str) -> bool:
         """Tell whether a part of an image is there already."""
 

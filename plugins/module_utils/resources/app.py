@@ -5,20 +5,33 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ..api.errors import OF_A_CALL, Conflict, Refused
-from ..api.models import App, AppQuote, Dimensions
-from .apps import ON_APP, app_view, check_slug, choose, find_app, foreseen_app, need_app
+from ..api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
+from .apps import (
+    ON_APP,
+    app_view,
+    around,
+    check_slug,
+    choose,
+    find_app,
+    foreseen_app,
+    need_app,
+    never_deployed,
+)
 from .lookup import foresee
-from .money import Cost, from_millicents, shown
+from .money import Cost, from_millicents, read_amount, shown
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing, WaitEnded
 from .service_settings import check_budget, check_limit, describe_size
 from .service_view import AWAITING_ADMIN, FAILED, PROVISIONING
-from .waiting import create_unique, wait_until
+from .waiting import QUIET_SECONDS, create_unique, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
+COMPARED = ("host", "project", "dimensions", "max_monthly")
 
 
 class AppResource(Resource):
@@ -37,13 +50,15 @@ class AppResource(Resource):
     waits = True
 
     def plan(self, task: Task) -> Plan:
-        """Create the application when it is missing. What is there is left as it is."""
+        """Create the application when it is missing. One that is there has to be as it is asked for."""
         slug = task.options["slug"]
         check_slug(slug)
         check_limit(task)
+        size = whole_size(task.options["dimensions"])
         app = find_app(task.client, slug)
         if app is None:
-            return creation(task, slug)
+            return creation(task, slug, size)
+        check_existing(task, app, size)
         if task.options["wait"] and not task.check_mode:
             app = created(task)
         managed = {"slug": slug}
@@ -53,10 +68,9 @@ class AppResource(Resource):
 APP = AppResource()
 
 
-def creation(task: Task, slug: str) -> Plan:
+def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, quoted and within the budget."""
     options = task.options
-    size = whole_size(options["dimensions"])
     host = choose(options["host"], options["host"] and task.client.app_nodes(), "host")
     project = project_of(task)
     quote = task.client.quote_app(host, size)
@@ -87,6 +101,74 @@ def creation(task: Task, slug: str) -> Plan:
         after=summary(task, quote, cost),
         cost=cost,
     )
+
+
+def check_existing(task: Task, app: App, size: Dimensions | None) -> None:
+    """Refuse what the task asks of an application that is there and is otherwise.
+
+    The routes of applications do not show its size, node, project and price, and cannot change them.
+
+    :raises Invalid: naming what differs and what changes it, or that nothing does.
+    """
+    asked = [name for name in COMPARED if task.options[name] is not None]
+    if not asked:
+        return
+
+    def ids(project: ProjectDetail) -> Iterator[str]:
+        return (service.id for service in project.resources)
+
+    project = around(task.client, app, task.client.project, ids)
+    if project is None:
+        task.warn(
+            f"{', '.join(asked)} of application {app.slug!r}, which is there, cannot be compared with this "
+            "token: the routes that it opens do not show them. A token of scope FULL compares them"
+        )
+        return
+    service = next(service for service in project.resources if service.id == app.id)
+    check_host(task, service)
+    wanted = task.options["project"]
+    if wanted not in (None, project.id, project.name):
+        raise Invalid(
+            f"application {app.slug!r} is in project {project.name!r}, not {wanted!r}. "
+            "hosted.services.service moves it to another one"
+        )
+    check_size(app.slug, service, size)
+    check_price(task, service)
+
+
+def check_host(task: Task, service: ServiceSummary) -> None:
+    """Refuse another node than that of the application: no route changes it."""
+    wanted, host = task.options["host"], service.host
+    if wanted is not None and host and wanted not in (host.id, host.label):
+        raise Invalid(
+            f"application {task.options['slug']!r} is on host {host.label or host.id!r}, not {wanted!r}; the "
+            "platform cannot change it. To have it there, create another one and delete this one"
+        )
+
+
+def check_price(task: Task, service: ServiceSummary) -> None:
+    """Refuse an application that costs more than ``max_monthly``."""
+    slug, limit = task.options["slug"], task.options["max_monthly"]
+    if limit is None or service.monthly_millicents is None:
+        return
+    most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
+    if monthly > most:
+        raise Invalid(
+            f"application {slug!r} costs {shown(monthly)} a month, over max_monthly {shown(most)}. "
+            "hosted.services.service with dimensions gives it another size",
+            monthly=shown(monthly),
+            max_monthly=shown(most),
+        )
+
+
+def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> None:
+    """Refuse another size than that of the application."""
+    now = service.dimensions
+    if size is not None and now is not None and any(getattr(now, n) != getattr(size, n) for n in SIZE):
+        raise Invalid(
+            f"application {slug!r} has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}. "
+            "hosted.services.service with dimensions changes it"
+        )
 
 
 def project_of(task: Task) -> str | None:
@@ -153,10 +235,14 @@ def read_created(task: Task) -> App:
 
 
 def created(task: Task) -> App:
-    """Return the application once it is created.
+    """Return the application once it is created, or can be taken for it.
+
+    How long one stays PROVISIONING is not shown. It may be until its first deploy, so one that has had none
+    is not waited for beyond a quiet time; the deploy waits when it has to.
 
     :raises WaitEnded: when its creation failed, or needs somebody at the platform.
     """
+    until = time.monotonic() + min(QUIET_SECONDS, task.options["wait_timeout"])
 
     def done(app: App) -> bool:
         if app.status in (FAILED, AWAITING_ADMIN):
@@ -169,15 +255,21 @@ def created(task: Task) -> App:
                 ),
                 app=app_view(app),
             )
-        return app.status != PROVISIONING
+        return app.status != PROVISIONING or (never_deployed(app) and time.monotonic() >= until)
 
-    return wait_until(
+    app = wait_until(
         task,
         lambda: read_created(task),
         done,
         lambda app: f"its status is {app.status}",
         f"application {task.options['slug']!r}",
     )
+    if app.status == PROVISIONING:
+        task.warn(
+            f"application {app.slug!r} is still {PROVISIONING}; it may stay so until its first deploy, so it "
+            "is not waited for any longer"
+        )
+    return app
 
 
 def summary(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:

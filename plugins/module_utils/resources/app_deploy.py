@@ -10,14 +10,15 @@ service and what is wished for are compared by digest.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import App, ProjectDetail, ScanReport
-from .app_rollout import DeployFailed, bring_back, last_lines, put_in_service
-from .apps import ON_APP, app_view, around, digest_in_service, need_app, the_app
+from .app_records import STATE_DIR, AppRecords
+from .app_rollout import DeployFailed, bring_back, in_service_now, last_good, last_lines, put_in_service
+from .apps import ON_APP, app_view, around, digest_in_service, need_app, never_deployed, the_app
 from .limits import check_log_lines
 from .lookup import foresee, near_miss
 from .money import Cost, from_millicents, shown
@@ -28,13 +29,14 @@ from .releases import (
     FAILED,
     PENDING,
     await_verdict,
-    check_verdict,
     declared_tags,
+    flaws_in_words,
     look_up,
     scan_view,
 )
-from .service_view import ACTIVE
+from .service_view import ACTIVE, PROVISIONING
 
+NOT_IN_EFFECT = "not in effect"
 PRICE_NOT_OPEN = "the same; this token does not open the price"
 
 
@@ -50,27 +52,28 @@ class AppDeployResource(Resource):
         "rollback": {"type": "bool", "default": False},
         "force": {"type": "bool", "default": False},
         "log_lines": {"type": "int", "default": 20},
+        **STATE_DIR,
     }
     selectors = frozenset({"slug", "tag", "digest"})
     waits = True
 
     def plan(self, task: Task) -> Plan:
-        """Deploy when another image is in service than the one that the tag names."""
+        """Deploy when the image that the tag names is not in service, or has to be deployed again."""
         check_log_lines(task.options)
         tag = task.options["tag"]
         app = the_app(task)
-        check_active(app)
+        check_deployable(app)
         report = wished(task, app)
-        unchanged = digest_in_service(app) == report.digest and not task.options["force"]
-        if unchanged:
-            if report.scan_status == BLOCKED:
-                task.warn(
-                    f"release {tag!r}, which is in service, is blocked by now: it keeps running, and the "
-                    "next deploy needs a corrected image"
-                )
-            managed = {"digest": report.digest}
-            return Plan(result=view(task, app, app, report), before=managed, after=managed)
-        return deployment(task, app, settled(task, report))
+        reasons = AppRecords.of(task, app.id).reasons()
+        if digest_in_service(app) != report.digest or task.options["force"] or reasons:
+            return deployment(task, app, settled(task, report), reasons)
+        if report.scan_status == BLOCKED:
+            task.warn(
+                f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
+                "platform's team lifts the verdict, the next deploy needs a corrected image"
+            )
+        managed = {"digest": report.digest}
+        return Plan(result=view(task, app, app, report), before=managed, after=managed)
 
 
 APP_DEPLOY = AppDeployResource()
@@ -79,9 +82,9 @@ APP_DEPLOY = AppDeployResource()
 # --- What is wished for -------------------------------------------------------------------------------
 
 
-def check_active(app: App) -> None:
-    """Refuse what cannot be deployed now because of its status."""
-    if app.status != ACTIVE:
+def check_deployable(app: App) -> None:
+    """Refuse what cannot be deployed now because of its status. Before the first deploy it may be created."""
+    if app.status != ACTIVE and not (app.status == PROVISIONING and never_deployed(app)):
         raise Invalid(
             f"application {app.slug!r} is {app.status}; only one that is {ACTIVE} can be deployed. "
             "hosted.services.service with state: started resumes one that is suspended"
@@ -132,21 +135,29 @@ def moved(task: Task, report: ScanReport) -> Invalid:
 
 
 def settled(task: Task, report: ScanReport) -> ScanReport:
-    """Return the scan with its verdict, which is waited for, unless the verdict forbids the deploy."""
+    """Return the scan with its verdict, which is waited for.
+
+    A verdict that forbids the deploy is for the platform to hold: its team may have lifted it, which the
+    report need not show.
+    """
     tag = task.options["tag"]
     if report.scan_status == PENDING and task.options["wait"] and not task.check_mode:
         report = await_verdict(task, report, tag, time.monotonic() + task.options["wait_timeout"])
-    check_verdict(task.options["slug"], tag, report)
     if report.scan_status == FAILED:
         task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
+    if report.scan_status == BLOCKED and task.check_mode:
+        task.warn(
+            f"release {tag!r} of application {task.options['slug']!r} is blocked: {flaws_in_words(report)}. "
+            "The platform refuses to deploy it, unless its team has lifted the verdict on this version"
+        )
     return report
 
 
 # --- The deploy ---------------------------------------------------------------------------------------
 
 
-def deployment(task: Task, app: App, report: ScanReport) -> Plan:
-    """Plan to bring a release into service.
+def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str]) -> Plan:
+    """Plan to bring a release into service. ``reasons`` say why one that is there has to be deployed again.
 
     The price belongs to the preview alone: a real run keeps to the routes of applications.
     """
@@ -156,17 +167,17 @@ def deployment(task: Task, app: App, report: ScanReport) -> Plan:
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = view(task, app, expected, report)
     result["app"]["digest"] = digest
+    summary = f"deploy release {task.options['tag']!r} ({digest}) of application {app.slug!r}"
+    if before == digest:
+        summary += f" again: {'; '.join(reasons) or 'force is set'}"
+    elif before:
+        summary += f" in place of {before}"
+    outstanding = {NOT_IN_EFFECT: list(reasons)} if reasons else {}
     return Plan(
         result=result,
-        steps=[
-            Step(
-                f"deploy release {task.options['tag']!r} ({digest}) of application {app.slug!r}"
-                + (f" in place of {before}" if before else ""),
-                lambda: deploy(task, app, digest),
-            )
-        ],
+        steps=[Step(summary, lambda: deploy(task, app, digest))],
         reread=lambda: view(task, app, need_app(task), look_up(task, task.options["tag"]) or report),
-        before={"digest": before, **monthly} if before else {},
+        before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price),
     )
@@ -197,37 +208,29 @@ def deploy(task: Task, app: App, digest: str) -> None:
 
     :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
     """
-    tag = task.options["tag"]
+    tag, before = task.options["tag"], digest_in_service(app)
+    good = last_good(AppRecords.of(task, app.id), before)
     try:
         put_in_service(task, tag, digest)
     except DeployFailed as error:
         lines = last_lines(task, task.options["log_lines"])
         details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
         sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
-        before = digest_in_service(app)
         now = in_service_now(task, before)
         details["changed"] = now != before or now == digest
         if task.options["rollback"]:
-            outcome, brought_back = bring_back(task, before, digest)
+            outcome, brought_back = bring_back(task, good, digest)
             details.update({"rollback": outcome, "rolled_back": brought_back})
             sentences.append(outcome)
         else:
             kept = "The platform keeps it" if now == digest else "It may be"
             sentences.append(
-                f"{kept} in service although it does not run, and then the next run finds nothing to do. "
-                "Deploy another version, or this one again with force: true"
+                f"{kept} in service although it does not run. The next run deploys it again, or another "
+                "version"
             )
         if lines:
             sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
         raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
-
-
-def in_service_now(task: Task, before: str | None) -> str | None:
-    """Return the image in service after a failure; the one before where that cannot be read."""
-    try:
-        return digest_in_service(need_app(task))
-    except HostedError:
-        return before
 
 
 def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:
@@ -237,6 +240,7 @@ def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any
         "tag": task.options["tag"],
         "digest": report.digest,
         "previous_digest": digest_in_service(before),
+        "pending_deploy": [] if task.check_mode else sorted(AppRecords.of(task, now.id).outstanding()),
         "scan": scan_view(report),
         "app": app_view(now),
     }

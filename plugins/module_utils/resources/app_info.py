@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ..api.client import Client
 from ..api.libraries import to_snake
 from ..api.models import App
+from .app_records import STATE_DIR, AppRecords
 from .apps import app_view, check_slug, digest_in_service, entries, foreseen_app, log_lines
 from .limits import check_log_lines
 from .lookup import DELETING, foresee, near_miss
@@ -29,6 +30,7 @@ class AppInfoResource(Resource):
         "slug": {"type": "str"},
         "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
         "log_lines": {"type": "int", "default": 100},
+        **STATE_DIR,
     }
     selectors = frozenset({"slug"})
 
@@ -76,8 +78,9 @@ def describe(client: Client, app: App, task: Task) -> dict[str, Any]:
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
             for release in releases
         ]
-        before = previous_release(releases, in_service)
+        before, note = previous_release(releases, AppRecords.of(task, app.id).before(in_service))
         view["previous_release"] = before.as_dict() if before else None
+        view["previous_release_note"] = note
     if "logs" in parts:
         lines = client.app_logs(app.slug) if app.id else []
         view["logs"] = log_lines(lines, task.options["log_lines"])

@@ -33,6 +33,23 @@ def open_repository(task: Task, sent: Callable[[int], None] = lambda count: None
     )
 
 
+def tag_image(task: Task, tag: str, digest: str) -> None:
+    """Let a tag name an image that is in the registry already, before its release is declared.
+
+    The path of a repository is shown with a tag. Whether a release needs its own there, and whether an image
+    without one is analysed, is not shown. Where the registry cannot be asked from here, the platform's own
+    check is left to tell.
+    """
+    try:
+        repository = open_repository(task)
+        if repository.digest_of(digest) is None or repository.digest_of(tag) == digest:
+            return
+        content, media_type = repository.manifest(digest)
+        repository.put_manifest(content, media_type, tag)
+    except HostedError as error:
+        task.progress(f"{digest} cannot be tagged as {tag!r} from here: {error.message}")
+
+
 def check_pushed(task: Task, digest: str, doing: str) -> None:
     """Refuse an image that is not in the repository, by a look that changes nothing.
 

@@ -1,19 +1,29 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing an image into service for certain, and bringing the one before back."""
+"""Bringing an image into service for certain, and bringing the one before back.
+
+A deploy is noted on the controller before it is sent, and taken off once it is seen to succeed. The list of
+applications shows an image as the one in service whether it started or not, so only the note tells.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
-from ..api.errors import HostedError, Interrupted, OpenOutcome, Refused, ServerFailure
-from ..api.models import ScanReport
-from .apps import digest_in_service, log_lines, need_app
+from ..api.errors import HostedError, Interrupted, NotSent, OpenOutcome, Refused, ServerFailure
+from ..api.models import App, ScanReport
+from .app_records import WRITE, AppRecords
+from .app_repository import tag_image
+from .apps import digest_in_service, log_lines, need_app, never_deployed
+from .pending import DEPLOY, ENVIRONMENT
 from .plan import Task
-from .problems import OutcomeUnknown, WaitEnded
-from .releases import GLANCE, PENDING, all_releases, await_verdict, check_verdict, scan_of
-from .waiting import QUIET_SECONDS
+from .problems import Invalid, OutcomeUnknown, WaitEnded
+from .releases import GLANCE, PENDING, Blocked, all_releases, await_verdict, check_verdict, scan_of
+from .service_view import PROVISIONING
+from .waiting import QUIET_SECONDS, wait_until
 
 TRIES = 2
 
@@ -23,16 +33,89 @@ class DeployFailed(HostedError):
 
 
 def put_in_service(task: Task, tag: str, digest: str) -> None:
-    """Deploy a release and verify that its image is the one in service.
+    """Deploy a release, verify that its image is the one in service, and keep the records of it.
 
-    When the answer is lost, what is in service tells whether it worked. After an error of the server that
-    cannot tell: a version that does not start may be in service all the same. So the call is made once more,
-    which harms nothing, and its answer counts.
-
+    :raises Blocked: when the platform refuses it for its verdict.
     :raises DeployFailed: when the version does not come up.
     :raises OutcomeUnknown: when two answers were lost, or another version was deployed meanwhile.
     """
-    before = digest_in_service(need_app(task))
+    app = need_app(task)
+    records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
+    known = records.outstanding()
+    written = known.get(ENVIRONMENT, {}).get(WRITE)
+    before = last_good(records, in_service)
+    keep(task, lambda: records.note(DEPLOY, digest=digest))
+    records.seen(before)
+    try:
+        seen = roll_out(task, tag, digest, in_service)
+    except HostedError as failure:
+        error = told_apart(task, failure, digest, in_service)
+        if DEPLOY not in known and not begun(task, error, digest, in_service):
+            keep(task, lambda: records.clear(DEPLOY))
+        if error is failure:
+            raise
+        raise error from failure
+    if not seen:
+        return
+    if records.outstanding().get(ENVIRONMENT, {}).get(WRITE) == written:  # nothing was written meanwhile
+        keep(task, lambda: records.clear(ENVIRONMENT))
+    keep(task, lambda: records.clear(DEPLOY))
+    records.deployed(digest)
+
+
+def told_apart(task: Task, error: HostedError, digest: str, before: str | None) -> HostedError:
+    """Return the failure for what it is. A lifted release may still show BLOCKED when it does not start.
+
+    A blocked one never comes into service.
+    """
+    if isinstance(error, Blocked) and before != digest and in_service_now(task, before) == digest:
+        return DeployFailed(error.details["reason"])
+    return error
+
+
+def last_good(records: AppRecords, in_service: str | None) -> str | None:
+    """Return the image in service, or the one before it where that was not seen to come up."""
+    failed = records.outstanding().get(DEPLOY, {}).get("digest")
+    if in_service is None or failed != in_service:
+        return in_service
+    return next((digest for digest in reversed(records.images()) if digest != failed), None)
+
+
+def keep(task: Task, record: Callable[[], None]) -> None:
+    """Write a record. A controller that keeps no files is no reason not to deploy."""
+    try:
+        record()
+    except Invalid as error:
+        task.warn(f"{error.message}. What is not in effect after this task is not known to the next one")
+
+
+def begun(task: Task, error: HostedError, digest: str, before: str | None) -> bool:
+    """Tell whether a deploy that failed may have touched the node.
+
+    The platform's refusal of a verdict does not. After another refusal, what is in service tells: a version
+    that does not start is refused as well.
+    """
+    if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
+        return False
+    refused = isinstance(error, DeployFailed) and 400 <= error.details.get("status", 500) < 500
+    return before == digest or not refused or in_service_now(task, digest) != before
+
+
+def in_service_now(task: Task, otherwise: str | None) -> str | None:
+    """Return the image in service after a failure; something else where that cannot be read."""
+    try:
+        return digest_in_service(need_app(task))
+    except HostedError:
+        return otherwise
+
+
+def roll_out(task: Task, tag: str, digest: str, before: str | None) -> bool:
+    """Deploy a release, and tell whether it was seen to come up.
+
+    When the answer is lost, what is in service tells whether it was deployed. After an error of the server
+    that cannot tell: a version that does not start may be in service all the same. So the call is made once
+    more, which harms nothing, and its answer counts.
+    """
     for attempt in range(TRIES):
         last = attempt == TRIES - 1
         try:
@@ -48,19 +131,22 @@ def put_in_service(task: Task, tag: str, digest: str) -> None:
             if comes_into_service(task, digest, QUIET_SECONDS / 2) and before != digest:
                 task.warn(
                     f"the answer to the deploy of release {tag!r} was lost ({error.message}); its image is "
-                    "in service"
+                    "in service, but whether it runs is not known, so the next run deploys it again"
                 )
-                return
+                return False
             if last:
                 raise OutcomeUnknown(
                     f"whether release {tag!r} was deployed is unknown: {error.message}; {digest} is not in "
                     "service"
                 ) from error
     verify(task, tag, digest)
+    return True
 
 
 def deploy_once(task: Task, tag: str) -> None:
     """Make the call; while the platform says that the analysis is still running, wait and make it again.
+
+    An application may not take its first deploy before it is created, which is waited for as well.
 
     :raises Blocked: when the verdict forbids it.
     :raises DeployFailed: when the platform refuses for another reason.
@@ -73,13 +159,15 @@ def deploy_once(task: Task, tag: str) -> None:
         except Refused as error:
             if error.status == 401:
                 raise
-            was_pending = error.status == 422 and await_pending(task, tag, until)
-            if not was_pending and (again or error.status != 422):
+            come = (error.status == 422 and await_pending(task, tag, until, error)) or await_created(
+                task, until
+            )
+            if not come and (again or error.status != 422):
                 raise DeployFailed(error.message, status=error.status) from error
             again = True  # the verdict may have come just after the refusal
 
 
-def await_pending(task: Task, tag: str, until: float) -> bool:
+def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
     """After a refused deploy, tell whether the verdict is still missing, and wait for it.
 
     :raises Blocked: when the verdict was the reason.
@@ -100,8 +188,37 @@ def await_pending(task: Task, tag: str, until: float) -> bool:
                 "Run this again later, or wait longer (wait, wait_timeout)"
             )
         report = await_verdict(task, report, tag, until)
-    check_verdict(slug, tag, report)
+    try:
+        check_verdict(slug, tag, report)
+    except Blocked as error:
+        error.details["reason"] = refusal.message
+        raise
     return pending
+
+
+def await_created(task: Task, until: float) -> bool:
+    """After a refused first deploy, wait while the application is being created, and tell whether it was.
+
+    Whether one that is PROVISIONING takes its first deploy is not shown: it may become ACTIVE by that only.
+    """
+
+    def waits(app: App) -> bool:
+        return app.status == PROVISIONING and never_deployed(app)
+
+    left = until - time.monotonic()
+    if not waits(need_app(task)) or not task.options["wait"] or left <= 0:
+        return False
+    try:
+        wait_until(
+            replace(task, options={**task.options, "wait_timeout": left}),
+            lambda: need_app(task),
+            lambda app: not waits(app),
+            lambda app: f"its status is {app.status}",
+            f"application {task.options['slug']!r}",
+        )
+    except WaitEnded:
+        return False
+    return True
 
 
 def comes_into_service(task: Task, digest: str, seconds: float) -> bool:
@@ -155,6 +272,7 @@ def tag_of(task: Task, digest: str) -> str:
         if release.digest == digest:
             return release.tag
     tag = f"rollback-{digest.rpartition(':')[2][:12]}"
+    tag_image(task, tag, digest)
     task.client.declare_release(slug, tag, digest)
     return tag
 

@@ -130,6 +130,11 @@ def digest_in_service(app: App) -> str | None:
     return digest if DIGEST.fullmatch(digest) else None
 
 
+def never_deployed(app: App) -> bool:
+    """Tell whether an application has had no deploy yet, as far as the list shows."""
+    return digest_in_service(app) is None
+
+
 def app_view(app: App) -> dict[str, Any]:
     """Return an application as results show it: with its digest, and nothing for what is not there yet."""
     view = app.as_dict()

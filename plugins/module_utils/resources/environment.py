@@ -11,9 +11,11 @@ from typing import Any, ClassVar
 from ..api.errors import Refused
 from ..api.models import App
 from ..api.text import HIDDEN
+from .app_records import STATE_DIR, AppRecords
 from .apps import ON_APP, the_app
-from .environment_rules import check_references, explained, merged
+from .environment_rules import check_references, explained, given_variables, merged
 from .fingerprints import Fingerprints, locked, state_folder
+from .pending import ENVIRONMENT as PENDING
 from .plan import Plan, Resource, Step, Task
 
 ANOTHER = "(another value)"
@@ -27,18 +29,20 @@ class EnvironmentResource(Resource):
     noun = "environment"
     options: ClassVar[dict[str, Any]] = {
         **ON_APP,
-        "variables": {"type": "dict", "default": {}},
-        "secret_variables": {"type": "dict", "default": {}, "no_log": False},
-        "state_dir": {"type": "path"},
+        "variables": {"type": "dict"},
+        "secret_variables": {"type": "dict", "no_log": False},
+        "clear": {"type": "bool", "default": False},
+        **STATE_DIR,
         "force": {"type": "bool", "default": False},
     }
-    selectors = frozenset({"slug"})
+    selectors = frozenset({"slug", "variables", "secret_variables"})
     secret_options = frozenset({"secret_variables"})
 
     def plan(self, task: Task) -> Plan:
         """Write the environment when it is not known to be the one that was written last."""
         options = task.options
-        environment = merged(options["variables"], options["secret_variables"])
+        variables, secret = given_variables(options)
+        environment = merged(variables, secret)
         app = the_app(task)
         unchecked = check_references(task, app, environment)
         folder = state_folder(options["state_dir"])
@@ -56,16 +60,20 @@ def replacement(
 ) -> Plan:
     """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
     names = last.differences(environment)
+    secret = task.options["secret_variables"] or {}
+    records = AppRecords.of(task, app.id)
+    unchanged = last.known and not any(names.values()) and not task.options["force"]
     result = {
         "slug": app.slug,
-        "variables": dict(task.options["variables"]),
-        "secret_variables": sorted(task.options["secret_variables"]),
+        "variables": dict(task.options["variables"] or {}),
+        "secret_variables": sorted(secret),
         "known_before": last.known,
+        "pending_deploy": sorted({*records.outstanding(), *([] if unchanged else [PENDING])}),
         "unchecked_references": unchecked,
         **names,
     }
-    before, after = diff(environment, task.options["secret_variables"], last)
-    if last.known and not any(names.values()) and not task.options["force"]:
+    before, after = diff(environment, secret, last)
+    if unchanged:
         return Plan(result=result, before=before, after=after)
     return Plan(
         result=result,
@@ -88,13 +96,20 @@ def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str
 def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:
     """Replace the environment and keep its fingerprints; a run that dies on the way leaves none behind.
 
+    That it is not in effect before the next deploy is noted first, so that a run that dies here is covered.
+
     :raises Invalid: with the platform's own words, when it refuses.
     """
     before = dict(last.prints) if last.known else None
+    records = AppRecords.of(task, app.id)
+    outstanding = PENDING in records.outstanding()
+    records.note(PENDING)
     last.forget()
     try:
         task.client.replace_environment(app.slug, dict(environment))
     except Refused as error:
+        if not outstanding:
+            records.clear(PENDING)
         if before is not None:
             last.restore(before)
         if error.status == 401:

@@ -23,6 +23,27 @@ MOST_VARIABLES = 100
 RESERVED = "PORT"
 
 
+def given_variables(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the variables and the secret ones. To have none at all takes ``clear``.
+
+    A variable of the play that holds nothing would otherwise remove the whole environment.
+
+    :raises Invalid: when there is no variable and no ``clear``, or both.
+    """
+    variables, secret = options["variables"], options["secret_variables"]
+    if options["clear"]:
+        given = [name for name in ("variables", "secret_variables") if options[name] is not None]
+        if given:
+            raise Invalid(f"clear removes every variable, so {' and '.join(given)} cannot be given with it")
+        return {}, {}
+    if not variables and not secret:
+        raise Invalid(
+            "neither variables nor secret_variables holds a variable, and the environment is replaced whole. "
+            "Give the variables, or set clear: true to remove them all"
+        )
+    return variables or {}, secret or {}
+
+
 def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, str]:
     """Return the whole environment, after all rules that need no look at the platform.
 

@@ -42,10 +42,14 @@ from .problems import Invalid
 
 ENVIRONMENT = "environment"
 """Variables of an application: in effect from the next deploy on."""
+DEPLOY = "deploy"
+"""A deploy of an application that was begun and not seen to succeed."""
 COMMAND = "command"
 """The launch command: in effect from the next start on. A restart keeps the container and its command."""
 NETWORK = "network"
 """Opening or closing, where the container was not recreated for it: in effect from the next start on."""
+AT_DEPLOY = (ENVIRONMENT, DEPLOY)
+"""What a deploy that succeeds brings into effect."""
 AT_START = (COMMAND, NETWORK)
 """What a start from stop brings into effect."""
 FOLDER = "pending"

@@ -111,14 +111,23 @@ def check_verdict(slug: str, tag: str, report: ScanReport) -> None:
     """
     if report.scan_status != BLOCKED:
         return
-    flaws = report.scan_verdict.blocking or [] if report.scan_verdict else []
-    found = "; ".join(in_words(flaw) for flaw in flaws) or "its scan does not name the flaw"
     raise Blocked(
-        f"release {tag!r} of application {slug!r} is blocked: {found}. Nothing was deployed. "
-        "Push a corrected image, or ask the platform's team to lift the verdict on this version",
+        f"release {tag!r} of application {slug!r} is blocked: {flaws_in_words(report)}. "
+        "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict on "
+        "this version",
         scan=scan_view(report),
-        blocking=plain(flaws),
+        blocking=plain(blocking(report)),
     )
+
+
+def blocking(report: ScanReport) -> Sequence[Flaw]:
+    """Return the flaws that block a release."""
+    return report.scan_verdict.blocking or [] if report.scan_verdict else []
+
+
+def flaws_in_words(report: ScanReport) -> str:
+    """Write the flaws that block a release as phrases."""
+    return "; ".join(in_words(flaw) for flaw in blocking(report)) or "its scan does not name the flaw"
 
 
 def in_words(flaw: Flaw) -> str:
@@ -210,14 +219,18 @@ def all_releases(client: Client, slug: str) -> list[Release]:
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
 
 
-def previous_release(releases: Sequence[Release], in_service: str | None) -> Release | None:
-    """Return the release to go back to: the newest deployable one made before that in service.
+def previous_release(releases: Sequence[Release], before: str | None) -> tuple[Release | None, str | None]:
+    """Return the release to go back to, or a note on why it is not known.
 
-    ``releases`` are sorted, oldest first. Where the one in service is none of them, all count as before it.
+    ``before`` is the digest that was in service before the present one. The platform keeps releases that were
+    declared and never deployed, or never came up, so none of the list is taken for it.
     """
-    places = [place for place, release in enumerate(releases) if release.digest == in_service]
-    before = releases[: places[0]] if places else releases
-    for release in reversed(before):
-        if release.digest not in (None, in_service) and release.scan_status not in (PENDING, BLOCKED):
-            return release
-    return None
+    if before is None:
+        return None, (
+            "which image was in service before is not known on this controller: it has not deployed the one "
+            "in service with hosted.services.app_deploy and the same state_dir"
+        )
+    for release in reversed(releases):
+        if release.digest == before:
+            return release, None
+    return None, f"{before} was in service before, but no release names it any more; declare it again"

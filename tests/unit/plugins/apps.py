@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.options im
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
+from ansible_collections.hosted.services.plugins.module_utils.resources import app
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource, Task
 from sandbox.testing import Sandbox
 
@@ -55,6 +57,18 @@ class Platform:
     def in_service(self) -> str:
         """The digest that runs."""
         return str(self.app["imageRef"]).partition("@")[2]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The application as the sandbox keeps it: its environment, and the container with its own."""
+        found: dict[str, Any] = self.sandbox.control("GET", f"/services/{self.app['id']}")
+        return found
+
+    @property
+    def container(self) -> dict[str, str]:
+        """The environment that the container was made with."""
+        found: dict[str, str] = self.record["life"]["configuration"]["environment"]
+        return found
 
     def run(self, resource: Resource, check_mode: bool = False, **options: Any) -> dict[str, Any]:
         """Run a task on `shop`, or what else is named, and return its result."""
@@ -102,14 +116,20 @@ def server() -> Iterator[Sandbox]:
 
 
 @pytest.fixture(params=["plain", "terse", "wrapped", "random:1"])
-def platform(server: Sandbox, request: pytest.FixtureRequest) -> Platform:
+def platform(
+    server: Sandbox, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Platform:
     """The same platform with the gaps of the specification filled in several ways."""
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(app, "QUIET_SECONDS", 0.2)
     server.reset(profile=request.param, delays=DELAYS)
     return Platform(server)
 
 
 @pytest.fixture
-def plain(server: Sandbox) -> Platform:
+def plain(server: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Platform:
     """A platform whose answers are the likeliest."""
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(app, "QUIET_SECONDS", 0.2)
     server.reset(profile="plain", delays=DELAYS)
     return Platform(server)

@@ -23,6 +23,7 @@ def test_an_application_is_created_once(platform: Platform) -> None:
     planned = platform.run(APP, check_mode=True, **wish)
     assert platform.writes() == []
     created = platform.run(APP, **wish)
+    assert platform.uses_only_application_routes()
     again = platform.run(APP, **wish)
     assert [planned["changed"], created["changed"], again["changed"]] == [True, True, False]
     assert created["actions"] == planned["actions"]
@@ -30,7 +31,8 @@ def test_an_application_is_created_once(platform: Platform) -> None:
     assert again["app"] == created["app"]
     assert created["app"]["digest"] is None and created["app"]["image_ref"] is None
     assert len(platform.writes()) == 1
-    assert platform.uses_only_application_routes()
+    asked = {line["template"] for line in platform.sandbox.journal()}
+    assert not any(path.startswith("/api/resources") for path in asked)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,8 @@ def test_an_application_is_created_once(platform: Platform) -> None:
         ({"slug": "blog", "dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
         ({"slug": "blog", "max_monthly": "3"}, "over max_monthly 3.00"),
         ({"slug": "blog", "max_monthly": "cheap"}, "must be an amount"),
+        ({"max_monthly": "cheap"}, "must be an amount"),
+        ({"dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(
@@ -112,3 +116,52 @@ def test_a_creation_under_way_is_waited_for(plain: Platform) -> None:
     result = plain.run(APP, wait_timeout=0.3)
     assert result["failed"] and "PROVISIONING" in result["msg"]
     assert not plain.run(APP, wait=False).get("failed")
+
+
+SIZE = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 5}
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"host": "node-helsinki-arm"}, "is on host 'Paris 1', not 'node-helsinki-arm'"),
+        ({"project": "web"}, "is in project 'default', not 'web'"),
+        ({"dimensions": {**SIZE, "ram_gb": 2}}, "has 1 vCPU, 1 GB memory, 5 GB disk, not 1 vCPU, 2 GB"),
+        ({"max_monthly": "3"}, "costs 3.885 a month, over max_monthly 3.00"),
+        ({"project": "wbe"}, "is in project 'default', not 'wbe'"),
+    ],
+)
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_what_is_there_and_otherwise_than_asked_is_an_error(
+    plain: Platform, wish: dict[str, Any], said: str, check_mode: bool
+) -> None:
+    """Nothing that was asked for is left out in silence."""
+    plain.sandbox.seed({"projects": ["web"]})
+    result = plain.run(APP, check_mode, token=plain.sandbox.token, **wish)
+    assert result["failed"] and said in result["msg"]
+    assert plain.writes() == []
+
+
+def test_what_is_there_as_asked_is_unchanged(platform: Platform) -> None:
+    """By label or id, with a token that can read it."""
+    for host, project in (("Paris 1", "default"), ("node-paris-1", None)):
+        wish: dict[str, Any] = {"host": host, "project": project, "dimensions": SIZE, "max_monthly": "3.885"}
+        result = platform.run(APP, token=platform.sandbox.token, **wish)
+        assert not result["changed"] and not result.get("failed") and "warnings" not in result
+
+
+def test_what_a_small_token_cannot_compare_is_warned_of(plain: Platform) -> None:
+    """Once, naming what was asked for."""
+    result = plain.run(APP, host="node-helsinki-arm", dimensions=SIZE)
+    assert not result["changed"] and not result.get("failed")
+    [warning] = result["warnings"]
+    assert warning.startswith("host, dimensions of application 'shop'") and "with this token" in warning
+    assert "warnings" not in plain.run(APP)
+
+
+def test_an_application_may_stay_provisioning_until_its_first_deploy(plain: Platform) -> None:
+    """It is not waited for for ever, and the user is told."""
+    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    result = plain.run(APP, slug="blog", wait_timeout=600)
+    assert result["changed"] and result["app"]["status"] == "PROVISIONING"
+    assert "until its first deploy" in result["warnings"][0]

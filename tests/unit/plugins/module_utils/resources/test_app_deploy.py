@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.resources import app_rollout
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_rollout import deploy_once
+from ansible_collections.hosted.services.plugins.module_utils.resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
 from ansible_collections.hosted.services.plugins.module_utils.resources.releases import Blocked
 from unit.plugins.apps import Platform, plain, platform, server
@@ -47,15 +51,39 @@ def test_another_tag_of_the_same_image_changes_nothing(platform: Platform) -> No
     assert platform.run(APP_DEPLOY, tag="alias", force=True)["changed"]
 
 
-def test_what_is_blocked_is_not_sent(platform: Platform) -> None:
-    """In check mode neither; as data and as a sentence."""
+def test_the_platform_refuses_what_is_blocked(platform: Platform) -> None:
+    """It decides, and the report explains; check mode says what is to be expected, and why."""
     planned = platform.run(APP_DEPLOY, check_mode=True, tag="blocked")
+    assert platform.writes() == [] and not planned.get("failed")
     result = platform.run(APP_DEPLOY, tag="blocked", rollback=True)
-    assert result["msg"] == planned["msg"]
-    assert "CVE-2024-21626 in runc 1.0.0~rc6" in result["msg"]
-    assert "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
+    flaw = "CVE-2024-21626 in runc 1.0.0~rc6"
+    assert flaw in result["msg"] and "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
+    assert flaw in planned["warnings"][0] and "lifted" in planned["warnings"][0]
     assert result["blocking"][0]["package"] == "runc"
-    assert platform.writes() == [] and not result["changed"]
+    assert set(platform.writes()) == {422} and not result["changed"]
+    assert platform.in_service == platform.digests["v1"]
+    assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+@pytest.mark.parametrize("shown", ["WARNED", "PASSED", "BLOCKED"])
+def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform, shown: str) -> None:
+    """Whatever its report still says."""
+    plain.sandbox.profile("plain", **{"lifted.status": shown})
+    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], lift="not reachable")
+    result = plain.run(APP_DEPLOY, tag="blocked")
+    assert result["changed"] and not result.get("failed")
+    assert plain.in_service == plain.digests["blocked"] and plain.writes() == [200]
+
+
+@pytest.mark.parametrize("status", ["422", "500"])
+def test_a_lifted_release_that_does_not_start_is_no_blocked_one(plain: Platform, status: str) -> None:
+    """The platform may refuse a start with the status that it refuses a verdict with."""
+    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": status})
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="BLOCKED")
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], lift="not reachable")
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and result["rolled_back"] and "exited with code 1" in result["reason"]
+    assert plain.in_service == plain.digests["v1"]
 
 
 def test_what_is_blocked_and_in_service_keeps_running(plain: Platform) -> None:
@@ -91,7 +119,158 @@ def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
     """The error says what may be in service."""
     result = plain.run(APP_DEPLOY, tag="broken")
     assert result["failed"] and result["changed"] and "rolled_back" not in result
+    assert "The next run deploys it again" in result["msg"]
     assert plain.in_service == plain.digests["broken"]
+
+
+def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform) -> None:
+    """The list shows the image as the one in service all the same. Check mode says so, with the reason."""
+    platform.sandbox.operator(f"services/{platform.app['id']}", start_fails=True)
+    failed = platform.run(APP_DEPLOY, tag="v2")
+    assert failed["failed"]
+    platform.sandbox.operator(f"services/{platform.app['id']}", start_fails=False)
+    sent = len(platform.writes())
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
+    assert planned["changed"] and len(platform.writes()) == sent
+    again = platform.run(APP_DEPLOY, tag="v2")
+    assert again["changed"] and again["actions"] == planned["actions"] and not again.get("failed")
+    if platform.sandbox.control("GET", "/profile")["fill"]["deploy.failed"] == "the new version, stopped":
+        assert "was not seen to succeed" in again["diff"]["before"]
+        assert "was not seen to succeed" in again["actions"][0]
+    assert platform.writes()[sent:] in ([200], [201], [204])
+    assert platform.record["life"]["state"] in ("running", "starting")
+    assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
+
+
+def test_an_answer_that_was_lost_is_no_success(plain: Platform) -> None:
+    """The image is in service, and nobody has seen it run."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
+    plain.sandbox.fault(DEPLOY, "reset", when="after")
+    first = plain.run(APP_DEPLOY, tag="v2")
+    assert first["deployment"]["pending_deploy"] == ["deploy"]
+    again = plain.run(APP_DEPLOY, tag="v2")
+    assert again["failed"] and "does not start" in again["msg"]
+
+
+def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform) -> None:
+    """The version before runs on, and is not restarted for it."""
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    assert plain.run(APP_DEPLOY, tag="v2")["failed"]
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
+    """Not the one in service, when that did not come up."""
+    assert plain.run(APP_DEPLOY, tag="broken")["failed"]
+    plain.sandbox.fault(DEPLOY, "status", status=500, count=2)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["rolled_back"] and plain.digests["v1"] in result["rollback"]
+    assert plain.in_service == plain.digests["v1"]
+
+
+def written(plain: Platform, **options: Any) -> dict[str, Any]:
+    """Write a new environment, which is to be taken up."""
+    result = plain.run(ENVIRONMENT, variables={"KEY": "new"}, **options)
+    assert not result.get("failed")
+    return dict(result["environment"])
+
+
+def test_an_environment_that_is_not_in_effect_is_deployed(platform: Platform) -> None:
+    """The same digest again, with the reason, once; with the routes of applications alone."""
+    assert written(platform)["pending_deploy"]
+    assert written(platform)["pending_deploy"], "an unchanged one is not in effect either"
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v1")
+    platform.sandbox.clear_journal()  # check mode looks for the price
+    deployed = platform.run(APP_DEPLOY, tag="v1")
+    assert deployed["changed"] and deployed["actions"] == planned["actions"]
+    assert "its environment was written at" in deployed["actions"][0]
+    assert "its environment was written at" in deployed["diff"]["before"]
+    assert not deployed["deployment"]["pending_deploy"]
+    assert platform.container["KEY"] == "new"
+    assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
+    assert not written(platform)["pending_deploy"]
+    assert platform.uses_only_application_routes()
+
+
+def test_a_deploy_that_was_refused_leaves_the_environment_to_the_next_one(plain: Platform) -> None:
+    """Whatever the next one deploys."""
+    written(plain)
+    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
+    assert "KEY" not in plain.container
+    assert written(plain)["pending_deploy"]
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+    assert plain.container["KEY"] == "new" and not written(plain)["pending_deploy"]
+
+
+def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform) -> None:
+    """Only a deploy that began after the write takes it up."""
+    written(plain)
+    with pytest.MonkeyPatch.context() as patch:
+        original = app_rollout.deploy_once
+
+        def meanwhile(task: Task, tag: str) -> None:
+            original(task, tag)
+            assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
+
+        patch.setattr(app_rollout, "deploy_once", meanwhile)
+        assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+    assert plain.container["KEY"] == "new"
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+    assert plain.container["KEY"] == "newer"
+
+
+def test_a_state_dir_keeps_it_between_machines(plain: Platform, tmp_path: Path) -> None:
+    """Its records are found where Ansible's home is a new one; a task without state_dir finds its own."""
+    written(plain, state_dir=str(tmp_path / "shared"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
+        assert not plain.run(APP_DEPLOY, check_mode=True, tag="v1")["changed"]
+        shared = {"state_dir": str(tmp_path / "shared")}
+        assert plain.run(APP_DEPLOY, check_mode=True, tag="v1", **shared)["changed"]
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_a_controller_that_keeps_no_files_deploys(plain: Platform, tmp_path: Path) -> None:
+    """With a word on what the next run cannot know."""
+    (tmp_path / "file").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "file"))
+        result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert "not known to the next one" in result["warnings"][0]
+
+
+@pytest.mark.parametrize("tag", ["v1", "v2"])
+def test_an_application_may_take_its_first_deploy_while_it_is_provisioning(
+    platform: Platform, tag: str
+) -> None:
+    """A platform may make it ACTIVE by that; another one has to be waited for."""
+    platform.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    platform.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}, {"tag": "v2"}]}]})
+    result = platform.run(APP_DEPLOY, slug="blog", tag=tag)
+    assert result["changed"] and result["deployment"]["app"]["status"] == "ACTIVE"
+
+
+def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) -> None:
+    """The platform's refusal tells; without a wait it is the error."""
+    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    plain.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}]}]})
+    plain.sandbox.profile("plain")
+    [blog] = [
+        item for item in plain.sandbox.api("GET", "/api/apps").json()["items"] if item["slug"] == "blog"
+    ]
+    refused = plain.run(APP_DEPLOY, slug="blog", tag="v1", wait=False)
+    assert refused["failed"] and "PROVISIONING" in refused["msg"]
+    plain.sandbox.clear_journal()
+
+    def created(line: str) -> None:
+        if "PROVISIONING" in line:
+            plain.sandbox.operator(f"services/{blog['id']}", status="ACTIVE")
+
+    given = plain.options(APP_DEPLOY, {"slug": "blog", "tag": "v1"})
+    result = execute(APP_DEPLOY, given, Surroundings(progress=created))
+    assert result["changed"] and not result.get("failed")
+    assert [status < 400 for status in plain.writes(DEPLOY)] == [False, True]
 
 
 @pytest.mark.parametrize("rollback", [True, False])

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.apps import entries, log_lines
-from ansible_collections.hosted.services.plugins.module_utils.resources.releases import (
-    Release,
-    previous_release,
-)
-from unit.plugins.apps import Platform, platform, server
+from unit.plugins.apps import Platform, plain, platform, server
 
-__all__ = ["platform", "server"]
+__all__ = ["plain", "platform", "server"]
 
 
 def test_everything_is_read(platform: Platform) -> None:
@@ -30,12 +30,61 @@ def test_everything_is_read(platform: Platform) -> None:
     assert platform.uses_only_application_routes()
 
 
-def test_the_version_before_is_found(platform: Platform) -> None:
-    """The newest one made before that in service which can be deployed."""
-    assert platform.run(APP_INFO, include=["releases"])["apps"][0]["previous_release"] is None
+def previous(platform: Platform, **options: Any) -> tuple[str | None, str | None]:
+    """Return the tag of the release before, and the note."""
+    (shop,) = platform.run(APP_INFO, include=["releases"], **options)["apps"]
+    release = shop["previous_release"]
+    return (release["tag"] if release else None), shop["previous_release_note"]
+
+
+def test_the_version_before_is_the_one_that_was_in_service(platform: Platform) -> None:
+    """By digest. One that was declared in between and never deployed is none, nor one that did not start."""
+    tag, note = previous(platform)
+    assert tag is None and note and "is not known on this controller" in note
+    assert platform.run(APP_DEPLOY, tag="broken", rollback=True)["failed"]
     assert platform.run(APP_DEPLOY, tag="v2")["changed"]
-    before = platform.run(APP_INFO, include=["releases"])["apps"][0]["previous_release"]
-    assert before["tag"] == "v1"
+    assert previous(platform) == ("v1", None)
+    assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
+    assert previous(platform) == ("v1", None)
+
+
+def test_a_version_that_did_not_start_is_not_the_one_before(plain: Platform) -> None:
+    """Although it was in service by the list."""
+    assert plain.run(APP_DEPLOY, tag="broken")["failed"]
+    assert plain.in_service == plain.digests["broken"]
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert previous(plain) == ("v1", None)
+
+
+def test_going_back_twice_goes_back_twice(plain: Platform) -> None:
+    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], status="PASSED")
+    for tag in ("v2", "blocked"):
+        assert plain.run(APP_DEPLOY, tag=tag)["changed"]
+    for tag in ("v2", "v1"):
+        assert previous(plain) == (tag, None)
+        assert plain.run(APP_DEPLOY, tag=tag)["changed"]
+    assert previous(plain)[0] is None
+
+
+def test_after_a_deploy_from_elsewhere_nobody_knows(plain: Platform, tmp_path: Path) -> None:
+    """Its controller has its own records; a state_dir that both use tells."""
+    shared: dict[str, Any] = {"state_dir": str(tmp_path / "shared")}
+    assert plain.run(APP_DEPLOY, tag="v2", **shared)["changed"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
+        assert previous(plain, **shared) == ("v1", None)
+        assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+        assert previous(plain) == ("v2", None)
+    tag, note = previous(plain)
+    assert tag is None and note
+
+
+def test_an_image_that_no_release_names_is_noted(plain: Platform) -> None:
+    """Its tag has moved on."""
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["changed"]
+    tag, note = previous(plain)
+    assert tag is None and note and plain.digests["v1"] in note
 
 
 def test_one_that_is_not_there_is_an_error(platform: Platform) -> None:
@@ -85,27 +134,3 @@ def test_log_lines(answer: object, lines: list[str]) -> None:
 def test_entries(answer: object, found: object) -> None:
     """A list is understood when there is one of objects, and all of it."""
     assert entries(answer) == found
-
-
-def release(tag: str, status: str = "PASSED") -> Release:
-    return Release(tag, f"sha256:{tag}", status, None, None)
-
-
-@pytest.mark.parametrize(
-    ("releases", "in_service", "expected"),
-    [
-        (["1", "2", "3"], "3", "2"),
-        (["1", "2", "3"], "2", "1"),
-        (["1", "2", "3"], "1", None),
-        (["1", "2", "2b"], "9", "2b"),
-        (["1", "2x", "3"], "3", "1"),
-        (["1", "3", "3"], "3", "1"),
-        ([], "1", None),
-        (["1"], None, "1"),
-    ],
-)
-def test_previous_release(releases: list[str], in_service: str | None, expected: str | None) -> None:
-    """Not the one in service under another tag, none that is blocked (marked x)."""
-    known = [release(tag, "BLOCKED" if tag.endswith("x") else "PASSED") for tag in releases]
-    found = previous_release(known, in_service and f"sha256:{in_service}")
-    assert (found.tag if found else None) == expected

@@ -63,6 +63,27 @@ def test_an_environment_is_written_on_difference(platform: Platform, folder: Pat
     assert platform.uses_only_application_routes()
 
 
+def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, folder: Path) -> None:
+    """By a word of its own."""
+    assert plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))["changed"]
+    assert plain.run(ENVIRONMENT, variables={}, state_dir=str(folder))["failed"]
+    assert kept(plain) == {"A": "1"}
+    cleared = plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))
+    assert cleared["changed"] and cleared["environment"]["removed"] == ["A"]
+    assert kept(plain) == {}
+    assert not plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))["changed"]
+
+
+def test_a_refusal_leaves_nothing_to_deploy(plain: Platform, folder: Path) -> None:
+    """Nothing was written, unless something was before."""
+    refused: dict[str, Any] = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder)}
+    for outstanding in (False, True):
+        assert plain.run(ENVIRONMENT, **refused)["failed"]
+        left = list((folder / "pending").glob("*.json"))
+        assert bool(left) is outstanding
+        plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
+
+
 def test_force_writes_always(plain: Platform, folder: Path) -> None:
     """It may have been changed elsewhere."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
@@ -92,6 +113,11 @@ def test_force_writes_always(plain: Platform, folder: Path) -> None:
         ({"variables": {"A": ["x"]}}, "A is a list"),
         ({"variables": {"A": "x"}, "secret_variables": {"A": "y"}}, "once"),
         ({"variables": {"A": "x"}, "slug": "Shop"}, "lowercase"),
+        ({}, "set clear: true"),
+        ({"variables": {}}, "set clear: true"),
+        ({"variables": {}, "secret_variables": {}}, "set clear: true"),
+        ({"clear": True, "variables": {"A": "x"}}, "variables cannot be given with it"),
+        ({"clear": True, "secret_variables": {}}, "secret_variables cannot be given with it"),
     ],
 )
 def test_rules_are_held_before_anything_is_written(
