@@ -162,6 +162,19 @@ def find_homes(
     return homes
 
 
+def services_of(client: Client, project: Project, services: Sequence[ServiceSummary]) -> list[ServiceSummary]:
+    """Return those of the services that are in a project, though its page may not show a new one yet.
+
+    To ask each would be a call for every service of the account. So the pages of the projects are read, and
+    what is on none of them, or on several, is asked itself.
+    """
+    if not project.id:  # foreseen
+        return []
+    pages = read_projects(client, client.projects(), members_of)
+    homes = find_homes(client, [service.id for service in services], pages)
+    return [service for service in services if homes.get(service.id) == project.id]
+
+
 # --- What is said of each ---------------------------------------------------------------------------
 
 

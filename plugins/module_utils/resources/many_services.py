@@ -14,7 +14,7 @@ from ..api.client import Client
 from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Project, Service, ServiceSummary
 from .foreseen import foreseen_service
-from .listing import find_homes, members_of, read_projects
+from .listing import services_of
 from .lookup import DELETING, in_project, service_meant, the_project, whereabouts
 from .on_service import check_offers, label, service_of_id
 from .plan import SERVICE_ID, Plan, Step, Task, noting
@@ -138,20 +138,11 @@ def select(task: Task) -> list[Share]:
 
 
 def of_project(task: Task, services: list[ServiceSummary], project: Project) -> list[ServiceSummary]:
-    """Return the services of a project among these, or those of the names that the task gives.
-
-    The page of a project is not promised to show a new service at once (Ordering). So each of the names is
-    asked itself. For all services of a project that would be a call for every service of the account: there
-    the pages of the projects are read, and what is on none of them is asked itself.
-    """
-    if not project.id:  # foreseen
-        return []
+    """Return the services of a project among these, or those of the names that the task gives."""
     if task.options["services"] is not None:
         names = set(task.options["services"])
         return in_project(task.client, [service for service in services if service.name in names], project)
-    pages = read_projects(task.client, task.client.projects(), members_of)
-    homes = find_homes(task.client, [service.id for service in services], pages)
-    return [service for service in services if homes.get(service.id) == project.id]
+    return services_of(task.client, project, services)
 
 
 def resolve(

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..api.errors import Refused
 from ..api.models import Project
-from .lookup import near_miss
+from .listing import services_of
+from .lookup import DELETING, near_miss
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
-from .waiting import create_unique
+from .waiting import QUIET_SECONDS, create_unique
 
 NAME_LENGTH = 60
 
@@ -131,11 +133,19 @@ def renaming(task: Task, current: Project, name: str) -> Plan:
 
 
 def reread(task: Task, name: str, id: str | None) -> dict[str, Any]:
-    """Return the project as the platform has it after a write whose answer is not shown."""
-    for project in task.client.projects():
-        if project.name == name and id in (None, project.id):
-            return project.as_dict()
-    raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+    """Return the project as the platform has it after a write whose answer is not shown.
+
+    The list need not show it at once. It is waited for, because the next task looks for the project there.
+    """
+
+    until = time.monotonic() + QUIET_SECONDS
+    while True:
+        for project in task.client.projects():
+            if project.name == name and id in (None, project.id):
+                return project.as_dict()
+        if time.monotonic() >= until:
+            raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+        time.sleep(1)
 
 
 def removal(task: Task, current: Project | None) -> Plan:
@@ -143,9 +153,9 @@ def removal(task: Task, current: Project | None) -> Plan:
     if current is None:
         return Plan(result=None)
     count = current.resource_count
-    if count is None:
-        detail = task.client.project(current.id)
-        count = len(detail.resources) if detail else 0
+    if not count:  # or not counted yet
+        services = [service for service in task.client.services() if service.status not in DELETING]
+        count = len(services_of(task.client, current, services))
     if count and not task.options["force"]:
         raise Invalid(
             f"project {current.name!r} has {count} services, which would join the default project. "

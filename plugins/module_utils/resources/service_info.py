@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from ..api.client import Client
 from ..api.models import Metrics, ServiceSummary, plain
 from .limits import MAX_LOG_LINES, check_log_lines
-from .listing import attempt, without_errors
+from .listing import attempt, services_of, without_errors
 from .lookup import DELETING, close_name, the_project
 from .plan import Plan, Resource, Task
 from .problems import Invalid, Missing
@@ -98,8 +98,7 @@ def select(task: Task) -> list[ServiceSummary]:
     options = task.options
     if options["project"]:
         project = the_project(task, options["project"])
-        detail = task.client.project(project.id) if project.id else None
-        services = detail.resources if detail else []
+        services = services_of(task.client, project, task.client.services())
     else:
         services = task.client.services()
     wanted = {

@@ -189,7 +189,32 @@ def test_a_project_that_another_run_made_in_the_same_moment_is_taken(client: Fak
     assert "another run" in task.warnings[0]
 
 
-def test_a_project_that_the_list_does_not_show_afterwards_is_an_error(client: FakeClient) -> None:
+def test_a_project_that_the_list_shows_late_is_waited_for(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next task looks for it on the list."""
+    clock = Clock(monkeypatch)
+    late: dict[str, dict[str, Any]] = {}
+    client.after["create_project"] = lambda: late.update([client.project_records.popitem()])
+    clock.then += [lambda: None, lambda: client.project_records.update(late)]
+    assert carry_out(plan(client, name="new"))["name"] == "new"
+    assert len(clock.pauses) == 2
+    assert client.calls == [("create_project", "new")]
+
+
+def test_a_project_that_only_seems_to_be_empty_is_deleted_with_force_only(client: FakeClient) -> None:
+    """The count of a project is not promised to know of a new service at once."""
+    client.add_service("s", projectId="prj_1")
+    assert client.project_records["prj_1"]["resourceCount"] == 0
+    with pytest.raises(Invalid, match="has 1 services, which would join the default project"):
+        plan(client, name="shop", state="absent")
+    assert plan(client, name="shop", state="absent", force=True).changed
+
+
+def test_a_project_that_the_list_does_not_show_afterwards_is_an_error(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
     client.after["create_project"] = lambda: client.project_records.popitem() and None
     with pytest.raises(Missing, match="no project named 'new' is on its list"):
         carry_out(plan(client, name="new"))

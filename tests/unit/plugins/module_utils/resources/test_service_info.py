@@ -305,3 +305,14 @@ def test_a_token_that_is_not_accepted_is_an_error_whatever_is_read(sandbox: Sand
     sandbox.fault("sftp.get", "status", status=401, count=None)
     result = run(sandbox, SERVICE_INFO, project="web", include=["sftp"])
     assert result["failed"] and "401" in result["msg"]
+
+
+def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_read(sandbox: Sandbox) -> None:
+    """Only the list of services is promised to show a new one at once."""
+    sandbox.delays(project_page=3600)
+    projects = {project["name"]: project["id"] for project in sandbox.api("GET", "/api/projects").json()}
+    size = {"cpuCores": 1, "ramGb": 1, "storageGb": 10}
+    order = {"productSlug": "linux", "hostId": "node-paris-1", "dimensions": size, "name": "fresh"}
+    sandbox.api("POST", "/api/order", {**order, "projectId": projects["web"]})
+    read = run(sandbox, SERVICE_INFO, project="web")["services"]
+    assert {service["name"] for service in read} == {"one", "two", "disk", "metal", "twin", "fresh"}
