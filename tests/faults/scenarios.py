@@ -91,7 +91,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("service", "order a game, suspended", {**GAME, "state": "suspended"}),
     Scenario("service", "scale", {"name": "mc", "dimensions": {**GAME_SIZE, "ram_gb": 8}}),
     Scenario("service", "close", {"name": "mc", "public": False}),
-    Scenario("service", "move", {"id": "{id_idle}", "project": "spare"}),
+    Scenario("service", "move", {"id": "{id_idle}", "new_project": "spare"}),
     Scenario("service", "start", {"name": "idle", "state": "started"}),
     Scenario("service", "stop", {"name": "mc", "state": "stopped"}),
     Scenario("service", "restart", {"name": "mc", "state": "restarted"},
