@@ -44,7 +44,7 @@ def identify(task: Task) -> Target:
     except Missing:
         if options["state"] != "absent" or (options["id"] and task.client.service(options["id"])):
             raise
-        return Target(None)  # what was in a project that is gone is gone from it too
+        return Target(options["id"])  # what was in a project that is gone is gone from it too
     target = Target(options["id"], project, named_project(task, "new_project"))
     if target.id:
         check_id(task, target)
