@@ -27,7 +27,8 @@ options:
     type: str
   new_name:
     description:
-      - Name that the project is to have. A project that has it already is left as it is.
+      - Name that the project is to have. A project that has it already is left as it is. Where there is no project
+        of either name, the task fails and creates none.
     type: str
   state:
     description:

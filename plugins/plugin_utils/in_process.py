@@ -30,6 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.execution 
 )
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
     argument_spec,
+    checked_arguments,
     read_token,
     validated,
     with_token_meant,
@@ -82,9 +83,10 @@ class InProcessAction(ActionBase):
         result: dict[str, Any] = super().run(tmp, variables)
         with self._environment() as environment:
             self._apart = bool(environment) or not boolean(variables.get("hosted_keep_connections", True))
-            try:
+            try:  # as they were written: a path that is made whole does not look empty any more
+                checked_arguments(self.resource, self._task.args)
                 result.update(self._run_completed(environment, variables))
-            except ConfigurationError as error:
+            except HostedError as error:
                 result.update(self._refusal(error.message, self._task.args))
         if not shows_arguments(variables):
             result.pop("invocation", None)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..api.errors import Refused
 from ..api.models import Project
 from .listing import services_of
-from .lookup import DELETING, near_miss
+from .lookup import DELETING, foresee, near_miss
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .waiting import QUIET_SECONDS, create_unique
@@ -42,6 +42,8 @@ class ProjectResource(Resource):
             return removal(task, current)
         wanted = task.options["new_name"] or task.options["name"] or (current.name if current else "")
         check_name(wanted, current, projects)
+        if current is None and task.options["new_name"]:
+            return nothing_to_rename(task, projects)
         if current is None:
             return creation(task, wanted, {project.id for project in projects})
         return renaming(task, current, wanted)
@@ -93,6 +95,24 @@ def check_name(name: str, current: Project | None, projects: Sequence[Project]) 
         raise Invalid(f"the name {name!r} is taken by the project of id {taken.id}; names are unique")
 
 
+def nothing_to_rename(task: Task, projects: Sequence[Project]) -> Plan:
+    """Refuse to create a project that was to be renamed; in check mode an earlier task may create it.
+
+    :raises Missing: naming what may have been meant.
+    """
+    name, new_name = task.options["name"], task.options["new_name"]
+    hint = near_miss(name, (project.name for project in projects))
+    foresee(
+        task, Missing(f"there is no project named {name!r} to rename; nothing was created{hint}"), "creates"
+    )
+    return Plan(result=expected(new_name))
+
+
+def expected(name: str) -> dict[str, Any]:
+    """Return a project as it will be, as far as that is known."""
+    return Project.model_construct(id=None, name=name, created_at=None, resource_count=0).as_dict()
+
+
 def creation(task: Task, name: str, known: set[str]) -> Plan:
     """Plan a new project."""
 
@@ -105,9 +125,8 @@ def creation(task: Task, name: str, known: set[str]) -> Plan:
     def new_ones() -> list[Project]:
         return [project for project in named() if project.id not in known]
 
-    expected = Project.model_construct(id=None, name=name, created_at=None, resource_count=0)
     return Plan(
-        result=expected.as_dict(),
+        result=expected(name),
         steps=[Step(f"create project {name!r}", make)],
         reread=lambda: reread(task, name, None),
         after={"name": name},

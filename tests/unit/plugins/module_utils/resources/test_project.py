@@ -51,7 +51,6 @@ def plan_and_task(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
         ({"id": "prj_1", "name": "store"}, [("rename_project", "prj_1", "store")]),
         ({"name": "shop", "new_name": "store"}, [("rename_project", "prj_1", "store")]),
         ({"name": "old", "new_name": "shop"}, []),
-        ({"name": "old", "new_name": "new"}, [("create_project", "new")]),
         ({"name": "x" * 60}, [("create_project", "x" * 60)]),
         ({"name": "shop", "state": "absent"}, [("delete_project", "prj_1")]),
         ({"id": "prj_1", "state": "absent"}, [("delete_project", "prj_1")]),
@@ -86,6 +85,7 @@ def later(client: FakeClient) -> FakeClient:
     ("given", "error", "complaint"),
     [
         ({"name": "x" * 61}, Invalid, "has 61 characters; at most 60"),
+        ({"name": "shpo", "new_name": "new"}, Missing, "to rename; nothing was created; did you mean 'shop'"),
         ({"name": ""}, Invalid, "empty"),
         ({"name": "  "}, Invalid, "empty"),
         ({"name": "shop", "new_name": "x" * 61}, Invalid, "has 61 characters"),

@@ -1,0 +1,375 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""No selector that is empty, misspelt or contradicted lets a task touch what the well-formed task would not.
+
+Every resource that writes is run in every state, on an account with two projects whose services have equal
+names. What counts is what was touched: the requests in the journal, the records of the platform, its bill,
+and the files of its services.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from integration.ansible_run import Ansible, Outcome, Run, begin_anew
+from sandbox.testing import Sandbox
+from unit.plugins.nouns import NOUNS
+
+KEYS = (
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHovbwhQLpsdyWDhUXaW7wCdNgn9bLmZwKcURj7f2WQo desktop@example",
+)
+BACKUPS = [{"name": f"nightly-{day}", "created_at": f"2026-01-0{day}T02:00:00Z"} for day in (1, 2, 3)]
+FILES = {"server.properties": "motd=hi", "world/level.dat": "1"}
+PROJECTS = ("games", "staging")
+READ_ONLY = {name for name in NOUNS if name.endswith("_info")} | {"quote", "sftp_host_key"}
+
+
+def services_of(project: str) -> list[dict[str, Any]]:
+    """Return the services of a project for a seed; both projects have the same."""
+    common = {"project": project, "created_at": "2026-01-01T00:00:00Z"}
+    return [
+        {"name": "mc", "product": "minecraft", "backups": BACKUPS, "files": FILES, **common},
+        {"name": "idle", "product": "minecraft", "state": "stopped", "files": FILES, **common},
+        {"name": "asleep", "product": "minecraft", "status": "SUSPENDED", **common},
+        {"name": "box", "product": "linux", "files": {"etc.txt": "now"}, **common},
+        {"name": "db", "product": "postgresql", **common},
+    ]
+
+
+SEED: dict[str, Any] = {
+    "balance_cents": 5_000_000,
+    "projects": [*PROJECTS, "spare"],
+    "ssh_keys": [{"name": "laptop", "public_key": KEYS[0]}],
+    "services": [service for project in PROJECTS for service in services_of(project)],
+    "apps": [
+        {"slug": slug, "project": project, "images": [{"tag": "v1"}, {"tag": "v2"}], "deployed": "v1"}
+        for slug, project in (("shop", "games"), ("shop-next", "staging"))
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A well-formed task: its module, and arguments among which are all that identify or narrow."""
+
+    module: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def state(self) -> str | None:
+        """The state that the task asks for, if its module has any."""
+        option = NOUNS[self.module].options.get("state")
+        return None if option is None else str(self.arguments.get("state", option["default"]))
+
+
+SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+ORDER = {"product": "minecraft", "host": "node-paris-1", "dimensions": SIZE, "max_monthly": "50"}
+IN_GAMES = {"project": "games", "family": "GAME"}
+GAME = {"name": "mc", **IN_GAMES}
+IDLE = {"name": "idle", **IN_GAMES}
+BY_ID = {"id": "{{ id_idle }}", **IDLE}
+MANY = {"services": ["mc"], **IN_GAMES}
+MANY_BY_ID = {"services": ["{{ id_mc }}"], **IN_GAMES}
+BOX = {"services": ["box"], "project": "games", "family": "COMPUTE"}
+ONE = {"service": "mc", **IN_GAMES}
+ONE_BY_ID = {"service": "{{ id_mc }}", **IN_GAMES}
+DB = {"service": "db", "project": "games", "family": "APP"}
+CREATE_TABLE = "CREATE TABLE t (n INTEGER)"
+CONFIRMED = {"confirm": True, "name": "nightly-2", "state": "restored"}
+
+FORMS = {
+    "create a project": Form("project", {"name": "fresh"}),
+    "rename a project": Form("project", {"name": "spare", "new_name": "renamed"}),
+    "delete a project": Form("project", {"name": "games", "state": "absent", "force": True}),
+    "delete a project by id": Form(
+        "project", {"id": "{{ id_games }}", "name": "games", "state": "absent", "force": True}
+    ),
+    "order a service": Form("service", {"name": "fresh", **IN_GAMES, **ORDER}),
+    "order a service, started": Form("service", {"name": "fresh", **IN_GAMES, **ORDER, "state": "started"}),
+    "resize a service": Form("service", {**GAME, "dimensions": {"cpu_cores": 3}, "max_monthly": "50"}),
+    "move a service": Form("service", {**GAME, "new_project": "spare"}),
+    "move a service by id": Form("service", {**BY_ID, "new_project": "spare"}),
+    "start a service": Form("service", {**IDLE, "state": "started"}),
+    "start a service by id": Form("service", {**BY_ID, "state": "started"}),
+    "stop a service": Form("service", {**GAME, "state": "stopped"}),
+    "restart a service": Form("service", {**GAME, "state": "restarted"}),
+    "kill a service": Form("service", {**GAME, "state": "killed"}),
+    "suspend a service": Form("service", {**GAME, "state": "suspended"}),
+    "resume a service": Form("service", {"name": "asleep", **IN_GAMES, "state": "resumed"}),
+    "delete a service": Form("service", {**GAME, "state": "absent", "delete_backups": True}),
+    "delete a service by id": Form("service", {**BY_ID, "state": "absent", "delete_backups": True}),
+    "create an application": Form("app", {"slug": "fresh", "project": "games", "host": "node-paris-1"}),
+    "push an image": Form("app_image", {"slug": "shop", "path": "{{ image }}", "tag": "v9"}),
+    "declare a release": Form("app_release", {"slug": "shop", "tag": "v3", "digest": "{{ digest }}"}),
+    "deploy": Form("app_deploy", {"slug": "shop", "tag": "v2"}),
+    "set an environment": Form("environment", {"slug": "shop", "variables": {"MODE": "live"}}),
+    "back up": Form("backup", {**MANY, "name": "now"}),
+    "back up by id": Form("backup", {**MANY_BY_ID, "name": "now"}),
+    "restore": Form("backup", {**MANY, **CONFIRMED}),
+    "restore by id": Form("backup", {**MANY_BY_ID, **CONFIRMED}),
+    "delete a backup": Form("backup", {**MANY, "name": "nightly-1", "state": "absent"}),
+    "delete old backups": Form("backup_retention", {**MANY, "pattern": "nightly-*", "keep_last": 1}),
+    "delete old backups by id": Form(
+        "backup_retention", {**MANY_BY_ID, "pattern": "nightly-*", "keep_last": 1}
+    ),
+    "take a snapshot": Form("snapshot", {**BOX, "name": "new"}),
+    "roll back": Form("snapshot", {**BOX, "name": "clean", "state": "rolled_back", "confirm": True}),
+    "delete a snapshot": Form("snapshot", {**BOX, "name": "clean", "state": "absent"}),
+    "register a key": Form("ssh_key", {"name": "desktop", "public_key": KEYS[1]}),
+    "replace a key": Form("ssh_key", {"name": "laptop", "public_key": KEYS[1], "replace": True}),
+    "remove a key": Form("ssh_key", {"name": "laptop", "state": "absent"}),
+    "remove a key by fingerprint": Form(
+        "ssh_key", {"name": "laptop", "fingerprint": "{{ fingerprint }}", "state": "absent"}
+    ),
+    "write a file": Form("file", {**ONE, "path": "server.properties", "content": "motd=bye"}),
+    "write a file by id": Form("file", {**ONE_BY_ID, "path": "server.properties", "content": "motd=bye"}),
+    "make a folder": Form("file", {**ONE, "path": "plugins", "state": "directory"}),
+    "rename a file": Form(
+        "file", {**ONE, "path": "server.properties", "new_name": "old.properties", "state": "renamed"}
+    ),
+    "delete files": Form("file", {**ONE, "paths": ["world"], "state": "absent"}),
+    "set a password": Form("sftp_password", {**ONE, "secrets_dest": "{{ folder }}/password.json"}),
+    "write to a database": Form("database_query", {**DB, "query": CREATE_TABLE, "read_only": False}),
+    "mirror a folder": Form(
+        "sftp_sync", {**ONE, "src": "{{ folder }}/site/", "dest": "world", "delete": True, "password": "x"}
+    ),
+}  # fmt: skip
+
+
+# --- What may go wrong with a selector ----------------------------------------------------------------
+
+EMPTY: dict[str, Any] = {"null": None, "empty": "", "blank": " ", "empty list": [], "list of nothing": [""]}
+OBJECTS = ("project", "service", "backup", "snapshot", "ssh_key", "release")
+"""What the sandbox keeps records of that tasks may change."""
+
+
+class Case(NamedTuple):
+    """A form with one selector changed, and how."""
+
+    form: str
+    option: str
+    how: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The name of the task in a play."""
+        return f"{self.form}, {self.option} {self.how}"
+
+
+def text_of(form: Form, option: str) -> str:
+    """Return what a form says for an option, as one text."""
+    value = form.arguments.get(option, "x")
+    return str(value[0] if isinstance(value, list) else value)
+
+
+def same_type(form: Form, option: str, text: str) -> Any:
+    """Return a text as the option takes it."""
+    return [text] if NOUNS[form.module].options[option]["type"] == "list" else text
+
+
+def refused_cases() -> Iterator[Case]:
+    """Yield what has to fail before anything is sent that changes something."""
+    for name, form in FORMS.items():
+        for option in sorted(NOUNS[form.module].selectors):
+            values = {**EMPTY, "with a line break": same_type(form, option, f"{text_of(form, option)}\n")}
+            if option == "public_key":
+                del values["with a line break"]  # as in its file
+            for how, value in values.items():
+                yield Case(name, option, how, {**form.arguments, option: value})
+        for option, value in contradictions(form).items():
+            yield Case(name, option, "contradicting", {**form.arguments, option: value})
+
+
+def contradictions(form: Form) -> dict[str, Any]:
+    """Return values that contradict what else identifies the object of a form."""
+    if "fingerprint" in form.arguments:
+        return {"name": "desktop"}
+    if "id_games" in str(form.arguments):
+        return {"name": "staging"}
+    if "{{ id_" not in str(form.arguments):
+        return {}
+    others = {"project": "staging", "family": "BUCKET"}
+    return {**others, "name": "db"} if form.module == "service" else others
+
+
+def near_cases() -> Iterator[Case]:
+    """Yield slips of the pen: another case, two letters swapped. A name may be that of something new."""
+    for name, form in FORMS.items():
+        for option in sorted(NOUNS[form.module].selectors & form.arguments.keys()):
+            text = text_of(form, option)
+            if "{{" in text or option in ("public_key", "new_name"):  # what is set, not what it is set on
+                continue
+            slips = {"in another case": text.swapcase(), "misspelt": text[:-2] + text[:-3:-1]}
+            for how, slip in slips.items():
+                if slip != text:
+                    yield Case(name, option, how, {**form.arguments, option: same_type(form, option, slip)})
+
+
+REFUSED, NEAR = tuple(refused_cases()), tuple(near_cases())
+
+
+# --- Running them -------------------------------------------------------------------------------------
+
+
+class Touched(NamedTuple):
+    """What a play left behind: its results, its requests, and the platform before and after."""
+
+    run: Run
+    before: dict[str, Any]
+    after: dict[str, Any]
+    journal: list[dict[str, Any]]
+
+    def writes(self, outcome: Outcome) -> list[dict[str, Any]]:
+        """Return the requests of a task that may have changed something."""
+        return [
+            line
+            for line in self.journal
+            if writes(line) and outcome.begun <= line["real_at"] <= outcome.ended
+        ]
+
+
+def writes(line: Mapping[str, Any]) -> bool:
+    """Tell whether a request may have changed something."""
+    return line["method"] != "GET" and line["route"] not in ("order.quote", "apps.quote")
+
+
+def state_of(sandbox: Sandbox) -> dict[str, Any]:
+    """Return all that the platform holds: its records, its bill, the files that the seed put there."""
+    records: dict[str, Any] = sandbox.control("GET", "/state")["records"]
+    del records["meta"]
+    files = {
+        (service["id"], folder, entry["name"]): entry
+        for service in records["service"]
+        if service["family"] != "APP"
+        for folder in ("/", "world")
+        for entry in listed(sandbox, service["id"], folder)
+    }
+    return {"records": records, "files": files, "ledger": sandbox.ledger()}
+
+
+def listed(sandbox: Sandbox, service: str, folder: str) -> list[dict[str, Any]]:
+    """Return the entries of a folder; there are none where the service has no such folder."""
+    answer = sandbox.api("GET", f"/api/resources/{service}/files?directory={folder}")
+    return list(answer.json()) if answer.ok else []
+
+
+def facts_of(sandbox: Sandbox, folder: Path) -> dict[str, str]:
+    """Return the ids and paths that the forms name: those of project games."""
+    projects = {p["name"]: p["id"] for p in sandbox.api("GET", "/api/projects").json()}
+    full = sandbox.api("GET", f"/api/projects/{projects['games']}").json()["resources"]
+    (key,) = sandbox.api("GET", "/api/users/me/ssh-keys").json()
+    records = sandbox.control("GET", "/state")["records"]
+    digests = [release["digest"] for release in records["release"] if release["tag"] == "v2"]
+    return {
+        **{f"id_{service['name']}": service["id"] for service in full},
+        **{f"id_{name}": id for name, id in projects.items()},
+        "fingerprint": key["fingerprint"],
+        "digest": digests[0],
+        "folder": str(folder),
+        "image": str(folder / "image.tar"),
+    }
+
+
+def play(
+    sandbox: Sandbox, folder: Path, cases: Mapping[str, tuple[str, Mapping[str, Any]]], check: bool
+) -> Touched:
+    """Run tasks that may fail, by their titles, on an account of its own."""
+    begin_anew(sandbox, "plain")
+    sandbox.seed(SEED)
+    facts = facts_of(sandbox, folder)
+    sandbox.api("POST", f"/api/resources/{facts['id_box']}/snapshots", {"name": "clean"}).raise_for_status()
+    (folder / "site").mkdir(exist_ok=True)
+    sandbox.clear_journal()
+    tasks = [
+        {
+            "name": title,
+            f"hosted.services.{module}": dict(arguments),
+            "ignore_errors": True,
+            "check_mode": check,
+        }
+        for title, (module, arguments) in cases.items()
+    ]
+    before = state_of(sandbox)
+    book = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
+    run = Ansible(folder, sandbox).playbook(json.dumps(book), variables=facts)
+    journal = sandbox.journal()
+    return Touched(run, before, state_of(sandbox), journal)
+
+
+def cases_as_tasks(cases: tuple[Case, ...]) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """Return cases as tasks by their titles."""
+    return {case.title: (FORMS[case.form].module, case.arguments) for case in cases}
+
+
+@pytest.fixture(scope="module")
+def refused(server: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Touched:
+    """All that has to be refused, in one play."""
+    return play(server, tmp_path_factory.mktemp("refused"), cases_as_tasks(REFUSED), check=False)
+
+
+# --- What is promised ---------------------------------------------------------------------------------
+
+
+def test_every_resource_that_writes_is_here_in_every_state() -> None:
+    """A resource of tomorrow has to be added above, unless it only reads."""
+    assert {form.module for form in FORMS.values()} == set(NOUNS) - READ_ONLY
+    for module in set(NOUNS) - READ_ONLY:
+        states = NOUNS[module].options.get("state", {}).get("choices", [None])
+        assert {form.state for form in FORMS.values() if form.module == module} == set(states), module
+
+
+def test_the_well_formed_tasks_have_something_to_do(
+    server: Sandbox, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Otherwise the malformed ones would prove nothing."""
+    left_out = {"push an image", "mirror a folder"}  # they want an archive, and a way in
+    forms = {name: (form.module, form.arguments) for name, form in FORMS.items() if name not in left_out}
+    touched = play(server, tmp_path, forms, check=True)
+    idle = {o.name: o.message for o in touched.run.outcomes if o.outcome != "ok" or not o.result["changed"]}
+    assert idle == {}
+    assert touched.before == touched.after
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_holds_nothing_or_contradicts_is_refused(form: str, refused: Touched) -> None:
+    """Each such task fails, names the option, and has sent nothing that writes."""
+    for case in REFUSED:
+        if case.form != form:
+            continue
+        outcome = refused.run[case.title]
+        assert outcome.outcome == "failed", case.title
+        assert case.option in outcome.message, (case.title, outcome.message)
+        assert refused.writes(outcome) == [], case.title
+
+
+def test_nothing_was_touched_by_what_was_refused(refused: Touched) -> None:
+    """The records, the bill and the files are what they were."""
+    assert [
+        line["path"] for line in refused.journal if line["method"] != "GET" and "quote" not in line["route"]
+    ] == []
+    assert refused.before == refused.after
+
+
+def test_a_slip_touches_nothing_that_is_there(server: Sandbox, tmp_path: Path) -> None:
+    """A slip in the name of something new may create it under that name; what exists stays as it is."""
+    touched = play(server, tmp_path, cases_as_tasks(NEAR), check=False)
+    surprises = [
+        (case.title, line["method"], line["path"], line["body"])
+        for case in NEAR
+        for line in touched.writes(touched.run[case.title])
+        if case.arguments[case.option] not in (line["body"] or {}).values()  # under the name of the slip
+    ]
+    assert surprises == []
+    for kind in OBJECTS:
+        before, after = (state["records"].get(kind, []) for state in (touched.before, touched.after))
+        assert [record for record in before if record not in after] == [], kind
+    assert touched.before["files"].items() <= touched.after["files"].items()
