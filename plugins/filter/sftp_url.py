@@ -27,9 +27,9 @@ options:
     description:
       - A path on the service, relative to its root, as in M(hosted.services.file). One that begins with a slash or
         contains C(..) is refused.
+      - Left out, it is the root of the service. An empty text is refused.
       - A slash at its end is kept. Some programs know a folder by it.
     type: str
-    default: ""
 seealso:
   - module: hosted.services.sftp_info
   - plugin: hosted.services.inventory

@@ -123,6 +123,8 @@ notes:
     of the connection in the file, O(timeout) and O(retries) excepted, are in variables such as
     C(hosted_services_auth_header)."
   - When several services would have one host name, a warning tells how their hosts are called instead.
+  - A filter, that is O(projects), O(families), O(statuses) or O(names), may be a template. One that is written and holds
+    nothing is an error, as it would let everything through.
   - The cache holds what was read, under a key that changes with the address, the token and the options; names of hosts,
     variables and groups are made anew each time. C(--flush-cache) reads again.
 seealso:
@@ -211,6 +213,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.listing 
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils.resources.selectors import check_selector
 from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
     HANDED_ON,
     NOT_HANDED_ON,
@@ -232,6 +235,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils.vaulted import wit
 
 CACHE_FORMAT = 2
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
+FILTERS = ("projects", "families", "statuses", "names")
 TEMPLATED = ("base_url", "token", "token_file")
 
 
@@ -276,12 +280,36 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         for name in config:
             if name not in self.option_definitions:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
+        self._filters = {name: self._filter(name, config) for name in FILTERS}
         prefix = self.get_option("hostvars_prefix")
         if not f"{prefix}id".isidentifier():
             raise ConfigurationError(
                 f"hostvars_prefix is {prefix!r}; names of variables are letters, digits and underscores, "
                 "and do not begin with a digit"
             )
+
+    def _filter(self, name: str, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return a filter, rendered. One that is written and holds nothing would let everything through.
+
+        :raises Invalid: for such a one.
+        """
+        if name not in config:
+            return tuple(self.get_option(name))
+        written = untagged(config[name])
+        if not self._is_template(config[name]):
+            check_selector(name, written)
+            return tuple(untagged(self.get_option(name)))
+        items = config[name] if isinstance(config[name], list) else [config[name]]
+        found = [untagged(self.templar.template(item)) if self._is_template(item) else item for item in items]
+        rendered = found if isinstance(config[name], list) else found[0]
+        check_selector(name, rendered)
+        return tuple(str(one) for one in (rendered if isinstance(rendered, list) else [rendered]))
+
+    def _is_template(self, value: Any) -> bool:
+        """Tell whether a value of the file, or an item of it, is a template."""
+        if isinstance(value, list):
+            return any(self._is_template(item) for item in value)
+        return isinstance(value, str) and bool(self.templar.is_template(value))
 
     def _connection_options(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the connection; what the file gives as a template is rendered."""
@@ -326,12 +354,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return {**found, NOT_HANDED_ON: False} if config.get("token") is not None else found
 
     def _wanted(self) -> Wanted:
-        filters = {
-            name: tuple(untagged(self.get_option(name)))
-            for name in ("projects", "families", "statuses", "names")
-        }
         return Wanted(
-            **filters,
+            **self._filters,
             sftp=self.get_option("connect_with") == "sftp",
             metrics=self.get_option("include_metrics"),
             settings=self.get_option("include_settings"),

@@ -72,6 +72,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.database
 from ansible_collections.hosted.services.plugins.module_utils.resources.on_service import ON_SERVICE
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils.resources.selectors import check_selector
 from ansible_collections.hosted.services.plugins.plugin_utils.lookups import ReadingLookup
 
 
@@ -82,5 +83,7 @@ class LookupModule(ReadingLookup):
         """Return a URL for each service."""
         if not terms or not all(isinstance(term, str) and term.strip() for term in terms):
             raise Invalid("name a database service by id or by name; none of the terms may be empty")
+        for term in terms:
+            check_selector("service", term)
         narrowed = {name: self.get_option(name) for name in ON_SERVICE if name != "service"}
         return [connection_url(Task(client, {**narrowed, "service": term})) for term in terms]

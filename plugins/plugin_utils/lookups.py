@@ -29,6 +29,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 from ansible_collections.hosted.services.plugins.module_utils.api.libraries import require
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils.resources.selectors import check_selector
 from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import connected
 from ansible_collections.hosted.services.plugins.plugin_utils.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils.vaulted import with_token_decrypted
@@ -86,8 +87,13 @@ class ReadingLookup(LookupBase):
         return type(self).__module__.rpartition(".")[2]
 
     def _check(self, keywords: Mapping[str, Any]) -> None:
-        """Refuse what Ansible would ignore, such as a project whose option has a slip in its name."""
+        """Refuse what Ansible would ignore, such as a project whose option has a slip in its name.
+
+        What narrows must hold something too.
+        """
         known = [name for name in self.option_definitions if name != "_terms"]
         for name in keywords:
             if name not in known:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, known)}")
+            if name not in CONNECTION:
+                check_selector(name, untagged(keywords[name]))

@@ -176,6 +176,11 @@ REFUSED = {
     "'db', token='sandbox-registry-token'": "requires a token of scope FULL",
     "'db', token='a b'": "token holds a space",
     "'db', base_url=''": "base_url is not set",
+    "'orders', project=''": "project is empty",
+    "'orders', project=none": "project is null",
+    "'orders', family='  '": "family is blank",
+    "'orders '": "with a blank or a control character at an end",
+    "'orders', token=none": "token is null",
     "'db', timeout='soon'": "soon",
 }
 

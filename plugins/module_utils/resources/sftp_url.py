@@ -13,7 +13,10 @@ from urllib.parse import quote
 from ..api.decoding import describe
 from .paths import relative_path
 from .problems import Invalid
+from .selectors import check_text
 
+LEFT_OUT = object()
+"""Stands for a path that is not given. An empty one may be a variable without a value, and is refused."""
 HIGHEST_PORT = 65535
 KEYS = (
     {"host": "host", "port": "port", "user": "username"},
@@ -22,7 +25,7 @@ KEYS = (
 """The keys of an SFTP access as the API and the modules show it, and those of a host's variables."""
 
 
-def sftp_url(source: Any, path: str = "") -> str:
+def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
     """Return the URL of a path on a service, or of its root.
 
     ``source`` is a result of sftp_info, a service of service_info with its SFTP access, or the variables of a
@@ -30,12 +33,16 @@ def sftp_url(source: Any, path: str = "") -> str:
 
     :raises Invalid: when it leads to no SFTP server, or the path leads out of the service.
     """
-    if not isinstance(path, str):
+    if path is not LEFT_OUT and not isinstance(path, str):
         raise Invalid(f"path is {describe(path)}; it must be a text")
-    access = access_of(source)
+    server = authority(access_of(source))
+    if path is LEFT_OUT:
+        path = ""
+    else:
+        check_text("path", path)
     below = relative_path("path", path)
     folder = "/" if below and path.endswith("/") else ""
-    return f"sftp://{authority(access)}/{quote(below)}{folder}"
+    return f"sftp://{server}/{quote(below)}{folder}"
 
 
 def access_of(source: Any) -> dict[str, Any]:

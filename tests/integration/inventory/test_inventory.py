@@ -353,6 +353,26 @@ def test_settings(inventory: Inventory) -> None:
     assert "hosted_settings" not in inventory.list().of("shop")
 
 
+@pytest.mark.parametrize("name", ["projects", "families", "statuses", "names"])
+@pytest.mark.usefixtures("ids")
+def test_a_filter_that_holds_nothing_is_refused(name: str, inventory: Inventory) -> None:
+    """It would let everything through: a variable without a value does not stand for the whole account."""
+    nothing = "{{ lookup('ansible.builtin.env', 'NOTHING') }}"
+    for value in ("", [], [""], ["  "], nothing, [nothing], "NULL"):
+        inventory.write(**{name: value})
+        inventory.path.write_text(inventory.path.read_text().replace('"NULL"', "null"))
+        run = inventory.run("--list")
+        assert run.rc != 0, (name, value, run.output)
+
+
+@pytest.mark.usefixtures("ids")
+def test_a_filter_may_be_a_template(inventory: Inventory) -> None:
+    env = {"NAMES": "box", "PROJECT": "games"}
+    lookup = "{{ lookup('ansible.builtin.env', '%s') }}"
+    assert list(inventory.list(names=[lookup % "NAMES"], env=env).hosts) == ["box"]
+    assert sorted(inventory.list(projects=lookup % "PROJECT", env=env).hosts) == ["creative", "survival"]
+
+
 # --- Constructed ------------------------------------------------------------------------------------
 
 

@@ -48,7 +48,6 @@ def test_sources(source: dict[str, Any], url: str) -> None:
 @pytest.mark.parametrize(
     ("path", "end"),
     [
-        ("", ""),
         (".", ""),
         ("world", "world"),
         ("world/", "world/"),
@@ -63,7 +62,7 @@ def test_paths(path: str, end: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
 def test_a_path_can_be_read_back(path: str) -> None:
     """Whatever it holds, it is the path of the URL and nothing else."""
-    if path.startswith(("/", "~")) or climbs(path):
+    if path.startswith(("/", "~")) or climbs(path) or not path.strip():
         return
     parts = urlsplit(sftp_url(ACCESS, path))
     assert (parts.hostname, parts.port, parts.username) == ("node-1.example.com", 2022, "svc-7f3a")
@@ -94,3 +93,10 @@ def test_a_refusal_says_why(source: Any, path: Any, words: str) -> None:
     with pytest.raises(Invalid) as refused:
         sftp_url(source, path)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["", "  "])
+def test_a_path_that_holds_nothing_is_not_the_root(path: str) -> None:
+    """A variable without a value would hand out the whole service."""
+    with pytest.raises(Invalid, match="path is"):
+        sftp_url(ACCESS, path)
