@@ -109,6 +109,11 @@ CASES = {
     "environment without a variable": Case(
         "environment", {"slug": "shop", "variables": {}, "secret_variables": {}}, ("set clear: true",)
     ),
+    "environment with null for its secrets": Case(
+        "environment",
+        {"slug": "shop", "variables": {"A": "1"}, "secret_variables": None},
+        ("secret_variables is null",),
+    ),
     "application without a project": Case("app", {"slug": "new-shop", "project": ""}, ("project", "empty")),
     "application on another host": Case(
         "app", {"token": FULL, "slug": "shop", "host": "node-helsinki-arm"}, ("is on host", "cannot change")
