@@ -261,6 +261,7 @@ def test_a_secret_whose_deploy_failed_is_in_effect_after_the_next_run(
     small: Ansible, sandbox: Sandbox
 ) -> None:
     """The environment was written, and the deploy refused. The run after it is not green for nothing."""
+    sandbox.profile(PROFILE, **{"environment.applies": "at its next start"})
     deliver(small, "1").succeed()
     renewed = {"app_delivery_secret_variables": {"KEY": "a-new-secret"}}
     sandbox.fault("apps.deploy", "status", status=409)
