@@ -239,10 +239,10 @@ PLATFORM_CASES = {
         "service", {"name": "survival", "state": "stopped", "wait_timeout": "inf"}, ("wait_timeout is inf",)
     ),
     "selection of nothing": Case(
-        "backup", {"services": None, "name": "b"}, ("are all null", "whole account")
+        "backup", {"services": None, "name": "b"}, ("services is null", "give it a value, or leave it out")
     ),
     "deletion of a selection of nothing": Case(
-        "backup", {"project": None, "name": "nightly-1", "state": "absent"}, ("are all null",)
+        "backup", {"project": None, "name": "nightly-1", "state": "absent"}, ("project is null", "give it a value, or leave it out")
     ),
     "empty source": Case(
         "sftp_sync", {"service": "survival", "src": "", "dest": "x", "delete": True}, ("src is empty",)
