@@ -242,7 +242,9 @@ PLATFORM_CASES = {
         "backup", {"services": None, "name": "b"}, ("services is null", "give it a value, or leave it out")
     ),
     "deletion of a selection of nothing": Case(
-        "backup", {"project": None, "name": "nightly-1", "state": "absent"}, ("project is null", "give it a value, or leave it out")
+        "backup",
+        {"project": None, "name": "nightly-1", "state": "absent"},
+        ("project is null", "give it a value, or leave it out"),
     ),
     "empty source": Case(
         "sftp_sync", {"service": "survival", "src": "", "dest": "x", "delete": True}, ("src is empty",)

@@ -31,7 +31,8 @@ def platform(sandbox: Sandbox, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
 def create(platform: Sandbox, name: str) -> str:
     platform.clock(advance=60)
     platform.api("POST", "/api/projects", {"name": name})
-    return next(p["id"] for p in platform.api("GET", "/api/projects").json() if p["name"] == name)
+    projects = platform.api("GET", "/api/projects").json()
+    return next(str(project["id"]) for project in projects if project["name"] == name)
 
 
 def order(

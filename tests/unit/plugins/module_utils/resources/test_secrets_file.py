@@ -143,7 +143,7 @@ def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> N
     home.write_text("a file stands in the way")
     for check in (secrets_file.check_place, secrets_file.prove):
         with pytest.raises(Invalid, match=r"could not be kept in .*hosted_services/secrets'"):
-            check(task_of(SERVICE, FakeClient()))  # type: ignore[operator]
+            check(task_of(SERVICE, FakeClient()))
     with pytest.raises(Invalid, match="Nothing was sent"):
         kept(lambda: pytest.fail("the platform was asked"))
     assert kept(return_secrets=True).facts == {"secrets": CONTENT}, "nothing is written then"

@@ -476,7 +476,7 @@ def test_what_cannot_change_fails_clearly(client: FakeClient, wish: str, name: s
     ("option", "value"), [("name", "other"), ("family", "GAME"), ("project", "shop"), ("project", "prj_1")]
 )
 def test_an_id_that_something_else_contradicts_is_refused_in_every_state(
-    client: FakeClient, state: str, option: str, value: str
+    client: FakeClient, state: str, option: str, value: Any
 ) -> None:
     client.add_project("prj_1", "shop")
     client.add_service("s")
@@ -499,7 +499,7 @@ def test_an_id_is_not_deleted_for_a_project_that_does_not_exist(client: FakeClie
 
 
 @pytest.mark.parametrize("named", [{"id": "s"}, {"name": "web", "project": "default"}, {"name": "web"}])
-def test_a_service_is_moved_once(client: FakeClient, named: dict[str, str]) -> None:
+def test_a_service_is_moved_once(client: FakeClient, named: dict[str, Any]) -> None:
     client.add_project("prj_1", "shop")
     client.add_service("s")
     plan, _task = planned(client, new_project="shop", **named)

@@ -85,7 +85,7 @@ def test_metrics_are_null_where_the_node_cannot_be_reached(client: FakeClient) -
 
 
 def test_parts_come_under_their_names_and_only_when_asked_for(client: FakeClient) -> None:
-    client.twin = lambda: client  # type: ignore[attr-defined]
+    client.twin = lambda: client  # type: ignore[method-assign]
     client.backup_records["a"] = [{"id": "bk", "name": "n", "status": "COMPLETED"}]
     service = read(client, id="a", include=["backups", "logs", "settings", "details"])[0]
     assert service["backups"][0]["id"] == "bk"
@@ -103,9 +103,9 @@ def refusing(client: FakeClient, ids: str, error: Exception) -> None:
             raise error
         return []
 
-    client.twin = lambda: client  # type: ignore[attr-defined]
+    client.twin = lambda: client  # type: ignore[method-assign]
     client.backups = backups  # type: ignore[method-assign]
-    client.transport = types.SimpleNamespace(close=lambda: None)  # type: ignore[attr-defined]
+    client.transport = types.SimpleNamespace(close=lambda: None)
 
 
 def read_with_warnings(client: FakeClient, **given: Any) -> tuple[dict[str, Any], list[str]]:

@@ -105,7 +105,7 @@ def test_a_command_of_a_stopped_service_needs_no_restart(sandbox: Sandbox) -> No
 def test_a_command_for_a_service_that_is_ordered_is_in_effect_once_it_is_started(sandbox: Sandbox) -> None:
     """Nobody uses it yet, so a stop and a start harm nobody."""
     size = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 5}
-    order = {"product": "minecraft", "host": "node-paris-1", "dimensions": size}
+    order: dict[str, Any] = {"product": "minecraft", "host": "node-paris-1", "dimensions": size}
     ordered = run(sandbox, SERVICE, name="new", state="started", command=NEW, **order)
     assert not ordered.get("failed"), ordered
     assert ordered["service"]["pending_restart"] == []

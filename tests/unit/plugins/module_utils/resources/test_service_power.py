@@ -195,7 +195,7 @@ def test_what_tells_no_state_is_not_resumed_to_be_started(sandbox: Sandbox) -> N
 def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox: Sandbox) -> None:
     sandbox.profile("plain", **{"metrics.no_container": "null"})
     size = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 50}
-    order = {"product": "bucket", "host": "node-paris-1", "dimensions": size}
+    order: dict[str, Any] = {"product": "bucket", "host": "node-paris-1", "dimensions": size}
     looks = len(sandbox.journal("resources.metrics"))
     result = run(sandbox, SERVICE, name="store", state="started", **order)
     assert result["failed"]
@@ -207,7 +207,7 @@ def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox
 def test_an_order_that_tells_nothing_is_not_waited_for_to_the_end(client: FakeClient, clock: Clock) -> None:
     """A whole machine may offer power signals and tell nothing; it is billed meanwhile."""
     size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    order = {"name": "new", "product": "metal", "host": "nd_1", "dimensions": size}
+    order: dict[str, Any] = {"name": "new", "product": "metal", "host": "nd_1", "dimensions": size}
     client.after["order"] = lambda: client.states.update(svc_2=None)
     plan = SERVICE.plan(task_of(SERVICE, client, state="started", **order))
     begun = clock.now

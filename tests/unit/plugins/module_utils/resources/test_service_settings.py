@@ -75,7 +75,8 @@ def test_a_preset_whose_size_nobody_tells_is_refused(client: FakeClient) -> None
 
 
 def test_an_order_by_preset_is_unchanged_when_it_is_run_again(sandbox: Sandbox) -> None:
-    order = {"name": "new", "product": "minecraft", "host": "node-paris-1", "preset": "preset-small"}
+    order: dict[str, Any] = {"product": "minecraft", "host": "node-paris-1", "preset": "preset-small"}
+    order["name"] = "new"
     first = run(sandbox, SERVICE, **order)
     assert not first.get("failed"), first
     sandbox.clear_journal()
@@ -103,7 +104,7 @@ def test_what_an_order_alone_uses_is_said_to_have_no_effect(client: FakeClient) 
 
 def test_what_an_order_uses_in_this_very_task_is_not(client: FakeClient) -> None:
     size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
-    order = {"product": "nginx", "host": "nd_1", "dimensions": size, "variables": {"A": "1"}}
+    order: dict[str, Any] = {"product": "nginx", "host": "nd_1", "dimensions": size, "variables": {"A": "1"}}
     plan, task = planned(client, name="new", max_monthly="2", **order)
     client.after["order"] = lambda: client.service_records["svc_2"]["pricing"].update(
         billedMonthlyMillicents=9000
