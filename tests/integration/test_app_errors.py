@@ -189,17 +189,24 @@ def tasks() -> Any:
                 }
 
 
+FORESEEN = {"reference to nobody, seen at once", "reference with a slip of the pen"}
+"""What an earlier task of the play may be about to create, so that check mode goes on."""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_says_what_is_wrong(name: str, wrongs: Wrongs) -> None:
-    """One sentence holds the value, the limit, or what to do; check mode says the same."""
+    """One sentence holds the value, the limit, or what to do; check mode says the same, or warns of it."""
     outcome = wrongs.run[name]
     assert outcome.outcome == "failed", outcome
     for words in CASES[name].says:
         assert words in outcome.message
     assert "\n" not in outcome.message.strip()
     assert outcome.result["changed"] is False
-    if CASES[name].in_check_mode:
-        assert wrongs.run[f"{name}, in check mode"].message == outcome.message
+    checked = wrongs.run[f"{name}, in check mode"] if CASES[name].in_check_mode else None
+    if checked and name in FORESEEN:
+        assert any(outcome.message in warning for warning in checked.result["warnings"])
+    elif checked:
+        assert checked.message == outcome.message
 
 
 def test_nothing_was_written(wrongs: Wrongs) -> None:

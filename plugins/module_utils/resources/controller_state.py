@@ -4,16 +4,18 @@
 """The collection's folder on the controller: what the platform does not tell again is kept there.
 
 Everything of it is in ``hosted_services`` inside Ansible's home: ``environments`` (fingerprints), ``pending``
-(what is written and not in effect) and ``secrets`` (what the platform shows only once).
+(what is written and not in effect), ``secrets`` (what the platform shows only once) and ``orders`` (locks).
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 HOME_VARIABLE = "ANSIBLE_HOME"
@@ -24,6 +26,35 @@ def collection_folder(name: str) -> str:
     """Return the path of a folder of the collection inside Ansible's home. It may not exist yet."""
     home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
+
+
+@contextmanager
+def locked(path: str, seconds: float) -> Iterator[None]:
+    """Keep other processes from what a lock file stands for. The file and its folder are made.
+
+    :raises TimeoutError: when another process holds the lock for all of ``seconds``.
+    :raises OSError: when the file cannot be made.
+    """
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until = time.monotonic() + seconds
+    try:
+        while not is_taken(handle):
+            if time.monotonic() >= until:
+                raise TimeoutError(f"another process has held {path!r} for {seconds:g} seconds")
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_taken(handle: int) -> bool:
+    """Take the lock on an open file if nobody else holds it, and tell whether that worked."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:

@@ -9,18 +9,17 @@ shows nothing when a part of it is seen. A file that is lost or damaged costs on
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import secrets
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from .controller_state import collection_folder, write_json
+from .controller_state import locked as lock_file
 from .problems import Invalid
 
 FOLDER = "environments"
@@ -110,27 +109,14 @@ def locked(folder: str, slug: str, seconds: float) -> Iterator[None]:
 
     :raises Invalid: when the folder cannot be written to, or another run does not end within ``seconds``.
     """
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle = os.open(os.path.join(folder, f"{slug}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
-    try:
-        take(handle, slug, folder, time.monotonic() + seconds)
-        yield
-    finally:
-        os.close(handle)
-
-
-def take(handle: int, slug: str, folder: str, until: float) -> None:
-    """Lock an open file, waiting for whoever holds it."""
-    while True:
+    with ExitStack() as held:
         try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise Invalid(
-                    f"another run has been changing the environment of {slug!r} all the while "
-                    f"(lock in {folder!r}); run this again when it has ended"
-                ) from None
-            time.sleep(0.1)
+            held.enter_context(lock_file(os.path.join(folder, f"{slug}.lock"), seconds))
+        except TimeoutError:
+            raise Invalid(
+                f"another run has been changing the environment of {slug!r} all the while "
+                f"(lock in {folder!r}); run this again when it has ended"
+            ) from None
+        except OSError as error:
+            raise Invalid(f"state_dir {folder!r} cannot be used: {error.strerror or error}") from None
+        yield

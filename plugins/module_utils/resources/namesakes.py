@@ -26,6 +26,8 @@ from .problems import Invalid
 
 CLOSE = 0.75
 """How alike two names are, of 1 for the same, for one to be a slip of the other."""
+SHORTEST_ID = 4
+"""How many characters the beginning of an id has at least, for it to be taken for the id cut short."""
 SERIAL = 2
 """Up to how many letters tell the members of a series apart, such as ``eu`` and ``us``. Digits always may."""
 
@@ -62,13 +64,8 @@ def words(name: str) -> list[str]:
 
 
 def candidates(task: Task) -> list[ServiceSummary]:
-    """Return the services of the family that the task gives, those that are being deleted excepted."""
-    family = task.options["family"]
-    return [
-        service
-        for service in task.client.services()
-        if service.status not in DELETING and family in (None, service.family)
-    ]
+    """Return the services of the account, those that are being deleted excepted."""
+    return [service for service in task.client.services() if service.status not in DELETING]
 
 
 # --- Before an order --------------------------------------------------------------------------------
@@ -81,6 +78,7 @@ def check_namesakes(task: Task, project: Project | None) -> None:
     """
     name = task.options["name"]
     services = candidates(task)
+    check_families(task, services)
     others = [service for service in services if alike(service.name, name)]
     for other in others:
         check_namesake(task, project, other)
@@ -91,6 +89,23 @@ def check_namesakes(task: Task, project: Project | None) -> None:
             f"there is no service named {name!r}, so one is ordered; did you mean {slip!r} ({ids})? If so, "
             "correct the name"
         )
+
+
+def check_families(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Stop an order that says another family than a service of its name and product has.
+
+    Which family a product has is not shown before it is ordered, but it is the same for each order of it.
+
+    :raises Invalid: naming both families.
+    """
+    name, family = task.options["name"], task.options["family"]
+    for other in services:
+        if family not in (None, other.family) and alike(other.name, name) and not is_another(task, other):
+            raise Invalid(
+                f"service {other.name!r} ({other.id}) of this product is of family {other.family}, not "
+                f"{family}. Nothing was ordered. Correct the family, or leave it out",
+                namesakes=[other.id],
+            )
 
 
 def check_namesake(task: Task, project: Project | None, other: ServiceSummary) -> None:
@@ -170,9 +185,16 @@ def warn_of_other_name(task: Task, service: Service) -> None:
 def warn_of_others(task: Task) -> None:
     """Tell of services that the name may stand for when there is none to delete: they are still billed."""
     name, project, family = (task.options[option] for option in ("name", "project", "family"))
-    if name is None:  # an id stands for no other service
+    services = candidates(task)
+    if task.options["id"] is not None:
+        warn_of_other_ids(task, services)
         return
-    services = [service for service in task.client.services() if service.status not in DELETING]
+    for other in services:
+        if other.id == name:
+            task.warn(
+                f"there is no service named {name!r}, but {name!r} is the id of service {other.name!r}, "
+                "which was left alone. To delete that one, give it as id"
+            )
     told = [f"in project {project!r}" if project else "", f"of family {family}" if family else ""]
     narrowed = " ".join(["", *filter(None, told)])
     same = [service for service in services if alike(service.name, name)]
@@ -184,3 +206,15 @@ def warn_of_others(task: Task) -> None:
     slip = None if same else near(name, (service.name for service in services))
     if slip is not None:
         task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
+
+
+def warn_of_other_ids(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Tell of services that a wrong id may stand for: by its name, in another case, or cut short."""
+    id = task.options["id"]
+    slip = id.casefold().rstrip("/")
+    for other in services:
+        if other.name == id or (len(slip) >= SHORTEST_ID and other.id.casefold().startswith(slip)):
+            task.warn(
+                f"there is no service of id {id!r}, but service {other.name!r} ({other.id}) exists and was "
+                "left alone. Nothing was deleted"
+            )

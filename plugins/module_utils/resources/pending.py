@@ -26,7 +26,6 @@ never put a value of a setting there, because a command or a variable may hold a
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -37,7 +36,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from .controller_state import collection_folder, write_json
+from .controller_state import collection_folder, locked, write_json
 from .problems import Invalid
 
 ENVIRONMENT = "environment"
@@ -53,6 +52,8 @@ AT_DEPLOY = (ENVIRONMENT, DEPLOY)
 AT_START = (COMMAND, NETWORK)
 """What a start from stop brings into effect."""
 FOLDER = "pending"
+LONGEST_WRITE = 60.0
+"""Seconds to wait for another process that writes a record."""
 
 Kinds = dict[str, dict[str, Any]]
 
@@ -120,13 +121,8 @@ class Pending:
         """Keep other runs from the records meanwhile. Nobody holds the lock for longer than a write."""
         folder = os.path.dirname(self.path)
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            handle = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
+            with locked(os.path.join(folder, ".lock"), LONGEST_WRITE):
                 yield
-            finally:
-                os.close(handle)
         except OSError as error:
             raise Invalid(
                 f"the record of changes that are not in effect yet cannot be kept in {folder!r}: "

@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
+from .controller_state import collection_folder, locked
 from .lookup import close_name, find_services, named, only_service, whereabouts
 from .money import Cost, from_cents, from_millicents, shown
 from .namesakes import alike
+from .pending import normalized
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
@@ -22,6 +27,10 @@ from .unkept import ORDERED, subject_of
 from .waiting import adopt, create
 
 NAME_LENGTH = 80
+LOCKS = "orders"
+"""The folder of the locks that orders are placed under, one for each name."""
+LONGEST_ORDER = 300.0
+"""Seconds to wait for another order of the name, which ends by its own deadlines long before."""
 
 
 ORDER: dict[str, Any] = {
@@ -168,7 +177,28 @@ class Ordering:
         return str(self.task.options["name"])
 
     def place(self) -> str:
-        """Place the order, unless the service has appeared since the plan was made. Return its id."""
+        """Place the order, unless the service has appeared since the plan was made. Return its id.
+
+        The hosts of a play and the runs of a controller order a name one after the other, so that all but the
+        first find the service there.
+
+        :raises Invalid: when another task does not get done with an order of this name.
+        """
+        address = normalized(self.task.options.get("base_url") or "")
+        name = hashlib.blake2b(f"{address}\n{self.name}".encode(), digest_size=16).hexdigest()
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(os.path.join(collection_folder(LOCKS), name), LONGEST_ORDER))
+            except TimeoutError:
+                raise Invalid(
+                    f"another task of this controller has been ordering service {self.name!r} for "
+                    f"{LONGEST_ORDER:g} seconds; nothing was ordered. Run this again when it has ended"
+                ) from None
+            except OSError:
+                pass  # where nothing can be kept, the look at the list just before the order has to do
+            return self._take_or_order()
+
+    def _take_or_order(self) -> str:
         found = find_services(self.task.client, self.name, self.project, self.task.options["family"])
         appeared = only_service(found, self.name)
         if appeared is not None:

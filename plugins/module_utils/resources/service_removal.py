@@ -13,6 +13,7 @@ from .copies import BACKUPS, SNAPSHOTS
 from .namesakes import warn_of_others
 from .plan import Plan, Step, Task
 from .problems import Invalid
+from .service_settings import check_fixed
 from .service_view import ACTIVE, DELETED, DELETING, FAILED, WITH_SETTINGS, View, managed
 from .unkept import ORDERED, settle, subject_of
 from .waiting import wait_until
@@ -25,12 +26,12 @@ LOST_BACKUP = "FAILED"
 
 def plan_removal(task: Task, id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
-    if id is None and not task.options["id"]:
-        warn_of_others(task)
     service = task.client.service(id) if id else None
     if service is None or service.status == DELETED:
+        warn_of_others(task)
         return Plan(result=None)
     view = View(service)
+    check_fixed(task, view)
     if service.status == DELETING:
         if task.options["wait"] and not task.check_mode:
             wait_until_gone(task, service.id)

@@ -80,7 +80,7 @@ def check_fixed(task: Task, view: View) -> None:
         if wanted is not None and any(known) and wanted not in known:
             raise Invalid(
                 f"{view.label} has {name} {next(filter(None, known))!r}, not {wanted!r}; the platform cannot "
-                "change it. To have another one, order a new service and delete this one"
+                "change it, and nothing was done. Correct the task, or order a new service"
             )
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.api.models import Project
 from ansible_collections.hosted.services.plugins.module_utils.resources import namesakes
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils.resources.service_order import Ordering
 from sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
 
@@ -241,3 +244,44 @@ def test_the_default_project_is_taken_to_be_the_oldest() -> None:
     ]
     assert namesakes.oldest(projects) == {"a"}
     assert namesakes.oldest([*projects, Project(id="c", name="c")]) == {"a", "c"}
+
+
+# --- A wrong family -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_service_of_another_family_is_not_doubled(platform: Sandbox, check_mode: bool) -> None:
+    """The product decides the family, so a family that differs is a slip, on this run and on the next."""
+    assert order(platform)["changed"]
+    result = order(platform, check_mode=check_mode, family="COMPUTE")
+    assert refused(platform, result)
+    assert "is of family GAME, not COMPUTE" in result["msg"]
+    assert ordered(platform) == ["survival"]
+
+
+def test_a_wrong_family_costs_one_order_at_most(platform: Sandbox) -> None:
+    """Which family a product has is known only once it is ordered."""
+    assert order(platform, family="COMPUTE")["failed"]
+    for _retry in range(3):
+        assert order(platform, family="COMPUTE")["failed"]
+    assert ordered(platform) == ["survival"]
+
+
+# --- Two tasks at once ----------------------------------------------------------------------------------
+
+
+def test_tasks_of_one_controller_order_a_name_one_after_the_other(
+    platform: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the forks of a play over several hosts do: all plan an order before the first one places it."""
+    forks, place = Barrier(4, timeout=60), Ordering.place
+
+    def place_together(ordering: Ordering) -> str:
+        forks.wait()
+        return place(ordering)
+
+    monkeypatch.setattr(Ordering, "place", place_together)
+    with ThreadPoolExecutor(forks.parties) as pool:
+        results = list(pool.map(lambda _fork: order(platform), range(forks.parties)))
+    assert ordered(platform) == ["survival"]
+    assert sum("appeared before it was ordered" in said(result) for result in results) == 3

@@ -149,3 +149,41 @@ def test_check_mode_tells_of_the_flag() -> None:
     task = task_of(SERVICE, marked(), check_mode=True, id="s", state="absent")
     assert SERVICE.plan(task).changed
     assert "say deletable: false; the platform may refuse" in task.warnings[0]
+
+
+# --- What else the task says ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other", [{"product": "factorio"}, {"host": "node-frankfurt-1"}])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_product_or_a_host_that_contradicts_stops_a_deletion(
+    sandbox: Sandbox, other: dict[str, str], check_mode: bool
+) -> None:
+    result = remove(sandbox, "one", check_mode, **other)
+    assert kept(sandbox, "one", result)
+    assert f"not '{next(iter(other.values()))}'" in result["msg"]
+
+
+def test_an_id_that_is_a_slip_is_told(sandbox: Sandbox) -> None:
+    """The service that was meant stays, and stays billed."""
+    id = id_of(sandbox, "one")
+    for wrong in ("one", id[:8], id.upper(), f"{id}/"):
+        sandbox.clear_journal()
+        result = run(sandbox, SERVICE, id=wrong, state="absent")
+        assert not result["changed"] and not result.get("failed"), wrong
+        assert writes(sandbox) == []
+        (warning,) = result["warnings"]
+        assert f"there is no service of id '{wrong}'" in warning
+        assert f"service 'one' ({id})" in warning and "Nothing was deleted" in warning
+
+
+def test_an_id_in_place_of_a_name_is_told(sandbox: Sandbox) -> None:
+    id = id_of(sandbox, "one")
+    result = run(sandbox, SERVICE, name=id, state="absent")
+    assert not result["changed"]
+    assert any(f"{id!r} is the id of service 'one'" in warning for warning in result["warnings"])
+
+
+def test_an_id_of_which_nothing_is_left_is_absent_without_a_word(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, id="00000000-dead-beef-0000-000000000000", state="absent")
+    assert not result["changed"] and not result.get("warnings")
