@@ -24,6 +24,7 @@ from .apps import (
 )
 from .lookup import foresee
 from .money import Cost, from_millicents, read_amount, shown
+from .namesakes import near
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing, WaitEnded
 from .service_settings import check_budget, check_limit, describe_size
@@ -76,6 +77,7 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
     quote = task.client.quote_app(host, size)
     cost = quoted(quote)
     check_budget(task, cost.after, f"application {slug!r}")
+    warn_of_slip(task, slug)
 
     def call() -> None:
         task.client.create_app(slug, host, project, size)
@@ -101,6 +103,16 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
         after=summary(task, quote, cost),
         cost=cost,
     )
+
+
+def warn_of_slip(task: Task, slug: str) -> None:
+    """Tell of an application whose slug is nearly this one, before another one is created and billed."""
+    meant = near(slug, (app.slug for app in task.client.apps()))
+    if meant is not None:
+        task.warn(
+            f"there is no application {slug!r}, so one is created; did you mean {meant!r}? If so, correct "
+            "the slug"
+        )
 
 
 def check_existing(task: Task, app: App, size: Dimensions | None) -> None:

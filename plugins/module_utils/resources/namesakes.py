@@ -5,7 +5,7 @@
 
 A service whose project is deleted joins the default project. The playbook that ordered it would not find it
 in its project any more, and order it again. So an order stops where a service of the name and the product is
-in the default project, or where the project to order in came after that service and holds nothing yet.
+in the default project, or where the project to order in came after that service and is still being filled.
 
 Which project is the default one, the specification does not show. It cannot be deleted, and every account has
 one: it is taken to be the oldest. A project whose age is not told may be it.
@@ -17,6 +17,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from ..api.models import Project, Service, ServiceSummary
 from .copies import parse_moment
@@ -26,6 +27,8 @@ from .problems import Invalid
 
 CLOSE = 0.75
 """How alike two names are, of 1 for the same, for one to be a slip of the other."""
+YOUNG = timedelta(days=1)
+"""How old a project is at most while it is being filled."""
 SHORTEST_ID = 4
 """How many characters the beginning of an id has at least, for it to be taken for the id cut short."""
 SERIAL = 2
@@ -150,7 +153,7 @@ def reason_to_stop(task: Task, project: Project | None, other: ServiceSummary, h
             "deleted join it"
         )
     if is_new_beside(project, other):
-        return f"{where}, while project {project.name!r} is empty and came after it"
+        return f"{where}, while project {project.name!r} came after it and is empty or less than a day old"
     return None
 
 
@@ -162,11 +165,17 @@ def oldest(projects: Sequence[Project]) -> set[str]:
 
 
 def is_new_beside(project: Project, other: ServiceSummary) -> bool:
-    """Tell whether a project holds nothing yet, as far as is told, and came after a service."""
+    """Tell whether a project came after a service, and holds nothing yet or is less than a day old.
+
+    A play that fills a new project orders one service after the other: the first must not open the way for
+    doubles of all others, as where the project that they are in was renamed.
+    """
     if not project.id:  # still to be created, by an earlier task of a play that is being checked
         return True
     born, made = parse_moment(project.created_at), parse_moment(other.created_at)
-    return not project.resource_count and (born is None or made is None or born > made)
+    if born is None or made is None:
+        return not project.resource_count
+    return born > made and (not project.resource_count or datetime.now(UTC) - born < YOUNG)
 
 
 def warn_of_other_name(task: Task, service: Service) -> None:

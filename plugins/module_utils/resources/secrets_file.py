@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -51,13 +52,18 @@ def destination(task: Task, id: str) -> str | None:
 def check_destination(path: str | None, option: str = "secrets_dest") -> None:
     """Check that the file can be written, before there is anything to lose.
 
-    :raises Invalid: when its folder is missing or closed to us, or a folder stands in its place.
+    :raises Invalid: when its folder is missing or closed to us, or something else stands in its place.
     """
     if path is None:
         return
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise Invalid(f"{option} {path!r} is a directory; name a file")
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise Invalid(
+            f"{option} {path!r} is a device, a link or a pipe, which the new file would take the place of; "
+            "name a regular file"
+        )
     if not os.path.isdir(folder):
         raise Invalid(f"the directory of {option}, {folder!r}, does not exist; create it first")
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -175,7 +175,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
         )
     ordering = Ordering(task, project)
     check_namesakes(task, project)
-    cost = check_quote(task, task.client.quote(ordering.body))
+    cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
     def converge() -> None:
         follow_up(task, str(ordering.id), project)

@@ -16,19 +16,21 @@ from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
 from .controller_state import collection_folder, locked
 from .lookup import close_name, find_services, named, only_service, whereabouts
-from .money import Cost, from_cents, from_millicents, shown
+from .money import Cost, exact, from_cents, from_millicents, read_amount, shown
 from .namesakes import alike
 from .pending import normalized
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
 from .service_view import WITH_SETTINGS
-from .unkept import ORDERED, subject_of
-from .waiting import adopt, create
+from .unkept import ORDERED, seconds_since, subject_of
+from .waiting import adopt, create, look_for
 
 NAME_LENGTH = 80
 LOCKS = "orders"
 """The folder of the locks that orders are placed under, one for each name."""
+LOST_ORDER = 60.0
+"""Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
 LONGEST_ORDER = 300.0
 """Seconds to wait for another order of the name, which ends by its own deadlines long before."""
 
@@ -133,6 +135,7 @@ def whole(dimensions: dict[str, Any] | None) -> bool:
 
 def check_quote(task: Task, quote: Quote) -> Cost:
     """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
+    check_subject(task, quote)
     cost = quoted(quote)
     check_budget(task, cost.after, f"service {task.options['name']!r}")
     if quote.covers_first_day is False:
@@ -145,6 +148,21 @@ def check_quote(task: Task, quote: Quote) -> Cost:
             min_balance=least,
         )
     return cost
+
+
+def check_subject(task: Task, quote: Quote) -> None:
+    """Refuse a quote for another thing than the order: its price would say nothing.
+
+    :raises UnexpectedAnswer: naming both.
+    """
+    product, size = task.options["product"], task.options["dimensions"]
+    if quote.product_slug not in (None, product):
+        raise UnexpectedAnswer(
+            f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
+        )
+    told = quote.dimensions.model_dump(include=set(size)) if size and quote.dimensions else {}
+    if any(told[name] not in (None, size[name]) for name in told):
+        raise UnexpectedAnswer(f"the quote is for the size {told}, not {size}; nothing was ordered")
 
 
 def quoted(quote: Quote) -> Cost:
@@ -169,6 +187,8 @@ class Ordering:
         self.project = project
         self.body = order_fields(task)
         self.id: str | None = None
+        self.cost: Cost | None = None
+        """What was quoted, once it is."""
         secrets_file.check_place(task)
 
     @property
@@ -199,8 +219,10 @@ class Ordering:
             return self._take_or_order()
 
     def _take_or_order(self) -> str:
-        found = find_services(self.task.client, self.name, self.project, self.task.options["family"])
-        appeared = only_service(found, self.name)
+        appeared = self._appeared()
+        if appeared is None:
+            self._await_lost_order()
+            appeared = self._appeared()
         if appeared is not None:
             self.id = appeared.id
             self.task.warn(
@@ -210,6 +232,21 @@ class Ordering:
             self.id = self._send_once()
         self.task.facts["service_id"] = self.id
         return self.id
+
+    def _appeared(self) -> ServiceSummary | None:
+        """Return the service of the name, where there is one by now."""
+        found = find_services(self.task.client, self.name, self.project, self.task.options["family"])
+        return only_service(found, self.name)
+
+    def _await_lost_order(self) -> None:
+        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
+        left = LOST_ORDER - seconds_since(self.task, subject_of(ORDERED, self.name))
+        if left > 0:
+            self.task.warn(
+                f"an earlier order of service {self.name!r} had no answer, so the list of services is "
+                f"watched for up to {left:.0f} seconds before another one"
+            )
+            look_for(lambda: self._appeared() is not None, left)
 
     def _send_once(self) -> str:
         before = {service.id for service in self.task.client.services()}
@@ -232,11 +269,25 @@ class Ordering:
                 )
                 return str(adopted.id)
             keep_secrets(kept, self.name, order)
+        self._compare_price(order)
         if order.instance_id is None:
             adopted = adopt(new_ones, what, UnexpectedAnswer("the answer to the order names no service"))
         id = str(order.instance_id or adopted.id)
         self._report_namesakes(new_ones, id)
         return id
+
+    def _compare_price(self, order: Order) -> None:
+        """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
+        told = exact(order.monthly_millicents)
+        if told is None or self.cost is None or self.cost.after in (None, from_millicents(told)):
+            return
+        price, limit = from_millicents(told), self.task.options["max_monthly"]
+        self.task.facts["cost"] = Cost(self.cost.before, price).as_dict()
+        over = f", over max_monthly {limit}" if limit and price > read_amount(limit, "max_monthly") else ""
+        self.task.warn(
+            f"service {self.name!r} was quoted at {shown(self.cost.after)} a month and is billed at "
+            f"{shown(price)}{over}. It is ordered; delete it with state: absent if that is too much"
+        )
 
     def _report_namesakes(self, new_ones: Callable[[], Sequence[ServiceSummary]], id: str) -> None:
         """Tell of services of the name that came up in the same moment: the platform orders them all.

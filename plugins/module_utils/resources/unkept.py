@@ -97,6 +97,15 @@ def found(task: Task, subject: str) -> list[str]:
     return [os.path.join(folder(), name) for name in names if name.startswith(key)]
 
 
+def seconds_since(task: Task, subject: str) -> float:
+    """Return how long ago a call on a subject was made whose end nobody saw; endless where there is none."""
+    ages = []
+    for path in found(task, subject):
+        with suppress(OSError):
+            ages.append(max(0.0, time.time() - os.stat(path).st_mtime))
+    return min(ages, default=float("inf"))
+
+
 def warn_of_unkept(task: Task, subject: str) -> None:
     """Tell of secrets that were asked for and never kept, until the note is removed."""
     for path in found(task, subject):

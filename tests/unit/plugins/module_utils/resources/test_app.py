@@ -17,6 +17,17 @@ __all__ = ["plain", "platform", "server"]
 CREATE = "apps.create"
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_slip_in_the_slug_is_named_before_another_one_is_created(
+    platform: Platform, check_mode: bool
+) -> None:
+    """One more application is one more bill, and the image goes there."""
+    assert platform.run(APP, slug="webshop-next")["changed"]
+    result = platform.run(APP, check_mode=check_mode, slug="webshop-nxet")
+    assert result["changed"]
+    assert any("did you mean 'webshop-next'?" in warning for warning in result["warnings"])
+
+
 def test_an_application_is_created_once(platform: Platform) -> None:
     """Check mode writes nothing, the first run creates what it said, the second finds it."""
     wish: dict[str, Any] = {"slug": "blog", "host": "Paris 1", "project": "default", "max_monthly": "4"}

@@ -112,7 +112,20 @@ def test_a_new_and_empty_project_says_nothing_of_a_service_that_is_older(platfor
     create(platform, "new")
     result = order(platform, project="new")
     assert refused(platform, result)
-    assert "it is in project 'old', while project 'new' is empty and came after it" in result["msg"]
+    assert "it is in project 'old', while project 'new' came after it and is empty" in result["msg"]
+
+
+def test_the_first_service_of_a_new_project_does_not_open_the_way_for_doubles(platform: Sandbox) -> None:
+    """As where a project was renamed by hand, and the play makes another one under the old name."""
+    project = create(platform, "games")
+    for name in ("survival", "creative"):
+        assert order(platform, name, project="games")["changed"]
+    platform.api("PATCH", f"/api/projects/{project}", {"name": "spiele"})
+    create(platform, "games")
+    assert order(platform, "lobby", project="games")["changed"]
+    for name in ("survival", "creative"):
+        assert refused(platform, order(platform, name, project="games"))
+    assert ordered(platform) == ["survival", "creative", "lobby"]
 
 
 def test_a_namesake_in_another_named_project_is_a_warning(platform: Sandbox) -> None:

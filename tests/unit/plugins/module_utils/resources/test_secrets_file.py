@@ -62,6 +62,18 @@ def test_they_go_to_the_file_that_the_user_named_and_not_into_the_result(tmp_pat
     assert mode(tmp_path / "home" / "hosted_services" / "secrets") == 0o700
 
 
+def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
+    """A file in the place of a device, as of /dev/null, breaks the machine for every other program."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "target").write_text("older")
+    for path in (tmp_path / "pipe", tmp_path / "link", Path("/dev/null"), Path("/dev/stdout")):
+        with pytest.raises(Invalid, match="is a device, a link or a pipe"):
+            kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(path))
+    assert (tmp_path / "target").read_text() == "older"
+    assert not Path("/dev/null").is_file()
+
+
 def test_a_file_that_is_there_is_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text("older")

@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import Interrupted, Refused
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+    Interrupted,
+    Refused,
+    UnexpectedAnswer,
+)
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
     Ambiguous,
@@ -685,6 +689,48 @@ def test_an_order_in_doubt_is_not_sent_again(client: FakeClient) -> None:
     with pytest.raises(OutcomeUnknown):
         done(client, **ORDER)
     assert [call[0] for call in client.calls] == ["order"]
+
+
+def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
+    client: FakeClient, clock: Clock
+) -> None:
+    """A gateway gave up on it, and so did the task that sent it."""
+    client.before["order"] = lose
+    with pytest.raises(OutcomeUnknown):
+        done(client, **ORDER)
+    client.calls.clear()
+    clock.then = [lambda: None] * 40 + [lambda: client.add_service("late", "new", state="stopped")]
+    _plan, task = planned(client, **ORDER)
+    assert carry_out(_plan)["id"] == "late"
+    assert client.calls == []
+    assert any("had no answer" in warning for warning in task.warnings)
+
+
+@pytest.mark.parametrize(
+    ("billed", "limit", "says"),
+    [
+        (10740, None, "was quoted at 1.06 a month and is billed at 10.74. It is ordered"),
+        (10740, "6", "is billed at 10.74, over max_monthly 6. It is ordered"),
+        (1060, "6", None),
+        (None, "6", None),
+    ],
+)
+def test_a_price_that_is_not_the_quoted_one_is_told(
+    client: FakeClient, billed: int | None, limit: str | None, says: str | None
+) -> None:
+    client.order_answer = {"monthlyMillicents": billed}
+    plan, task = planned(client, **ORDER, max_monthly=limit)
+    carry_out(plan)
+    told = [warning for warning in task.warnings if "billed at" in warning]
+    assert [says in warning for warning in told] == ([True] if says else [])
+    assert ("cost" in task.facts) is bool(says)
+
+
+@pytest.mark.parametrize("answer", [{"productSlug": "tiny"}, {"dimensions": {"cpuCores": 1}}])
+def test_a_quote_for_something_else_is_refused(client: FakeClient, answer: dict[str, Any]) -> None:
+    client.quote_answer = {**client.quote_answer, **answer}
+    with pytest.raises(UnexpectedAnswer, match=r"the quote is for .* nothing was ordered"):
+        planned(client, **ORDER)
 
 
 def test_an_order_whose_answer_names_no_service_is_found_on_the_list(client: FakeClient) -> None:
