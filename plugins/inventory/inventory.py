@@ -21,6 +21,8 @@ description:
   - A host has the name of its service. What is not a letter, a digit, C(_), C(-) or C(.) becomes C(_). When several services
     would have one host name, the beginning of its id is appended to each of them, as in C(db_6a88b66b). The same is done
     for a service that is called like a group, C(all) or C(localhost).
+  - A file is refused as a whole when another source has given one of its host names to another service, platform or token, as
+    Ansible would make one host of both. Inventories of several accounts need O(hostnames) that differ.
   - No variable holds a secret, and nothing that comes from the platform is taken for a template.
 options:
   plugin:
@@ -142,6 +144,7 @@ base_url: https://api.example.com
 plugin: hosted.services.inventory
 base_url: https://api.example.com
 token_env: HOSTED_TOKEN_EAST
+hostnames: ["'east-' ~ hosted_name"]
 
 ---
 # Running game servers and applications of two projects, grouped by product and by where they are.
@@ -226,6 +229,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names im
     project_groups,
     warning_of_namesakes,
 )
+from ansible_collections.hosted.services.plugins.plugin_utils.inventory_sources import taken_by_others
 from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import (
     Marked,
     variables_of,
@@ -391,21 +395,34 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         def variables(service: Mapping[str, Any]) -> dict[str, Any]:
             return variables_of(service, how, prefix, url, marked, handed_on=handed_on)
 
+        inventory = cast(InventoryData, self.inventory)
         projects = project_groups(listing.projects)
         groups = {service["id"]: groups_of(service, projects) for service in listing.services}
-        taken = RESERVED.union(self.get_option("groups"), *groups.values())
-        for group in sorted(set(chain(*groups.values()))):
-            cast(InventoryData, self.inventory).add_group(group)
+        taken = RESERVED.union(inventory.groups, self.get_option("groups"), *groups.values())
         services = {service["id"]: service for service in listing.services}
         wanted = {
             id: self._preferred_name(partial(variables, service)) or service["name"]
             for id, service in services.items()
         }
         named = host_names(wanted, taken)
-        for id, host in sorted(named.items(), key=lambda item: item[1]):
-            self._add(host, variables(services[id]), groups[id])
+        hosts = {host: (variables(services[id]), groups[id]) for id, host in named.items()}
+        self._check_other_sources({host: found for host, (found, _) in hosts.items()})
+        for group in sorted(set(chain(*groups.values()))):
+            inventory.add_group(group)
+        for host, (found, its_groups) in sorted(hosts.items()):
+            self._add(host, found, its_groups)
         if warning := warning_of_namesakes(wanted, named):
             self.display.warning(warning)
+
+    def _check_other_sources(self, hosts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Refuse the whole source, before anything of it is added, if it would change hosts of another one.
+
+        Ansible then goes on without it or stops, as it is told to; the hosts that it has are whole.
+        """
+        there = cast(InventoryData, self.inventory).hosts
+        known = {host: there[host].vars for host in hosts if host in there}
+        if message := taken_by_others(known, hosts):
+            raise AnsibleParserError(message)
 
     def _preferred_name(self, variables: Callable[[], Mapping[str, Any]]) -> str | None:
         """Return what the first of ``hostnames`` that gives something gives."""

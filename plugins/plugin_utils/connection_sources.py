@@ -146,13 +146,12 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
 
     :raises ConfigurationError: when they name two, or one that is not there.
     """
-    own = [name for name in OWN_TOKENS.values() if has(name, variables)]
-    handed_on = [name for name in HANDED_ON.values() if has(name, variables)]
-    sources = [*own[:1], *handed_on]
+    sources = [name for name in (*OWN_TOKENS.values(), *HANDED_ON.values()) if has(name, variables)]
     if len(sources) > 1:
         raise ConfigurationError(
             f"the variables {' and '.join(sources)} of {variables.get('inventory_hostname')} each name "
-            "a token; set token or token_file on the task, or all but one of the variables to an empty string"
+            "a token, and they may be of two accounts; leave the one of the account that the host's service "
+            "is in, and remove the others or set them to an empty string"
         )
     if not sources:
         return {}

@@ -174,6 +174,10 @@ def test_the_task_wins_over_its_host(in_process: bool, case: str, pair: Pair) ->
 CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "two platforms": ({"hosted_services_url": "https://api.example.com"}, "name two platforms"),
     "two tokens": ({"hosted_token_env": "A", "hosted_services_token": "b"}, "each name a token"),
+    "a token and a file": (
+        {"hosted_services_token": "b", "hosted_services_token_file": "/a"},
+        "hosted_services_token and hosted_services_token_file of web each name a token",
+    ),
     "two sources": ({"hosted_token_env": "A", "hosted_token_file": "b"}, "each name a token"),
     "no such variable": (
         {"hosted_token_variable": "vault_west"},
@@ -284,6 +288,178 @@ def test_deleting_what_is_gone_is_not_worth_a_word(in_process: bool, pair: Pair)
     assert not run["Act"].result.get("warnings")
 
 
+# --- Two inventory files --------------------------------------------------------------------------------
+
+
+class Files:
+    """A folder with an inventory file for each of two accounts, which have a service of one name."""
+
+    def __init__(self, ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
+        self.ansible, self.sandboxes = ansible, {"east": east, "west": west}
+        self.ids = {
+            place: sandbox.seed({"projects": [f"of-{place}"], "services": [service_in(f"of-{place}")]})[
+                "services"
+            ]["api"]
+            for place, sandbox in self.sandboxes.items()
+        }
+        ansible.inventory = ansible.folder / "inventory"
+        ansible.inventory.mkdir()
+        ansible.environment |= {"TOKEN_OF_EAST": EAST, "TOKEN_OF_WEST": WEST}
+
+    def write(self, place: str, *, of: str = "", **options: Any) -> None:
+        """Write the file called `place`, of the account of that name or of another one."""
+        account = of or place
+        given = {
+            "plugin": "hosted.services.inventory",
+            "base_url": self.sandboxes[account].base_url,
+            "token_env": f"TOKEN_OF_{account.upper()}",
+            **options,
+        }
+        lines = json.dumps({name: value for name, value in given.items() if value is not None})
+        (self.ansible.inventory / f"{place}.hosted.yml").write_text(lines)
+
+    def delete(self, hosts: str, before: str = "", **options: Any) -> Run:
+        """Run a play that deletes the service of each of these hosts."""
+        for sandbox in self.sandboxes.values():
+            sandbox.clear_journal()
+        task = 'hosted.services.service: {id: "{{ hosted_service_id }}", state: absent}'
+        play = f"- hosts: {hosts}\n  gather_facts: false\n  tasks:\n    - name: Delete\n      {task}\n"
+        return self.ansible.playbook(before + play, **options)
+
+    @property
+    def deleted(self) -> list[str]:
+        """The services that were deleted, by the account that they were in."""
+        paths = {
+            place: [line["path"].split("/")[3] for line in sandbox.journal(method="DELETE")]
+            for place, sandbox in self.sandboxes.items()
+        }
+        assert all(id == self.ids[place] for place, ids in paths.items() for id in ids), paths
+        return sorted(place for place, ids in paths.items() for _ in ids)
+
+
+def service_in(project: str) -> dict[str, Any]:
+    """Return the seed of a service without backups, which a task may delete at once."""
+    return {"name": "api", "product": "linux", "project": project}
+
+
+@pytest.fixture
+def files(ansible: Ansible, east: Sandbox, west: Sandbox) -> Files:
+    """Two accounts, without files yet."""
+    return Files(ansible, east, west)
+
+
+@pytest.mark.parametrize("hosts", ["project_of_east", "here", "here:&family_compute"])
+def test_a_play_over_one_account_never_changes_the_other(hosts: str, files: Files) -> None:
+    """The file that is read last has a host of the same name: it is refused, and east's is east's."""
+    files.write("east", groups={"here": True})
+    files.write("west")
+    run = files.delete(hosts).succeed()
+    assert files.deleted == ["east"]
+    said = " ".join(run.output.split())
+    assert "another inventory source has hosts of the same names: api is service" in said
+    for place, id in files.ids.items():
+        assert (
+            f"service {id} on {files.sandboxes[place].base_url} (token_env TOKEN_OF_{place.upper()})" in said
+        )
+    assert "hostnames" in said
+    assert EAST not in run.output and WEST not in run.output
+
+
+@pytest.mark.parametrize("hosts", ["project_of_west", "there"])
+def test_a_refused_file_adds_no_group(hosts: str, files: Files) -> None:
+    """A play over the account that was left out finds no host, rather than the other account's."""
+    files.write("east")
+    files.write("west", groups={"there": True})
+    run = files.delete(hosts)
+    assert files.deleted == []
+    assert "Could not match supplied host pattern" in run.output
+
+
+def test_a_refused_file_stops_a_run_that_is_told_to(files: Files) -> None:
+    files.write("east")
+    files.write("west")
+    run = files.delete("all", env={"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"})
+    assert run.rc != 0
+    assert files.deleted == []
+
+
+def test_two_accounts_of_one_platform_are_two(files: Files) -> None:
+    """The address is the same, and the service is another one."""
+    east = files.sandboxes["east"]
+    east.seed({"services": [{"name": "api", "product": "linux", "account": "account-other"}]})
+    files.write("a", of="east")
+    files.write("b", of="east", token_env="TOKEN_OF_OTHER")
+    run = files.delete("all", env={"TOKEN_OF_OTHER": "sandbox-other-token"}).succeed()
+    assert files.deleted == ["east"]
+    assert "token_env TOKEN_OF_OTHER" in " ".join(run.output.split())
+
+
+def test_a_prefix_for_each_account_tells_their_hosts_apart(files: Files) -> None:
+    for place in files.ids:
+        files.write(place, hostnames=[f"'{place}-' ~ hosted_name"])
+    run = files.delete("project_of_west").succeed()
+    assert files.deleted == ["west"]
+    assert "WARNING" not in run.output
+    files.delete("east-api").succeed()
+    assert files.deleted == ["east"]
+
+
+def test_one_service_through_two_filters_is_one_host(files: Files) -> None:
+    """It has the groups of both files."""
+    files.write("east", groups={"one": True})
+    files.write("east-again", of="east", families=["COMPUTE"], groups={"two": True})
+    run = files.delete("one:&two").succeed()
+    assert files.deleted == ["east"]
+    assert "WARNING" not in run.output
+
+
+def test_one_service_by_two_tokens_is_refused(files: Files) -> None:
+    """Nobody can tell by which of them tasks are to work."""
+    files.write("a", of="east")
+    files.write("b", of="east", token_env=None, token=EAST)
+    run = files.delete("all").succeed()
+    assert "(a token of its own) here" in " ".join(run.output.split())
+    assert files.deleted == ["east"]
+
+
+def test_a_static_inventory_adds_to_a_host(files: Files) -> None:
+    """Its lines name no service."""
+    (files.ansible.inventory / "a.ini").write_text("[mine]\napi colour=green\n")
+    files.write("east")
+    run = files.delete("mine").succeed()
+    assert files.deleted == ["east"]
+    assert "WARNING" not in run.output
+
+
+def test_a_static_host_of_another_service_stays_what_it_is(files: Files) -> None:
+    (files.ansible.inventory / "a.ini").write_text("[mine]\napi hosted_service_id=no-such\n")
+    files.write("east")
+    run = files.delete("mine").succeed()
+    assert files.deleted == []
+    assert "api is service no-such (no token named) there" in " ".join(run.output.split())
+
+
+def test_a_service_called_like_a_group_of_another_file_is_a_host(files: Files) -> None:
+    """Ansible would set its variables on that group, for all hosts in it."""
+    files.write("east", groups={"api": True}, hostnames=["'east-' ~ hosted_name"])
+    files.write("west")
+    files.delete(f"api_{files.ids['west'][:8]}").succeed()
+    assert files.deleted == ["west"]
+    run = files.delete("api").succeed()
+    assert files.deleted == ["east"]
+    assert "WARNING" not in run.output
+
+
+def test_refreshing_reads_each_file_anew(files: Files) -> None:
+    """What was there before the refresh is no other source."""
+    files.write("east")
+    files.write("west", hostnames=["'west-' ~ hosted_name"])
+    refresh = "- hosts: all\n  gather_facts: false\n  tasks:\n    - meta: refresh_inventory\n"
+    run = files.delete("all", refresh).succeed()
+    assert files.deleted == ["east", "west"]
+    assert "WARNING" not in run.output
+
+
 # --- The guide ----------------------------------------------------------------------------------------
 
 GUIDE = REPOSITORY / "docs" / "guides" / "inventory.md"
@@ -297,7 +473,7 @@ def files_of_the_guide() -> dict[str, str]:
 
 
 def test_what_the_guide_shows_of_two_accounts_works(ansible: Ansible, east: Sandbox, west: Sandbox) -> None:
-    """Each platform is asked with its own token alone, though the environment names one of them."""
+    """Each platform is asked with its own token alone, though their services have one name."""
     files = files_of_the_guide()
     assert list(files) == ["inventory/east.hosted.yml", "inventory/west.hosted.yml", "play.yml"]
     folder = ansible.folder
@@ -309,15 +485,15 @@ def test_what_the_guide_shows_of_two_accounts_works(ansible: Ansible, east: Sand
     (folder / ".config" / "hosted" / "west-token").write_text(f"{WEST}\n")
     ids = {}
     for place, sandbox in (("east", east), ("west", west)):
-        service = {"name": f"game-{place}", "product": "minecraft", "state": "stopped"}
-        ids[place] = sandbox.seed({"services": [service]})["services"][f"game-{place}"]
+        service = {"name": "survival", "product": "minecraft", "state": "stopped"}
+        ids[place] = sandbox.seed({"services": [service]})["services"]["survival"]
         sandbox.clear_journal()
     ansible.inventory = folder / "inventory"
     env = {"HOSTED_SERVICES_TOKEN": OF_TASK, "HOSTED_TOKEN_EAST": EAST}
     run = ansible.playbook((folder / "play.yml").read_text(), env=env).succeed()
     assert {outcome.host for outcome in run.outcomes if outcome.name == "Start it"} == {
-        "game-east",
-        "game-west",
+        "east-survival",
+        "west-survival",
     }
     for place, sandbox in (("east", east), ("west", west)):
         assert {line["token"] for line in sandbox.journal()} == {"FULL"}
