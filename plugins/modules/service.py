@@ -171,8 +171,8 @@ options:
       - Whether to order a service although one of the same name and product is there, which may be the one meant.
       - A service whose project was deleted joins the default project, where O(project) does not find it. So an order
         is refused while a service of its name and product is in the default project. It is refused also where
-        O(project) came after that service and is empty or less than a day old. Without this option, move the service with O(id) and
-        O(new_project).
+        O(project) came after that service and is empty or less than a day old. Without this option, move the
+        service with O(id) and O(new_project).
       - The platform does not show which project is the default one. It is taken to be the oldest.
       - A service of the name in any other project is named in a warning, and the order is placed.
       - Capitals, blanks, hyphens, underscores and full stops do not tell names apart here, as the platform may change

@@ -41,9 +41,9 @@ def alike(one: str, other: str) -> bool:
 
 
 def normalised(name: str) -> str:
-    """Return a name without what a platform may change in it: capitals, blanks, the characters that join."""
+    """Return a name without what a platform may change in it: capitals, blanks and punctuation."""
     text = unicodedata.normalize("NFKC", name).casefold()
-    return re.sub(r"[\s._-]+", "-", text).strip("-")
+    return re.sub(r"[\W_]+", "-", text).strip("-") or text
 
 
 def near(wanted: str, names: Iterable[str]) -> str | None:
@@ -179,13 +179,20 @@ def is_new_beside(project: Project, other: ServiceSummary) -> bool:
 
 
 def warn_of_other_name(task: Task, service: Service) -> None:
-    """Tell that the platform gave a service that was just ordered another name than the task did."""
+    """Tell that the platform gave a service that was just ordered another name than the task did.
+
+    :raises Invalid: for a name so different that the next run would not find the service, and order again.
+    """
     wanted = task.options["name"]
-    if service.name != wanted:
-        task.warn(
-            f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
-            f"{service.id}, from now on: by the other name it will not be found"
-        )
+    if service.name in (None, wanted):
+        return
+    told = (
+        f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
+        f"{service.id}, from now on: by the other name it will not be found"
+    )
+    if not alike(service.name, wanted):
+        raise Invalid(f"{told}, and another one would be ordered")
+    task.warn(told)
 
 
 # --- Where there is nothing to delete ---------------------------------------------------------------

@@ -137,6 +137,10 @@ def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
     except OSError as error:
         if needed:
             raise no_place(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
+        task.warn(
+            f"no note can be left in {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): should "
+            "this run be killed before the secrets are kept, the next one cannot tell"
+        )
     try:
         yield kept
     except (Refused, NotSent, ConfigurationError):

@@ -265,7 +265,8 @@ class Ordering:
             if order is None:
                 kept.nothing()
                 self.task.warn(
-                    f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too"
+                    f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too. If "
+                    f"it has any: {kept.note.remedy}"
                 )
                 return str(adopted.id)
             keep_secrets(kept, self.name, order)

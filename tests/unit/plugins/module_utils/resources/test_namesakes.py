@@ -170,6 +170,27 @@ def test_an_order_whose_answer_is_lost_is_known_by_a_normalised_name(platform: S
     assert ordered(platform) == ["my server"]
 
 
+def test_a_name_that_the_next_run_would_not_find_fails_the_task(
+    platform: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A platform may cut names, say. The order is placed, but no schedule must go on to place another one."""
+    monkeypatch.setattr(namesakes, "alike", lambda one, other: one == other)
+    platform.profile("plain", **{"service.name": "single spaces"})
+    result = order(platform, "my  server")
+    assert result["failed"] and result["changed"]
+    assert result["service_id"] == id_of(platform, "my server")
+    assert "by the other name it will not be found, and another one would be ordered" in result["msg"]
+
+
+@pytest.mark.parametrize(
+    "other", ["My Game Server EU no 1", "my-game-server-eu-no-1", "My Game_Server (EU), no. 1!"]
+)
+def test_names_that_differ_in_punctuation_alone_are_alike(other: str) -> None:
+    assert namesakes.alike("My Game_Server (EU) no. 1", other)
+    assert not namesakes.alike("My Game_Server (EU) no. 2", other)
+    assert not namesakes.alike("!", "?")
+
+
 # --- Slips of the pen -----------------------------------------------------------------------------------
 
 
