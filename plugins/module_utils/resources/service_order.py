@@ -187,6 +187,8 @@ class Ordering:
         self.project = project
         self.body = order_fields(task)
         self.id: str | None = None
+        self.run = os.getppid()
+        """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost: Cost | None = None
         """What was quoted, once it is."""
         secrets_file.check_place(task)
@@ -217,6 +219,14 @@ class Ordering:
             except OSError:
                 pass  # where nothing can be kept, the look at the list just before the order has to do
             return self._take_or_order()
+
+    def _check_run(self) -> None:
+        """Refuse to order for a run that was killed: nobody would see it, and the next run orders as well.
+
+        :raises Invalid: in an orphan.
+        """
+        if os.getppid() != self.run:
+            raise Invalid(f"the run was killed before service {self.name!r} was ordered; nothing was ordered")
 
     def _take_or_order(self) -> str:
         appeared = self._appeared()
@@ -249,6 +259,7 @@ class Ordering:
             look_for(lambda: self._appeared() is not None, left)
 
     def _send_once(self) -> str:
+        self._check_run()
         before = {service.id for service in self.task.client.services()}
 
         def new_ones() -> list[ServiceSummary]:

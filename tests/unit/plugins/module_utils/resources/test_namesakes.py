@@ -182,9 +182,10 @@ def test_a_name_that_the_next_run_would_not_find_fails_the_task(
     assert "by the other name it will not be found, and another one would be ordered" in result["msg"]
 
 
-@pytest.mark.parametrize(
-    "other", ["My Game Server EU no 1", "my-game-server-eu-no-1", "My Game_Server (EU), no. 1!"]
-)
+SPELLINGS = ["My Game Server EU no 1", "my-game-server-eu-no-1", "My Game_Server (EU), no. 1!"]
+
+
+@pytest.mark.parametrize("other", SPELLINGS)
 def test_names_that_differ_in_punctuation_alone_are_alike(other: str) -> None:
     assert namesakes.alike("My Game_Server (EU) no. 1", other)
     assert not namesakes.alike("My Game_Server (EU) no. 2", other)

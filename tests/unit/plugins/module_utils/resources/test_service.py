@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -699,11 +700,26 @@ def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
     with pytest.raises(OutcomeUnknown):
         done(client, **ORDER)
     client.calls.clear()
-    clock.then = [lambda: None] * 40 + [lambda: client.add_service("late", "new", state="stopped")]
+
+    def appear() -> None:
+        client.add_service("late", "new", state="stopped")
+
+    clock.then = [*[lambda: None] * 40, appear]
     _plan, task = planned(client, **ORDER)
     assert carry_out(_plan)["id"] == "late"
     assert client.calls == []
     assert any("had no answer" in warning for warning in task.warnings)
+
+
+def test_a_task_whose_run_was_killed_orders_nothing(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ansible's workers outlive a run that is killed; the next run orders what this one did not."""
+    plan, _task = planned(client, **ORDER)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    with pytest.raises(Invalid, match="the run was killed before service 'new' was ordered"):
+        carry_out(plan)
+    assert client.calls == []
 
 
 @pytest.mark.parametrize(
