@@ -17,6 +17,8 @@ description:
     M(hosted.services.sftp_sync).
   - The root of the service, paths that begin with a slash, and paths that contain C(..) in any form are refused before
     anything is sent.
+  - With O(state=absent) and O(state=renamed), so is a path that ends in C(/) or C(/.) or contains C(//), since
+    C(folder/{{ name }}) looks so when the variable holds nothing.
 options:
   path:
     description:

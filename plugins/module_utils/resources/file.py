@@ -16,7 +16,7 @@ from ..api.models import FileEntry
 from .file_manager import BEYOND, MAX_BYTES, FileManager, as_result, expected
 from .lookup import foresee
 from .on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
-from .paths import relative_path
+from .paths import cut_short, relative_path
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 
@@ -88,7 +88,21 @@ def wished_paths(task: Task) -> list[str]:
             raise Invalid(f"{name} is {path!r}, the root of the service, which is always there and stays")
     if options["path"] and options["path"].endswith("/") and options["state"] == "present":
         raise Invalid(f"path is {options['path']!r}; a file cannot end with a slash")
+    if options["state"] in ("absent", "renamed"):
+        check_whole(options["path"], options["paths"])
     return list(dict.fromkeys(paths))
+
+
+def check_whole(path: str | None, paths: Sequence[str] | None) -> None:
+    """Refuse a path that is shorter than its user thinks: what it leads to would be gone, and for good."""
+    given = {"path": path} if path is not None else {}
+    given |= {f"item {number} of paths": item for number, item in enumerate(paths or (), 1)}
+    for label, item in given.items():
+        if cut_short(item):
+            raise Invalid(
+                f"{label} is {item!r}, which is what an empty variable makes of a longer path; "
+                f"write {relative_path(label, item)!r} if all of that is to go or to be renamed"
+            )
 
 
 def wished_name(task: Task) -> str:

@@ -25,6 +25,11 @@ def relative_path(option: str, path: str) -> str:
     return "/".join(name for name in path.split("/") if name not in ("", "."))
 
 
+def cut_short(path: str) -> bool:
+    """Tell whether a path looks as if a variable in it held nothing: ``folder/{{ name }}`` without a name."""
+    return "//" in path or path.endswith(("/", "/."))
+
+
 def climbs(path: str) -> bool:
     """Tell whether a path contains ``..``: plainly, with backslashes, or percent-encoded however often."""
     while True:

@@ -169,6 +169,38 @@ def test_a_new_name_is_a_name(file: Run, root: Path, sandbox: Sandbox, name: str
     assert not sandbox.journal()
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("path", ["world/", "world//", "world/.", "world/./", "./world/", "a//b"])
+@pytest.mark.parametrize("state", ["absent", "renamed"])
+def test_a_path_that_an_empty_variable_has_cut_short_is_refused(
+    *, state: str, path: str, check_mode: bool, file: Run, root: Path, sandbox: Sandbox
+) -> None:
+    """``world/{{ region }}`` without a region is not the whole world."""
+    (root / "world").mkdir()
+    (root / "a" / "b").mkdir(parents=True)
+    options = {"new_name": "old"} if state == "renamed" else {}
+    plain = "a/b" if path == "a//b" else "world"
+    message = file(check_mode, path=path, state=state, **options)["msg"]
+    assert message.startswith(f"path is {path!r}") and f"write {plain!r}" in message
+    if state == "absent":
+        message = file(check_mode, paths=["other", path], state=state)["msg"]
+        assert message.startswith(f"item 2 of paths is {path!r}")
+    assert not sandbox.journal()
+    assert (root / "world").is_dir() and (root / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize("path", ["world", "./world", "a/./b"])
+def test_a_whole_path_is_removed_however_it_begins(file: Run, root: Path, path: str) -> None:
+    (root / path).mkdir(parents=True)
+    assert file(path=path, state="absent")["changed"]
+    assert not (root / path).exists()
+
+
+def test_a_directory_may_be_written_with_a_slash(file: Run, root: Path) -> None:
+    assert file(path="world/", state="directory")["changed"]
+    assert (root / "world").is_dir()
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
     ("route", "options"),
