@@ -91,6 +91,10 @@ options:
     description:
       - Where it goes. Directories above it are made. A relative path on this machine begins at the folder of the playbook.
       - When O(src) is a file and this is a directory, or ends with a slash, the file goes into it under its own name.
+      - With O(delete) it must not end in a slash, nor be anything but V(.) for the root of the service, since
+        C(folder/{{ name }}) ends so when the variable holds nothing.
+      - With O(delete) and O(direction=pull), the root of this machine, your home folder, the folder of the playbook, the
+        current directory and all folders above them are refused.
     type: str
     required: true
   include:
@@ -98,7 +102,9 @@ options:
       - Patterns of what takes part. Without any, everything does.
       - V(*) and V(?) stay within a name, V(**) crosses directories. A pattern without a slash before its end is good at
         any depth; one with a slash begins at the root of the tree. A slash at the end means directories only. What
-        matches a directory matches everything below it.
+        matches a directory matches everything below it. C(./) at the beginning is the root of the tree too.
+      - A pattern that names nothing, has an empty part or contains C(..) is refused, and so is a text with a comma in
+        place of a list.
       - Directories are made only where something in them takes part.
     type: list
     elements: str
@@ -107,6 +113,7 @@ options:
     description:
       - Patterns of what takes no part, written as in O(include), over which they win.
       - What takes no part is neither copied nor deleted.
+      - With O(delete), a pattern that matches nothing on either side gives a warning.
     type: list
     elements: str
     default: []
@@ -121,8 +128,23 @@ options:
       - Delete what is in O(dest) and not in O(src).
       - Without it nothing is deleted, save what is in the way of something of another kind. A directory in the way of a
         file is an error then.
+      - Where O(src) is a directory that holds nothing, or nothing that takes part, the task fails before anything would
+        be deleted for that, unless O(allow_empty_source) says otherwise.
     type: bool
     default: false
+  max_delete:
+    description:
+      - Fail, and change nothing, if more files, directories and links than this would be deleted. If not set, there is
+        no limit.
+      - It counts RV(sftp_sync.deleted), without what a broken transfer has left behind.
+    type: int
+    version_added: 0.2.0
+  allow_empty_source:
+    description:
+      - Let O(delete) empty O(dest) where O(src) holds nothing.
+    type: bool
+    default: false
+    version_added: 0.2.0
   preserve_modes:
     description:
       - Give files and directories the permissions they have in O(src).
@@ -167,6 +189,7 @@ EXAMPLES = r"""
     src: files/plugins
     dest: plugins
     delete: true
+    max_delete: 20
     exclude: ["*.log", "cache/"]
 
 - name: Fetch the saved games of one service
@@ -240,6 +263,12 @@ sftp_sync:
     bytes:
       description: The size of all files that were copied.
       type: int
+would_delete:
+  description: What would be deleted. Paths are relative to O(dest).
+  returned: when O(max_delete) or an empty O(src) stopped the task
+  type: list
+  elements: str
+  sample: ["data.db"]
 finished:
   description: What was done before a transfer failed. Paths are relative to O(dest).
   returned: when a transfer failed

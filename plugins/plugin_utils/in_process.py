@@ -44,7 +44,10 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 from ansible_collections.hosted.services.plugins.module_utils.api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.api.wire import Wire
-from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import HOME_VARIABLE
+from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import (
+    HOME_VARIABLE,
+    PLAYBOOK_FOLDER,
+)
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
     ENVIRONMENT,
@@ -208,6 +211,7 @@ class InProcessAction(ActionBase):
         before = dict(os.environ)
         os.environ[HOME_VARIABLE] = home_of_ansible()
         os.environ.update({name: str(value) for name, value in wanted.items()})
+        os.environ[PLAYBOOK_FOLDER] = self._loader.get_basedir()
         try:
             yield wanted
         finally:

@@ -254,6 +254,22 @@ PLATFORM_CASES = {
         {"service": "survival", "src": "{{ key_file }}", "dest": "", "delete": True},
         ("dest is empty",),
     ),
+    "patterns in one text": Case(
+        "sftp_sync",
+        {
+            "service": "survival",
+            "src": "x",
+            "dest": "x",
+            "delete": True,
+            "exclude": "a.log,b.db",
+        },
+        ("exclude is 'a.log,b.db'", "write a list"),
+    ),
+    "path that was cut short": Case(
+        "file",
+        {"service": "survival", "path": "world/", "state": "absent"},
+        ("path is 'world/'", "write 'world'"),
+    ),
     "key without a name": Case(
         "ssh_key", {"fingerprint": "SHA256:abc", "state": "present"}, ("name", "public_key")
     ),
@@ -275,6 +291,8 @@ AS_MODULE_TOO = (
     "list for a name",
     "dictionary for a command",
     "selection of nothing",
+    "patterns in one text",
+    "path that was cut short",
 )
 
 

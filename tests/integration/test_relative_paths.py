@@ -116,6 +116,24 @@ def test_a_mirror_begins_and_ends_beside_the_playbook(
 
 
 @BOTH_WAYS
+@pytest.mark.parametrize("dest", ["./{{ archive }}", "{{ playbook_dir }}", ".", "{{ playbook_dir }}/.."])
+def test_a_mirror_does_not_delete_the_project(
+    in_process: bool, dest: str, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
+) -> None:
+    sandbox.seed(SEED)
+    (ansible.folder / "vault.yml").write_text("precious")
+    options = f"service: web, password: x, direction: pull, src: data, delete: true, dest: '{dest}'"
+    run = ansible.tasks(
+        f"- name: Pull\n  hosted.services.sftp_sync: {{{options}}}\n  vars: {{archive: ''}}\n",
+        in_process=in_process,
+        folder=elsewhere,
+    )
+    assert run["Pull"].outcome == "failed"
+    assert "the folder of the playbook" in run["Pull"].message
+    assert (ansible.folder / "vault.yml").read_text() == "precious"
+
+
+@BOTH_WAYS
 def test_a_source_that_is_nowhere_is_named_with_the_folder_of_the_play(
     in_process: bool, ansible: Ansible, sandbox: Sandbox, elsewhere: Path
 ) -> None:

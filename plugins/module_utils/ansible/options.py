@@ -15,7 +15,7 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, Va
 from ..api.connection import Connection, check_token
 from ..api.errors import ConfigurationError
 from ..resources.plan import Resource
-from ..resources.selectors import check_selectors
+from ..resources.selectors import check_one_pattern, check_selectors
 
 VAULT = b"$ANSIBLE_VAULT"
 """What a file begins with that ansible-vault has encrypted."""
@@ -95,10 +95,14 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     names = {alias: name for name, option in spec.items() for alias in option.get("aliases", ())}
     check_selectors(resource.selectors, {names.get(name, name): value for name, value in arguments.items()})
     lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
-    return {
-        name: [value] if names.get(name, name) in lists and isinstance(value, str) else value
+    texts = {
+        name: value
         for name, value in arguments.items()
+        if names.get(name, name) in lists and isinstance(value, str)
     }
+    for name, value in texts.items():
+        check_one_pattern(names.get(name, name), value)
+    return {**arguments, **{name: [value] for name, value in texts.items()}}
 
 
 def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:

@@ -20,6 +20,8 @@ from typing import Any
 
 HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
+PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
+"""The folder of the playbook. The action puts it there for both ways of running; nobody else sets it."""
 
 
 def collection_folder(name: str) -> str:

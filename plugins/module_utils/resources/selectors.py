@@ -16,10 +16,12 @@ from typing import Any
 
 from .problems import Invalid
 
-VERBATIM = frozenset({"path", "paths", "src", "dest", "include", "exclude"})
+VERBATIM = frozenset({"path", "paths", "src", "dest"})
 """Selectors in which a space at the ends may be part of the value: file names."""
 WHOLE_FILES = frozenset({"public_key"})
 """Selectors that take the content of a file, line break at the end included. They are never shown."""
+PATTERNS = frozenset({"include", "exclude"})
+"""Lists of patterns for the names of files. As a text with a comma, nobody can tell one from several."""
 INVISIBLE = frozenset("\u200b\u2060\ufeff")
 """Characters without a width that no editor shows."""
 REMEDY = "give it a value, or leave it out (omit): what holds nothing must not decide what a task touches"
@@ -48,6 +50,16 @@ def check_selectors(selectors: frozenset[str], given: Mapping[str, Any]) -> None
     """
     for name in sorted(selectors & given.keys()):
         check_selector(name, given[name])
+
+
+def check_one_pattern(name: str, value: str) -> None:
+    """Refuse several patterns in one text: taken for one, they would match, and protect, nothing."""
+    if name in PATTERNS and "," in value:
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        raise Invalid(
+            f"{name} is {value!r}, a text with a comma, which may be one pattern or several; write a list: "
+            f"{parts!r}, or {[value]!r} if the comma is part of a name"
+        )
 
 
 def check_text(label: str, value: Any) -> None:

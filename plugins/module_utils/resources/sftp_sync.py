@@ -26,6 +26,7 @@ from .on_service import ON_SERVICE, sftp_access
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
+from .sftp_guards import check_deletions, check_options, warn_of_idle_patterns
 
 HIGHEST_MODE = 0o7777
 
@@ -51,11 +52,21 @@ class SftpSyncResource(Resource):
         "exclude": {"type": "list", "elements": "str", "default": []},
         "checksum": {"type": "bool", "default": False},
         "delete": {"type": "bool", "default": False},
+        "max_delete": {"type": "int"},
+        "allow_empty_source": {"type": "bool", "default": False},
         "preserve_modes": {"type": "bool", "default": True},
         "file_mode": {"type": "raw"},
         "directory_mode": {"type": "raw"},
     }
-    selectors = frozenset(ON_SERVICE) | {"host", "username", "src", "dest", "include", "exclude"}
+    selectors = frozenset(ON_SERVICE) | {
+        "host",
+        "username",
+        "src",
+        "dest",
+        "include",
+        "exclude",
+        "max_delete",
+    }
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
@@ -85,6 +96,7 @@ class SftpSyncResource(Resource):
         """Look at both trees and plan what makes the one like the other."""
         require()
         options = task.options
+        check_options(options)
         rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
         login = the_login(task)
         if not login.host:
@@ -153,6 +165,8 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
     target = await mirror.target.tree(patterns, lambda path, why: None)
     same = await mirror.same_content(source, target) if options["checksum"] else None
     changes = compare(source, target, rules_of(task, modes, same))
+    warn_of_idle_patterns(task, patterns, target)
+    check_deletions(task, source, changes)
 
     def run() -> None:
         try:

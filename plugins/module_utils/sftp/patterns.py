@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 WILDCARDS = re.compile(r"(\*|\?|\[[^\]/]+\])")
 
@@ -19,17 +19,55 @@ class Patterns:
     directories only. What matches a directory matches everything below it. ``exclude`` wins.
     """
 
-    def __init__(self, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+    def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
         self._include = compiled(include)
         self._exclude = compiled(exclude)
+        self._unmatched = {pattern: re.compile(expression(pattern), re.DOTALL) for pattern in exclude}
 
     def excludes(self, path: str, directory: bool) -> bool:
         """Tell whether the path, and with it all below it, is left out."""
-        return self._exclude is not None and bool(self._exclude.fullmatch(path + "/" * directory))
+        subject = path + "/" * directory
+        if self._exclude is None or not self._exclude.fullmatch(subject):
+            return False
+        for pattern in [p for p, one in self._unmatched.items() if one.fullmatch(subject)]:
+            del self._unmatched[pattern]
+        return True
 
     def includes(self, path: str, directory: bool) -> bool:
         """Tell whether the path takes part for its own sake, not only because of something below it."""
         return self._include is None or bool(self._include.fullmatch(path + "/" * directory))
+
+    @property
+    def idle(self) -> list[str]:
+        """The patterns that excluded nothing of what was met so far.
+
+        One for something below an excluded directory, where nobody looks, is not among them.
+        """
+        return [pattern for pattern in self._unmatched if not self._shadowed(pattern)]
+
+    def _shadowed(self, pattern: str) -> bool:
+        folders = names_of(pattern)[:-1]
+        above = ("/".join(folders[: depth + 1]) + "/" for depth in range(len(folders)))
+        return self._exclude is not None and any(map(self._exclude.fullmatch, above))
+
+
+def objection(pattern: str) -> str:
+    """Say why a pattern can match nothing, whatever a tree holds; nothing is said of one that can."""
+    if not any(name.strip(".") for name in names_of(pattern)):
+        return "which names nothing; name what is in the tree, or leave it out"
+    if "//" in pattern:
+        return "with an empty part, as an empty variable makes it; give the part a name, or write one slash"
+    if ".." in names_of(pattern):
+        return "and '..' leads out of the tree, where nothing is looked at; write it relative to the tree"
+    return ""
+
+
+def names_of(pattern: str) -> list[str]:
+    """Return the parts of a pattern. A dot at its beginning stands for the root of the tree."""
+    names = pattern.strip("/").split("/")
+    while pattern.startswith("./") and names[0] in (".", "") and len(names) > 1:
+        names = names[1:]
+    return names
 
 
 def compiled(patterns: Iterable[str]) -> re.Pattern[str] | None:
@@ -41,8 +79,8 @@ def compiled(patterns: Iterable[str]) -> re.Pattern[str] | None:
 def expression(pattern: str) -> str:
     """Translate one pattern."""
     directories_only = pattern.endswith("/")
-    names = pattern.strip("/").split("/")
-    anchored = len(names) > 1 or pattern.startswith("/")
+    names = names_of(pattern)
+    anchored = len(names) > 1 or pattern.startswith(("/", "./"))
     parts = "".join("(?:[^/]+/)*" if name == "**" else f"{name_expression(name)}/" for name in names)
     if names[-1] == "**":
         parts += "[^/]+/"

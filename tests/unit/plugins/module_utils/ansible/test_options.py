@@ -18,12 +18,16 @@ from ansible_collections.hosted.services.plugins.module_utils.ansible.options im
     CONNECTION,
     WAITING,
     argument_spec,
+    checked_arguments,
     connection,
     read_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
 
 VARIABLES = {
     "base_url": "HOSTED_SERVICES_URL",
@@ -132,3 +136,13 @@ def test_a_token_file_of_something_else_is_refused_and_not_shown(tmp_path: Path)
     with pytest.raises(ConfigurationError, match="cannot be read") as caught:
         read_token(None, str(path))
     assert "hunter" not in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_patterns_in_one_text_are_refused(name: str) -> None:
+    """Any other list of Ansible is split at commas; a name of a file may hold one."""
+    with pytest.raises(Invalid, match=rf"^{name} is 'a.log,data.db'.*write a list: \['a.log', 'data.db'\]"):
+        checked_arguments(SFTP_SYNC, {name: "a.log,data.db"})
+    assert checked_arguments(SFTP_SYNC, {name: "*.log"}) == {name: ["*.log"]}
+    assert checked_arguments(SFTP_SYNC, {name: ["a,b"]}) == {name: ["a,b"]}
+    assert checked_arguments(BACKUP, {"services": "web,db"}) == {"services": ["web,db"]}

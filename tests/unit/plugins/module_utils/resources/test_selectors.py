@@ -60,6 +60,13 @@ def test_the_name_of_a_file_may_end_in_a_space_but_in_no_line_break() -> None:
         check_selector("path", "a\n")
 
 
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_a_pattern_has_no_blanks_at_its_ends(name: str) -> None:
+    check_selector(name, ["a b"])
+    with pytest.raises(Invalid, match=rf"^item 2 of {name} is ' data.db'"):
+        check_selector(name, ["a.log", " data.db"])
+
+
 def test_a_public_key_comes_with_the_line_break_of_its_file_and_is_never_shown() -> None:
     check_selector("public_key", "ssh-ed25519 AAAA me\n")
     check_selector("public_key", "\n-----BEGIN SECRET\n")

@@ -22,6 +22,9 @@ from cryptography.hazmat.primitives.serialization import (
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import (
+    PLAYBOOK_FOLDER,
+)
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils.sftp import sides
 from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import over_pipes
@@ -170,6 +173,131 @@ def test_delete(direction: str, sync: Sync, server: Server, src: Path, tmp_path:
     assert not (there / "old").exists()
     assert (there / "kept.log").exists() and (there / "logs" / "kept.log").exists()
     assert not sync(direction=direction, exclude=["*.log"], delete=True, **names)["changed"]
+
+
+@pytest.fixture
+def ours(server: Server, tmp_path: Path) -> dict[str, Any]:
+    """A mirror with deletion, of a folder with one file, to a service that holds two more."""
+    (server.root / "plugins" / "deep").mkdir(parents=True)
+    (tmp_path / "plugins").mkdir()
+    for path in ("a.jar", "data.db", "deep/b.db"):
+        (server.root / "plugins" / path).write_text("precious")
+    (tmp_path / "plugins" / "a.jar").write_text("a")
+    return {"src": str(tmp_path / "plugins"), "dest": "plugins", "delete": True}
+
+
+def test_an_excluded_path_with_a_dot_in_front_is_kept(
+    sync: Sync, server: Server, ours: dict[str, Any]
+) -> None:
+    result = sync(**ours, exclude=["./data.db", "./deep/*.db"])
+    assert good(result)["deleted"] == []
+    assert (server.root / "plugins" / "data.db").exists() and "warnings" not in result
+
+
+@pytest.mark.parametrize("option", ["include", "exclude"])
+@pytest.mark.parametrize("pattern", ["/", "./", ".", "//", "../data.db", "a/../b", "deep//b.db", "deep//"])
+def test_a_pattern_that_could_match_nothing_is_refused(
+    option: str, pattern: str, sync: Sync, server: Server, ours: dict[str, Any]
+) -> None:
+    before = content(server.root)
+    for check_mode in (True, False):
+        message = refusal(sync(check_mode, **ours, **{option: ["*.log", pattern]}, port=1))
+        assert message.startswith(f"item 2 of {option} is {pattern!r}")
+    assert content(server.root) == before
+
+
+def test_patterns_that_protect_nothing_are_named(sync: Sync, ours: dict[str, Any]) -> None:
+    exclude = ["*.db", "plugins/data.db", "a.log,data.db"]
+    quiet = sync(**{**ours, "delete": False}, exclude=exclude)
+    assert "warnings" not in quiet
+    for check_mode in (True, False):
+        (warning,) = sync(check_mode, **ours, exclude=exclude)["warnings"]
+        assert "'plugins/data.db'" in warning and "'a.log,data.db'" in warning and "'*.db'" not in warning
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("include", [[], ["*.none"]])
+def test_an_empty_source_deletes_nothing(
+    direction: str, include: list[str], sync: Sync, server: Server, tmp_path: Path
+) -> None:
+    """A mount that is not there, or a checkout that failed."""
+    here, there = tmp_path / "here", server.root / "there"
+    here.mkdir()
+    there.mkdir()
+    full = there if direction == "push" else here
+    (full / "deep").mkdir()
+    (full / "deep" / "x.none").write_text("precious")
+    src, dest = (str(here), "there") if direction == "push" else ("there", str(here))
+    mirror = {"direction": direction, "src": src, "dest": dest, "delete": True, "include": include}
+    for check_mode in (True, False):
+        result = sync(check_mode, **mirror)
+        assert f"src {src!r} holds nothing" in refusal(result)
+        assert "allow_empty_source: true" in result["msg"]
+        assert result["would_delete"] == ["deep", "deep/x.none"] and not result["changed"]
+    assert (full / "deep" / "x.none").exists()
+    assert good(sync(**mirror, allow_empty_source=True))["deleted"] == ["deep", "deep/x.none"]
+    assert not sync(**mirror)["changed"], "nothing is left to delete"
+
+
+def test_more_than_max_delete_is_refused(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
+    before = content(server.root)
+    for check_mode in (True, False):
+        result = sync(check_mode, **ours, max_delete=2)
+        assert "would delete 3" in refusal(result) and "max_delete is 2" in result["msg"]
+        assert result["would_delete"] == ["data.db", "deep", "deep/b.db"] and not result["changed"]
+    assert content(server.root) == before
+    assert "max_delete is -1" in refusal(sync(**ours, max_delete=-1, port=1))
+    assert good(sync(**ours, max_delete=3))["deleted"] == ["data.db", "deep", "deep/b.db"]
+
+
+def test_what_is_in_the_way_counts_as_deleted(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
+    (server.root / "plugins" / "a.jar").unlink()
+    (server.root / "plugins" / "a.jar").mkdir()
+    assert "would delete 4" in refusal(sync(**ours, max_delete=3))
+    assert (server.root / "plugins" / "a.jar").is_dir()
+
+
+def test_leftovers_of_a_broken_transfer_do_not_count(
+    sync: Sync, server: Server, ours: dict[str, Any]
+) -> None:
+    (server.root / "plugins" / ".hosted-0123456789abcdef.part").write_text("half")
+    assert len(good(sync(**ours, max_delete=3))["deleted"]) == 4
+
+
+def test_no_folder_that_holds_a_project_or_a_home_is_emptied(
+    sync: Sync, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, started, home = (tmp_path / name for name in ("sites/project", "work/started", "homes/me"))
+    for folder in (project, started, home):
+        folder.mkdir(parents=True)
+        (folder / "mine").write_text("precious")
+    (tmp_path / "link").symlink_to(project)
+    monkeypatch.chdir(started)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv(PLAYBOOK_FOLDER, str(project))
+    (server.root / "world").mkdir()
+    (server.root / "world" / "level.dat").write_text("level")
+    pull = {"direction": "pull", "src": "world", "delete": True}
+    kept = [project, project.parent, started, started.parent, home, home.parent, tmp_path, tmp_path / "link"]
+    for dest in ["/", "~", *map(str, kept)]:
+        for check_mode in (True, False):
+            message = refusal(sync(check_mode, **pull, dest=dest, port=1))
+            assert message.startswith(f"dest is {dest!r}, which is"), message
+    assert all((folder / "mine").exists() for folder in (project, started, home))
+    assert good(sync(**{**pull, "delete": False}, dest=str(project)))["created"] == ["level.dat"]
+    assert good(sync(**pull, dest=str(project / "world")))["created"] == [".", "level.dat"]
+
+
+@pytest.mark.parametrize(
+    ("direction", "dest"),
+    [("push", "world/"), ("push", "./"), ("push", "a//b"), ("push", "world/."), ("pull", "/srv/archive/")],
+)
+def test_with_deletion_a_target_that_was_cut_short_is_refused(
+    direction: str, dest: str, sync: Sync, server: Server, src: Path
+) -> None:
+    for check_mode in (True, False):
+        message = refusal(sync(check_mode, direction=direction, src=str(src), dest=dest, delete=True, port=1))
+        assert message.startswith(f"dest is {dest!r}") and "write " in message
 
 
 def test_include_takes_only_what_matches(sync: Sync, server: Server, src: Path) -> None:
