@@ -58,7 +58,8 @@ options:
     description:
       - V(present) makes sure that the service exists with its settings, and leaves its power alone.
       - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first
-        and billed in full again; a warning and RV(cost) say what that costs, in check mode too.
+        and billed in full again, unless O(resume) is false. A warning and RV(cost) say what that costs, with a new
+        size in the same task, in check mode too.
       - V(started) is refused for a suspended service that tells no state of a container, such as a bucket or one whose
         node cannot be reached, as nobody could tell whether it runs. Use V(resumed) there. Where a service tells no
         state once it is ordered or resumed, the task fails after 60 seconds at most.
@@ -69,8 +70,8 @@ options:
       - A restart holds once the state or the uptime shows it. Where neither does within 10 seconds, the task ends with
         a warning.
       - V(suspended) stops the service and has its storage billed only.
-      - V(resumed) takes a suspended service back into service, billed in full, and sends no start. The platform may
-        start it by itself. A service that is not suspended is left as it is, running or stopped.
+      - V(resumed) takes a suspended service back into service, billed in full, and sends no start. The same warning
+        says what it costs. The platform may start it by itself. A service that is not suspended is left as it is, running or stopped.
       - V(absent) deletes the service with its disk, its backups and its snapshots, for good. It is refused while there
         are copies, or may be; see O(delete_backups).
     type: str
@@ -150,6 +151,16 @@ options:
         resumption that costs more is refused.
       - A service that costs more already is left as it is, with a warning. What counts is the rate that runs now.
     type: str
+  resume:
+    description:
+      - Whether O(state=started) may resume a suspended service, which is billed in full then. When it is false, a
+        suspended service is left as it is, with all of its settings, and a warning says so.
+      - It is decided by what the service is when the task looks at it. C(hosted_status) of the inventory is as old as
+        the inventory, or as its cache.
+      - The other states but V(resumed), which contradicts it, resume nothing in any case.
+    type: bool
+    default: true
+    version_added: 0.2.0
   state_dir:
     description:
       - Folder of the record of what is written and not in effect yet, created when it is missing.
@@ -234,7 +245,8 @@ EXAMPLES = r"""
   hosted.services.service:
     id: "{{ hosted_id }}"
     state: started
-  when: hosted_status == 'ACTIVE'  # a suspended one would be resumed and billed in full
+    resume: false  # a suspended one stays so, also one that was suspended since the inventory was read
+  when: hosted_status == 'ACTIVE'  # as it was when the inventory was read; leaves out what is not in service
 
 - name: Launch it with another command, now
   hosted.services.service:
@@ -337,6 +349,7 @@ service:
       description:
         - What the service costs. Amounts are in the unit that the name ends in; 1000 millicents are one currency unit.
         - C(billed_monthly_millicents) is the rate that runs now.
+        - In check mode, as it is expected to be; what cannot be known is null.
       type: dict
     dates:
       description: When the service was created, suspended and deleted, in UTC.
@@ -371,10 +384,13 @@ cost:
       - {label: Minecraft server, detail: "2 vCPU, 4 GB, 20 GB", monthly: "10.74"}
   contains:
     monthly_before:
-      description: The rate that runs now.
+      description: The rate that is billed before the change.
       type: str
     monthly_after:
-      description: The rate after the change. Null when it cannot be known.
+      description:
+        - The rate that is billed after the whole task, which is that of the storage where the service is suspended.
+          Null when it cannot be known.
+        - Where the platform bills another rate in the end than was announced, it is that one, and a warning has both.
       type: str
     monthly_change:
       description: The difference.

@@ -17,6 +17,7 @@ from .plan import SERVICE_ID, Plan, Resource, Step, Task
 from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
 from .service_pending import remind
+from .service_rates import came_about, compare_rate, cost_of, expected_pricing
 from .service_removal import plan_removal
 from .service_settings import Changes, check_limit, plan_settings, warn_over_budget
 from .service_target import Target, identify
@@ -55,6 +56,7 @@ class ServiceResource(Resource):
         "public": {"type": "bool"},
         "command": {"type": "str"},
         "max_monthly": {"type": "str"},
+        "resume": {"type": "bool", "default": True},
         "state_dir": {"type": "path"},
         "delete_backups": {"type": "bool", "default": False},
         "allow_duplicate_name": {"type": "bool", "default": False},
@@ -81,6 +83,7 @@ class ServiceResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Order, change, move between states, or delete: whatever lies between now and the wish."""
         check_limit(task)
+        power.check_resume(task)
         target = identify(task)
         if task.options["state"] == "absent":
             return plan_removal(task, target.id)
@@ -127,26 +130,48 @@ def plan_existing(task: Task, view: View, project: Project | None, just_ordered:
     before = managed(view, task.options, None)
     if project is not None:
         before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
-    resumes = power.resumes(task, view)
     changes = Changes(pending=set(view.pending), just_ordered=just_ordered)
-    if view.service.status == PROVISIONING:
-        task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
-    else:
-        if resumes:
-            power.plan_resume(task, view, changes)
-        plan_settings(task, view, project, resumes, changes)
-        power.plan_power(task, view, changes)
+    plan_changes(task, view, project, changes)
     if not just_ordered:
         warn_of_what_stays(task, view, changes)
     rate = {"monthly": shown(changes.cost.after)} if changes.cost else {}
+    result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
+
+    def reread() -> dict[str, Any]:
+        now = observe(task, view.service.id)
+        if changes.cost and came_about(now.service, result):
+            compare_rate(task, now.service, changes.cost)
+        return now.as_dict()
+
     return Plan(
-        result={**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)},
+        result=result,
         steps=changes.steps,
-        reread=lambda: observe(task, view.service.id).as_dict(),
+        reread=reread,
         before=before,
         after={**before, **rate, **changes.after},
         cost=changes.cost,
     )
+
+
+def plan_changes(task: Task, view: View, project: Project | None, changes: Changes) -> None:
+    """Plan the steps in their order, and say what they cost once all of them are known."""
+    service = view.service
+    if service.status == PROVISIONING:
+        task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
+        return
+    if power.sleeps_on(task, view):
+        return
+    resumes = power.resumes(task, view)
+    if resumes:
+        power.plan_resume(task, view, changes)
+    plan_settings(task, view, project, resumes, changes)
+    power.plan_power(task, view, changes)
+    if changes.rates is None:
+        return
+    changes.cost = cost_of(service, changes.rates.of(changes.result.get("status", service.status)))
+    changes.result["pricing"] = expected_pricing(service, changes.rates, changes.cost.after)
+    if resumes:
+        power.warn_of_waking(task, view, changes.cost)
 
 
 def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from decimal import Decimal
 
 from ..api.errors import OpenOutcome
-from .money import Cost, from_millicents, shown
+from .money import Cost
 from .plan import Task
 from .problems import Invalid, OutcomeUnknown, WaitEnded
 from .service_pending import settle, waiting_for_start
-from .service_settings import Changes, check_budget
+from .service_rates import cost_of, price_change, rates_of
+from .service_settings import Changes, check_budget, check_fixed
 from .service_view import (
     ACTIVE,
     INSTALLING,
@@ -49,24 +49,46 @@ SECONDS_TO_TELL = 60.0
 NO_POWER = "it tells no state and offers no power signals, so it can be neither started nor stopped"
 
 
+def check_resume(task: Task) -> None:
+    """Refuse to resume what is not to be resumed."""
+    if task.options["state"] == "resumed" and not task.options["resume"]:
+        raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
+
+
 def resumes(task: Task, view: View) -> bool:
     """Whether the wanted state begins with taking a suspended service back into service."""
     return view.service.status == SUSPENDED and task.options["state"] in RESUMING
 
 
+def sleeps_on(task: Task, view: View) -> bool:
+    """Tell whether a suspended service that would be resumed is to be left as it is, and warn of it."""
+    if task.options["resume"] or not resumes(task, view):
+        return False
+    check_fixed(task, view)
+    task.warn(
+        f"{view.label} is suspended, and resume is false: it was left as it is, and nothing of it was changed"
+    )
+    return True
+
+
 def plan_resume(task: Task, view: View, changes: Changes) -> None:
     """Plan the way back from suspension, which comes before everything else and costs the full rate."""
-    changes.cost = cost_of(view, "storage_monthly_millicents", "monthly_millicents")
-    if task.options["state"] == "started":
-        if view.state is None:
-            raise Invalid(
-                f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
-                f"{no_state(view)}. Nothing was done. state: resumed resumes it all the same, {rates(view)}"
-            )
-        task.warn(f"{view.label} is suspended: starting it resumes it, {rates(view)}")
-    check_budget(task, changes.cost.after, f"{view.label}, resumed,")
+    changes.rates = rates_of(view.service)
+    if task.options["state"] == "started" and view.state is None:
+        raise Invalid(
+            f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
+            f"{no_state(view)}. Nothing was done. state: resumed resumes it all the same, and "
+            f"{present_price(task, view)}"
+        )
+    check_budget(task, changes.rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ACTIVE
     changes.add(f"resume {view.label}", lambda: resume(task, view), status=ACTIVE)
+
+
+def warn_of_waking(task: Task, view: View, cost: Cost) -> None:
+    """Say what waking a service costs, with all else that the task does to it."""
+    what = "starting it resumes it" if task.options["state"] == "started" else "it is resumed"
+    task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
 
 
 def resume(task: Task, view: View) -> None:
@@ -90,15 +112,15 @@ def check_awake(task: Task, view: View) -> None:
         raise Invalid(
             f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
             "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
-            f"{rates(view)}"
+            f"and {present_price(task, view)}"
         )
 
 
-def rates(view: View) -> str:
-    """Say what a resumption does to the rate."""
-    cost = cost_of(view, "storage_monthly_millicents", "monthly_millicents")
-    before, after = shown(cost.before) or "an unknown rate", shown(cost.after) or "an unknown one"
-    return f"and its price goes from {before} to {after} a month"
+def present_price(task: Task, view: View) -> str:
+    """Say what a resumption alone does to the price, whatever size the task asks for beside it."""
+    sized = any(task.options[name] is not None for name in ("dimensions", "preset"))
+    change = price_change(cost_of(view.service, rates_of(view.service).full))
+    return f"{change}{' at its present size' if sized else ''}"
 
 
 def no_state(view: View) -> str:
@@ -106,16 +128,6 @@ def no_state(view: View) -> str:
     if view.state is not None:
         return f"its state is {view.state!r}"
     return f"its node cannot be reached, or a service of family {view.service.family} has none"
-
-
-def cost_of(view: View, before: str, after: str) -> Cost:
-    """Return what it costs to go from one of a service's two rates to the other (Service, full form)."""
-
-    def rate(name: str) -> Decimal | None:
-        millicents = getattr(view.service.pricing, name, None)
-        return None if millicents is None else from_millicents(millicents)
-
-    return Cost(rate(before), rate(after))
 
 
 def plan_power(task: Task, view: View, changes: Changes) -> None:
@@ -129,7 +141,7 @@ def plan_power(task: Task, view: View, changes: Changes) -> None:
         if wanted == "started":
             changes.add(
                 f"start {view.label} unless it runs by then",
-                lambda: start_if_needed(task, view),
+                lambda: start_if_needed(task, view, changes),
                 state=RUNNING,
             )
             changes.result["state"] = RUNNING
@@ -143,7 +155,7 @@ def plan_suspension(task: Task, view: View, changes: Changes) -> None:
     if view.service.status == SUSPENDED:
         return
     check_capability(view, "suspension", "suspended")
-    changes.cost = changes.cost or cost_of(view, "monthly_millicents", "storage_monthly_millicents")
+    changes.rates = changes.rates or rates_of(view.service)
     changes.result["status"] = SUSPENDED
     changes.add(f"suspend {view.label}", lambda: suspend(task, view), status=SUSPENDED)
 
@@ -283,9 +295,9 @@ def wait_for_restart(task: Task, view: View, at: float) -> None:
         )
 
 
-def start_if_needed(task: Task, view: View) -> None:
+def start_if_needed(task: Task, view: View, changes: Changes) -> None:
     """Start what was just resumed, unless the platform did: that may be with the command from before."""
-    wait_for_news(task, view)
+    wait_for_news(task, view, changes)
     now = observe(task, view.service.id)
     if now.state in ON_ITS_WAY_UP:
         wait_for_state(task, view.service.id, RUNNING)
@@ -298,7 +310,7 @@ def start_if_needed(task: Task, view: View) -> None:
     send_signal(task, now, signal, RUNNING)
 
 
-def wait_for_news(task: Task, view: View) -> None:
+def wait_for_news(task: Task, view: View, changes: Changes) -> None:
     """Wait until the node tells how a service is that was just resumed, but not for long: it is billed again.
 
     :raises WaitEnded: with what it costs, and what to do.
@@ -308,8 +320,9 @@ def wait_for_news(task: Task, view: View) -> None:
         wait_until_known(replace(task, options={**task.options, "wait_timeout": seconds}), view)
     except WaitEnded:
         why = f"no state was told within {seconds:g} seconds" if has_power(task, view) else NO_POWER
+        price = price_change(changes.cost) if changes.cost else present_price(task, view)
         raise WaitEnded(
-            f"{view.label} is resumed, {rates(view)}, but whether it runs is not known: {why}. No start was "
+            f"{view.label} is resumed, and {price}, but whether it runs is not known: {why}. No start was "
             "sent. Try state: started again later, or end the cost with state: suspended",
             **last_words(task, view.service.id),
         ) from None

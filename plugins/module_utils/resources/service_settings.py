@@ -18,6 +18,7 @@ from .pending import COMMAND, NETWORK
 from .plan import Step, Task
 from .problems import Invalid
 from .service_pending import settle, write_noted
+from .service_rates import Rates, rates_of_size
 from .service_view import (
     ACTIVE,
     RUNNING,
@@ -40,7 +41,10 @@ class Changes:
     steps: list[Step] = field(default_factory=list)
     after: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
+    rates: Rates | None = None
+    """What the service costs once all steps are done, when one of them moves money."""
     cost: Cost | None = None
+    """What that does to the price, known when all steps are."""
     pending: set[str] = field(default_factory=set)
     """What is going to wait for a start from stop when all steps are done."""
     just_ordered: bool = False
@@ -158,14 +162,13 @@ def plan_scale(task: Task, view: View, size: dict[str, Any], resumes: bool, chan
         raise Invalid(f"the size of {view.label} is locked: {scale.locked_reason or 'no reason was given'}")
     check_scale(view, scale, target)
     changed = Dimensions(**target)
-    changes.cost = scale_cost(view, scale, target)
-    check_budget(task, changes.cost.after, f"the new size of {view.label}")
+    changes.rates = rates_of_size(service, scale, target)
+    check_budget(task, changes.rates.full, f"the new size of {view.label}")
     changes.result["dimensions"] = changed.as_dict()
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
         lambda: task.client.set_scale(service.id, changed),
         dimensions=target,
-        monthly=shown(changes.cost.after),
     )
 
 
@@ -196,22 +199,6 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
             raise Invalid(
                 f"{name} {target[name]} is outside what the node of {view.label} offers: {low} to {high}"
             )
-
-
-def scale_cost(view: View, scale: Scale, target: dict[str, Any]) -> Cost:
-    """Forecast the price of a size from the node's rates."""
-    before = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
-    rates = (
-        scale.cpu_millicents_per_month,
-        scale.ram_millicents_per_gb_month,
-        scale.storage_millicents_per_gb_month,
-    )
-    after: Decimal | None = None
-    if None not in rates:
-        amounts = (target["cpu_cores"], target["ram_gb"], target["storage_gb"])
-        total = sum(amount * (rate or 0) for amount, rate in zip(amounts, rates, strict=True))
-        after = from_millicents(total + (scale.options_millicents or 0))
-    return Cost(None if before is None else from_millicents(before), after)
 
 
 def check_limit(task: Task) -> None:

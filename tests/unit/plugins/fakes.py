@@ -69,6 +69,7 @@ class FakeClient:
             "capabilities": list(CAPABILITIES),
             **fields,
         }
+        self.service_records[id]["pricing"] = dict(self.service_records[id]["pricing"] or {}) or None
         self.states[id] = state
         self.setting_records[id] = {
             "network": {"isPublic": False, "editable": True},
@@ -161,10 +162,21 @@ class FakeClient:
         self._call("power", (id, signal), obey)
 
     def suspend(self, id: str) -> None:
-        self._call("suspend", (id,), lambda: self.service_records[id].update(status="SUSPENDED"))
+        self._call("suspend", (id,), lambda: self._become(id, "SUSPENDED"))
 
     def resume(self, id: str) -> None:
-        self._call("resume", (id,), lambda: self.service_records[id].update(status="ACTIVE"))
+        self._call("resume", (id,), lambda: self._become(id, "ACTIVE"))
+
+    def _become(self, id: str, status: str) -> None:
+        self.service_records[id]["status"] = status
+        self._bill(id)
+
+    def _bill(self, id: str) -> None:
+        """Let the rate run that belongs to the status."""
+        record = self.service_records[id]
+        name = "monthlyMillicents" if record["status"] == "ACTIVE" else "storageMonthlyMillicents"
+        if record["pricing"]:
+            record["pricing"]["billedMonthlyMillicents"] = record["pricing"].get(name)
 
     def delete_service(self, id: str) -> None:
         self._call("delete_service", (id,), lambda: self.service_records.pop(id, None))
@@ -179,7 +191,18 @@ class FakeClient:
     def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
         size = dimensions.model_dump(by_alias=True)
         record = self.service_records[id]
-        self._call("set_scale", (id, tuple(size.values())), lambda: record.update(dimensions=size))
+
+        def change() -> None:
+            record["dimensions"] = size
+            scale = self.setting_records[id]["scale"]
+            names = ("cpuMillicentsPerMonth", "ramMillicentsPerGbMonth", "storageMillicentsPerGbMonth")
+            if record["pricing"] and all(scale.get(name) is not None for name in names):
+                parts = [amount * scale[name] for amount, name in zip(size.values(), names, strict=True)]
+                full = sum(parts) + scale["optionsMillicents"]
+                record["pricing"].update(monthlyMillicents=full, storageMonthlyMillicents=parts[2])
+                self._bill(id)
+
+        self._call("set_scale", (id, tuple(size.values())), change)
 
     def set_command(self, id: str, command: str) -> None:
         deploy = self.setting_records[id]["deploy"]

@@ -847,7 +847,7 @@ def test_suspension_and_resumption_show_what_they_do_to_the_price(client: FakeCl
     assert cost is not None
     assert (cost.as_dict()["monthly_before"], cost.as_dict()["monthly_after"]) == ("10.00", "1.50")
 
-    client.add_service("b", status="SUSPENDED", pricing=RATES)
+    client.add_service("b", status="SUSPENDED", pricing={**RATES, "billedMonthlyMillicents": 1500})
     cost = planned(client, id="b", state="started", max_monthly="10")[0].cost
     assert cost is not None
     assert cost.as_dict()["monthly_change"] == "8.50"

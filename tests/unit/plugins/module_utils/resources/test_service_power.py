@@ -147,14 +147,86 @@ def test_a_restart_wakes_nothing(client: FakeClient, check_mode: bool) -> None:
     assert client.calls == []
 
 
+@pytest.mark.parametrize("state", ["started", "resumed"])
 @pytest.mark.parametrize("check_mode", [True, False])
-def test_a_start_that_wakes_says_what_it_costs(client: FakeClient, check_mode: bool) -> None:
+def test_what_wakes_says_what_it_costs(client: FakeClient, check_mode: bool, state: str) -> None:
     client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
-    task = task_of(SERVICE, client, check_mode, id="s", state="started")
+    task = task_of(SERVICE, client, check_mode, id="s", state=state)
     plan = SERVICE.plan(task)
-    assert [warning for warning in task.warnings if "from 1.50 to 10.00 a month" in warning]
+    (warning,) = task.warnings
+    assert "from 1.50 to 10.00 a month" in warning
     assert plan.cost is not None
     assert plan.cost.as_dict()["monthly_change"] == "8.50"
+
+
+@pytest.mark.parametrize(
+    "size", [{"dimensions": {"cpu_cores": 4}}, {"preset": "large"}], ids=["size", "preset"]
+)
+@pytest.mark.parametrize("state", ["started", "resumed"])
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_what_wakes_with_a_new_size_says_what_both_cost(
+    client: FakeClient, check_mode: bool, state: str, size: dict[str, Any]
+) -> None:
+    """4 x 300 + 4 x 100 + 20 x 3 millicents; the price of the old size is not what it ends at."""
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    client.quote_answer["dimensions"] = {"cpuCores": 4, "ramGb": 4, "storageGb": 20}
+    task = task_of(SERVICE, client, check_mode, id="s", state=state, **size)
+    plan = SERVICE.plan(task)
+    (warning,) = task.warnings
+    assert "from 1.50 to 1.66 a month" in warning
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_after"] == "1.66"
+
+
+def test_a_refusal_to_wake_tells_that_its_price_is_that_of_the_present_size(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state=None, pricing=RATES)
+    for state in ("restarted", "started"):
+        with pytest.raises(Invalid, match=r"to 10\.00 a month at its present size"):
+            done(client, state=state, dimensions={"cpu_cores": 4})
+
+
+def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=[])
+    client.after["resume"] = lambda: client.states.update(s=None)
+    with pytest.raises(WaitEnded, match=r"from 1\.50 to 1\.66 a month"):
+        done(client, state="started", dimensions={"cpu_cores": 4})
+
+
+# --- What is to sleep on --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_start_without_resumption_leaves_what_sleeps_as_it_is(client: FakeClient, check_mode: bool) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    given: dict[str, Any] = {"dimensions": {"cpu_cores": 4}, "command": "serve", "public": True}
+    task = task_of(SERVICE, client, check_mode, id="s", state="started", resume=False, **given)
+    plan = SERVICE.plan(task)
+    assert not plan.changed
+    assert plan.cost is None
+    assert plan.before == plan.after
+    assert plan.result["status"] == "SUSPENDED"
+    assert plan.result["pricing"]["billed_monthly_millicents"] == 1500
+    (warning,) = task.warnings
+    assert "is suspended, and resume is false: it was left as it is, and nothing of it was changed" in warning
+
+
+def test_a_start_without_resumption_starts_what_is_in_service(client: FakeClient) -> None:
+    client.add_service("s", state="stopped")
+    _result, task = done(client, state="started", resume=False)
+    assert client.calls == [("power", "s", "start")]
+    assert task.warnings == []
+
+
+def test_a_start_without_resumption_still_refuses_another_product(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    with pytest.raises(Invalid, match="has product 'nginx', not 'redis'"):
+        done(client, state="started", resume=False, product="redis")
+
+
+def test_to_resume_without_resumption_is_a_contradiction(client: FakeClient) -> None:
+    with pytest.raises(Invalid, match="resume: false contradicts state: resumed"):
+        done(client, state="resumed", resume=False)
+    assert client.calls == []
 
 
 def test_resumed_resumes_and_sends_no_start(client: FakeClient) -> None:
@@ -166,7 +238,7 @@ def test_resumed_resumes_and_sends_no_start(client: FakeClient) -> None:
     assert plan.cost.as_dict()["monthly_after"] == "10.00"
     assert carry_out(plan)["status"] == "ACTIVE"
     assert client.calls == [("resume", "s")]
-    assert task.warnings == []
+    assert len(task.warnings) == 1, "that of the price"
     assert not SERVICE.plan(task).changed, "what is in service stays as it is, stopped or not"
 
 
