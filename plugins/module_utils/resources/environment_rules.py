@@ -28,7 +28,7 @@ def given_variables(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapp
 
     A variable of the play that holds nothing would otherwise remove the whole environment.
 
-    :raises Invalid: when there is no variable and no ``clear``, or both.
+    :raises Invalid: when there is no variable and no ``clear``, or both, or one of the options holds nothing.
     """
     variables, secret = options["variables"], options["secret_variables"]
     if options["clear"]:
@@ -41,6 +41,12 @@ def given_variables(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapp
             "neither variables nor secret_variables holds a variable, and the environment is replaced whole. "
             "Give the variables, or set clear: true to remove them all"
         )
+    for name in ("variables", "secret_variables"):
+        if options[name] is not None and not options[name]:
+            raise Invalid(
+                f"{name} is an empty dictionary, and the environment is replaced whole: every variable that "
+                "is not given is removed. Give the variables, or leave the option out (omit)"
+            )
     return variables or {}, secret or {}
 
 

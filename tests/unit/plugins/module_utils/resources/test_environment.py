@@ -116,6 +116,8 @@ def test_force_writes_always(plain: Platform, folder: Path) -> None:
         ({}, "set clear: true"),
         ({"variables": {}}, "set clear: true"),
         ({"variables": {}, "secret_variables": {}}, "set clear: true"),
+        ({"variables": {}, "secret_variables": {"A": "x"}}, "variables is an empty dictionary"),
+        ({"variables": {"A": "x"}, "secret_variables": {}}, "secret_variables is an empty dictionary"),
         ({"clear": True, "variables": {"A": "x"}}, "variables cannot be given with it"),
         ({"clear": True, "secret_variables": {}}, "secret_variables cannot be given with it"),
     ],
