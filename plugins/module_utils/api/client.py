@@ -9,7 +9,8 @@ Where the specification does not show the answer of a write, the method returns 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
@@ -73,6 +74,21 @@ class Client:
             self._send(route, **ids)
         except NotFound:
             self.carried_out += 1  # by a try whose answer was lost, or by another hand
+
+    @contextmanager
+    def _unless_listed(self, listed: Callable[[], bool]) -> Iterator[None]:
+        """Take a 404 to a deletion for done, unless the list still has the item: a gateway may have sent it.
+
+        Where the list is not found either, the whole service is gone.
+        """
+        try:
+            yield
+        except NotFound as error:
+            with suppress(NotFound):
+                if listed():
+                    message = f"{error.message}, but what was to be deleted is still on the list"
+                    raise UnexpectedAnswer(message) from None
+            self.carried_out += 1
 
     # --- Applications -----------------------------------------------------------------------------
 
@@ -248,7 +264,8 @@ class Client:
 
     def delete_backup(self, id: str, backup_id: str) -> None:
         """Delete a backup."""
-        self._delete(r.BACKUP_DELETE, id=id, backup_id=backup_id)
+        with self._unless_listed(lambda: any(backup.id == backup_id for backup in self.backups(id))):
+            self._send(r.BACKUP_DELETE, id=id, backup_id=backup_id)
 
     def snapshots(self, id: str) -> list[m.Snapshot]:
         """Return the snapshots of a service."""
@@ -264,7 +281,8 @@ class Client:
 
     def delete_snapshot(self, id: str, name: str) -> None:
         """Delete a snapshot."""
-        self._delete(r.SNAPSHOT_DELETE, id=id, name=name)
+        with self._unless_listed(lambda: any(snapshot.name == name for snapshot in self.snapshots(id))):
+            self._send(r.SNAPSHOT_DELETE, id=id, name=name)
 
     # --- Journals, activity, consumption ----------------------------------------------------------
 

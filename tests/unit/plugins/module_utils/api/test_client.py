@@ -256,7 +256,8 @@ ABSENT: list[Callable[[Client], Any]] = [
 
 @pytest.mark.parametrize("call", ABSENT)
 def test_404_means_absent_where_one_item_is_read_or_deleted(call: Callable[[Client], Any]) -> None:
-    assert call(client(NOT_FOUND)[0]) is None
+    """Where a list could still have the item it is looked at; without the service there is no list either."""
+    assert call(client(NOT_FOUND, NOT_FOUND)[0]) is None
 
 
 PRESENT: list[Callable[[Client], Any]] = [
