@@ -24,7 +24,8 @@ options:
   token:
     description:
       - API token. Most routes need one of scope C(FULL); those of applications take C(REGISTRY) too.
-      - Takes precedence over O(token_file). One of the environment does not, where O(token_file) is set.
+      - Mutually exclusive with O(token_file). Where C(module_defaults) set one and the task the other, the
+        task has to leave the default out with C(omit), as they may be of two accounts.
       - If neither is set, the token of the host is used, unless the task names another platform than the
         host's. It is in the variable C(hosted_services_token), in the file of
         C(hosted_services_token_file), or where the host's inventory says that it is. Without these it is the

@@ -218,9 +218,11 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.listing 
 from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
 from ansible_collections.hosted.services.plugins.module_utils.resources.selectors import check_selector
 from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
+    ENVIRONMENT,
     HANDED_ON,
     NOT_HANDED_ON,
     SETTINGS,
+    check_one_token,
     token_in_environment,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names import (
@@ -332,6 +334,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         named = [name for name in HANDED_ON if config.get(name) is not None]
         if len(named) > 1:
             raise ConfigurationError(f"{' and '.join(named)} each name a token; name one of them")
+        if not named and config.get("token") is None:
+            check_one_token("the environment", os.environ, ENVIRONMENT)
         if config.get("token") is not None or named not in (["token_env"], ["token_variable"]):
             return options
         source = str(self.get_option(named[0]))

@@ -81,6 +81,8 @@ def connected(
     from_host = host_token(variables, template) if is_own and not own_token else {}
     if is_own:
         filled.update(host_settings(filled, environment, variables, template))
+    if not own_token and not from_host:
+        check_one_token("the environment", os.environ, ENVIRONMENT)
     foreign = own_url is None and bool(urls) and not own_token and not from_host and foreign_token(urls[0])
     return Connected(
         {**filled, **from_host},
@@ -133,12 +135,31 @@ def the_url(urls: list[str], variables: Mapping[str, Any]) -> str:
 
 
 def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the token, or its file, that the task itself names: as an option, else in its environment."""
+    """Return the token, or its file, that the task itself names: as an option, else in its environment.
+
+    :raises ConfigurationError: when one of these names both.
+    """
+    check_one_token("the task or its module_defaults", arguments, {name: name for name in OWN_TOKENS})
+    if all(arguments.get(name) is None for name in OWN_TOKENS):
+        check_one_token("the environment of the task", environment, ENVIRONMENT)
     for source in (arguments, {name: environment.get(ENVIRONMENT[name]) for name in OWN_TOKENS}):
         for name in OWN_TOKENS:
             if source.get(name) is not None:
                 return {name: source[name]}
     return {}
+
+
+def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Refuse a token and a token file in one place: Ansible does not tell which of them is nearer to a task.
+
+    :raises ConfigurationError: naming both, as they may be of two accounts.
+    """
+    token, file = names["token"], names["token_file"]
+    if settings.get(token) not in (None, "") and settings.get(file) not in (None, ""):
+        raise ConfigurationError(
+            f"{place} has both {token} and {file}, which may be of two accounts; leave one of them. What is "
+            "set once for many tasks or an outer block has to be of the same kind as what replaces it"
+        )
 
 
 def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, Any]:

@@ -204,6 +204,37 @@ def test_what_cannot_be_told_is_refused(in_process: bool, case: str, pair: Pair)
     assert message in run["Act"].message
 
 
+DEFAULTS = "module_defaults: {group/hosted.services.all: {token: TOKEN}}"
+IN_BLOCK = "environment: {HOSTED_SERVICES_TOKEN: TOKEN}"
+IN_TASK = "environment: {HOSTED_SERVICES_TOKEN_FILE: /other}"
+TWO_TOKENS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "a default and an option": (asking(token_file="/other"), DEFAULTS, {}),
+    "two environments": (f"{ASK}\n      {IN_TASK}", IN_BLOCK, {}),
+    "the environment": (ASK, "", {"HOSTED_SERVICES_TOKEN_FILE": "/other"}),
+}
+
+
+@pytest.mark.parametrize("case", TWO_TOKENS)
+@BOTH_WAYS
+def test_a_token_and_a_file_in_one_place_are_refused(in_process: bool, case: str, pair: Pair) -> None:
+    """They may be of two accounts, and which of them is nearer cannot be seen. None is taken."""
+    task, keywords, env = TWO_TOKENS[case]
+    keywords = f"  {keywords}\n".replace("TOKEN}", f"{EAST}}}") if keywords else ""
+    run = pair.run(task, in_process=in_process, keywords=keywords, env=env)
+    assert pair.asked == ""
+    assert "which may be of two accounts; leave one of them" in run["Act"].message
+    assert EAST not in run["Act"].message
+
+
+@BOTH_WAYS
+def test_a_token_of_a_default_can_be_left_out(in_process: bool, pair: Pair) -> None:
+    (pair.ansible.folder / "token").write_text(WEST)
+    keywords = f"  module_defaults: {{group/hosted.services.all: {{token: {EAST}}}}}\n"
+    task = asking(token_file="{{ playbook_dir }}/token", token="{{ omit }}")
+    pair.run(task, in_process=in_process, keywords=keywords).succeed()
+    assert pair.asked == "west by its own"
+
+
 @pytest.mark.parametrize("option", ["base_url", "token", "token_file"])
 @BOTH_WAYS
 def test_a_connection_of_nothing_is_refused(in_process: bool, option: str, pair: Pair) -> None:
@@ -411,6 +442,14 @@ def test_one_service_through_two_filters_is_one_host(files: Files) -> None:
     run = files.delete("one:&two").succeed()
     assert files.deleted == ["east"]
     assert "WARNING" not in run.output
+
+
+def test_an_inventory_refuses_a_token_and_a_file_of_the_environment(files: Files) -> None:
+    files.write("east", token_env=None)
+    env = {"HOSTED_SERVICES_TOKEN": EAST, "HOSTED_SERVICES_TOKEN_FILE": "/other"}
+    run = files.delete("all", env=env)
+    assert files.deleted == [] and not files.sandboxes["east"].journal()
+    assert "which may be of two accounts; leave one of them" in " ".join(run.output.split())
 
 
 def test_one_service_by_two_tokens_is_refused(files: Files) -> None:
