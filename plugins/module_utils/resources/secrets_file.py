@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import stat
 import tempfile
 import time
@@ -216,7 +217,8 @@ def write_private(path: str, content: dict[str, Any]) -> None:
             file.flush()
             os.fsync(file.fileno())
         if os.path.exists(path):
-            os.replace(path, f"{path}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.{os.getpid()}~")
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
+            os.replace(path, f"{path}.{stamp}.{secrets.token_hex(4)}~")
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -74,6 +74,15 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
     assert not Path("/dev/null").is_file()
 
 
+def test_nothing_is_lost_when_many_are_kept_in_one_file(tmp_path: Path) -> None:
+    """As the items of a loop with one ``secrets_dest`` are, in the same second and the same process."""
+    path = tmp_path / "mine.json"
+    for number in range(5):
+        secrets_file.write_private(str(path), {"number": number})
+    found = [json.loads(file.read_text())["number"] for file in tmp_path.glob("mine.json*")]
+    assert sorted(found) == list(range(5))
+
+
 def test_a_file_that_is_there_is_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text("older")
