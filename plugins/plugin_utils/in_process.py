@@ -48,7 +48,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.controll
     HOME_VARIABLE,
     PLAYBOOK_FOLDER,
 )
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import SERVICE_ID, Resource
 from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
     ENVIRONMENT,
     URL,
@@ -67,6 +67,8 @@ rehearse()  # here, as Ansible loads an action before it forks, and nothing but 
 WATCHED = sys.stdout.isatty()
 """Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
 SECONDS_BETWEEN_PROGRESS = 10.0
+NAMES_A_SERVICE = frozenset({"name", "service", "services"})
+"""Options that take the name of a service; ``name`` does so in the modules on services alone."""
 KEPT_TRANSPORT = "_hosted_services_transport"
 """Where a worker keeps its transport: on the one object that the items of a loop share and no fork shares."""
 
@@ -255,6 +257,7 @@ def with_host_variables(
 
     :raises ConfigurationError: when the variables of the host contradict each other, or lead to nothing.
     """
+    check_own_name(resource, arguments, variables)
     from_host = {}
     if variables.get("inventory_hostname") not in constants.LOCALHOST and resource.works_on_host(arguments):
         from_host = first_values(resource.host_options, variables, template)
@@ -265,6 +268,26 @@ def with_host_variables(
     if completed.same_platform:
         return replace(completed, arguments={**from_host, **completed.arguments})
     return completed
+
+
+def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
+    """Refuse the name of a host in place of that of its service, where an inventory had to change the name.
+
+    An order by that name would double each service of the play, and a deletion would find nothing.
+
+    :raises ConfigurationError: naming both.
+    """
+    host, service = variables.get("inventory_hostname"), variables.get("hosted_name")
+    if SERVICE_ID not in variables or service in (None, host):
+        return
+    for option in NAMES_A_SERVICE & arguments.keys():
+        given = arguments[option]
+        applies = option != "name" or resource.name in ("service", "service_info")
+        if applies and host in (given if isinstance(given, list) else [given]):
+            raise ConfigurationError(
+                f"{option} is {host!r}, the name of the host in the inventory; its service is named "
+                f"{service!r}. Name the service by its id, {SERVICE_ID}, or leave the option out"
+            )
 
 
 def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:

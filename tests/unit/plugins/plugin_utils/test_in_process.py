@@ -6,13 +6,19 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
 
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.plugin_utils.in_process import (
+    check_own_name,
     paced,
     pause,
     with_host_variables,
@@ -75,3 +81,25 @@ def test_the_pace_is_a_number_of_seconds() -> None:
     for wrong in ("often", -1, None, "nan", "inf"):
         with pytest.raises(AnsibleError, match="hosted_progress_interval"):
             pause(wrong)
+
+
+@pytest.mark.parametrize(
+    ("resource", "arguments", "refused"),
+    [
+        (SERVICE, {"name": "db_6a88", "state": "absent"}, True),
+        (BACKUP, {"services": ["web", "db_6a88"], "name": "nightly"}, True),
+        (BACKUP, {"service": "db_6a88", "name": "nightly"}, True),
+        (BACKUP, {"service": "db", "name": "db_6a88"}, False),
+        (SERVICE, {"name": "db"}, False),
+        (SERVICE, {"id": "6a88-1"}, False),
+    ],
+)
+def test_the_name_of_a_host_is_not_taken_for_that_of_its_service(
+    resource: Resource, arguments: dict[str, Any], refused: bool
+) -> None:
+    """An inventory changes names that it has twice; an order by the new one would double the service."""
+    host = {"inventory_hostname": "db_6a88", "hosted_name": "db", "hosted_service_id": "6a88-1"}
+    with pytest.raises(ConfigurationError, match="its service is named 'db'") if refused else nullcontext():
+        check_own_name(resource, arguments, host)
+    check_own_name(resource, arguments, {**host, "inventory_hostname": "db"})
+    check_own_name(resource, arguments, {"inventory_hostname": "db_6a88"})
