@@ -46,19 +46,36 @@ def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> 
     """Forecast the rates of a size from those of the node.
 
     How the storage rate is made up is not shown. It is forecast only where the disk at the node's rate gives
-    the one of now, so that it is seen to hold no other part.
+    the one of now, so that it is seen to hold no other part. So is the full rate, where the total of now is
+    told: there may be a discount or a minimum price.
     """
-    cpu, ram = scale.cpu_millicents_per_month, scale.ram_millicents_per_gb_month
     storage = scale.storage_millicents_per_gb_month
     if storage is None:
         return Rates(None, None)
-    full = None
-    if cpu is not None and ram is not None:
-        amount = target["cpu_cores"] * cpu + target["ram_gb"] * ram + target["storage_gb"] * storage
-        full = from_millicents(amount + (scale.options_millicents or 0))
+    now = {"cpu_cores": scale.cpu_cores, "ram_gb": scale.ram_gb, "storage_gb": scale.storage_gb}
+    total = scale.monthly_millicents
+    amount = millicents_of(scale, target)
+    if total is not None and millicents_of(scale, now) not in (None, total):
+        amount = None
+    full = None if amount is None else from_millicents(amount)
     disk = (service.dimensions or Dimensions()).storage_gb
     explained = disk is not None and rates_of(service).storage == from_millicents(disk * storage)
     return Rates(full, from_millicents(target["storage_gb"] * storage) if explained else None)
+
+
+def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
+    """Return what a size comes to at the rates of its node; ``None`` where a part or a rate is not told."""
+    parts = (
+        (size["cpu_cores"], scale.cpu_millicents_per_month),
+        (size["ram_gb"], scale.ram_millicents_per_gb_month),
+        (size["storage_gb"], scale.storage_millicents_per_gb_month),
+    )
+    amount = scale.options_millicents or 0
+    for number, rate in parts:
+        if number is None or rate is None:
+            return None
+        amount += number * rate
+    return amount
 
 
 def cost_of(service: Service, after: Decimal | None) -> Cost:

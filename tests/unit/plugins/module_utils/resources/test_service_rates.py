@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
@@ -160,3 +161,16 @@ def test_what_cannot_be_compared_is_not(client: FakeClient, how: str) -> None:
     carry_out(plan)
     assert task.warnings == []
     assert "cost" not in task.facts
+
+
+# --- Rates that do not add up ---------------------------------------------------------------------------
+
+
+def test_rates_that_do_not_make_up_the_total_of_now_give_no_price(client: FakeClient) -> None:
+    """There may be a discount or a minimum price, which the platform does not show."""
+    client.setting_records["s"]["scale"]["monthlyMillicents"] = 1060
+    assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", "1.46")
+    client.setting_records["s"]["scale"]["monthlyMillicents"] = 2060
+    assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", None)
+    with pytest.raises(Invalid, match=r"the price of the new size .* is not known, so max_monthly"):
+        planned(client, dimensions={"ram_gb": 8}, max_monthly="5")
