@@ -121,9 +121,9 @@ notes:
   - "Host variables without a prefix, for the tasks and lookups on the host: C(hosted_url) is the address of the platform and
     C(hosted_service_id) the id of the service. C(hosted_token_file), C(hosted_token_env) or C(hosted_token_variable) says
     where the token is, when the file of the inventory does so by O(token_file), O(token_env) or O(token_variable).
-    C(hosted_token_handed_on) is V(false) when the file holds a O(token) and does not say where tasks find one. Other options
-    of the connection in the file, O(timeout) and O(retries) excepted, are in variables such as
-    C(hosted_services_auth_header)."
+    C(hosted_token_handed_on) is V(false) when the file holds a O(token) that is not the one of the environment, and does not
+    say where tasks find it; they refuse the token of the environment then. Other options of the connection in the file,
+    O(timeout) and O(retries) excepted, are in variables such as C(hosted_services_auth_header)."
   - When several services would have one host name, a warning tells how their hosts are called instead.
   - A filter, that is O(projects), O(families), O(statuses) or O(names), may be a template. One that is written and holds
     nothing is an error, as it would let everything through.
@@ -359,7 +359,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         for name, variable in HANDED_ON.items():
             if config.get(name) is not None:
                 return {**found, variable: options.get(name) or str(self.get_option(name))}
-        return {**found, NOT_HANDED_ON: False} if config.get("token") is not None else found
+        is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
+        return {**found, NOT_HANDED_ON: False} if is_own else found
 
     def _wanted(self) -> Wanted:
         return Wanted(

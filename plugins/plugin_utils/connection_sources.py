@@ -82,6 +82,7 @@ def connected(
     if is_own:
         filled.update(host_settings(filled, environment, variables, template))
     if not own_token and not from_host:
+        check_same_account(is_own, variables)
         check_one_token("the environment", os.environ, ENVIRONMENT)
     foreign = own_url is None and bool(urls) and not own_token and not from_host and foreign_token(urls[0])
     return Connected(
@@ -147,6 +148,19 @@ def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) 
             if source.get(name) is not None:
                 return {name: source[name]}
     return {}
+
+
+def check_same_account(is_own: bool, variables: Mapping[str, Any]) -> None:
+    """Refuse the environment's token on a host that its inventory has by another one: of another account.
+
+    :raises ConfigurationError: saying where the token can be named.
+    """
+    if is_own and variables.get(NOT_HANDED_ON) is False:
+        raise ConfigurationError(
+            f"the inventory has {variables.get('inventory_hostname')} by a token of its own, which it does "
+            "not hand on and which is not that of the environment. Name it with token_env, token_file or "
+            "token_variable in the inventory file, or on the task"
+        )
 
 
 def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
@@ -247,7 +261,7 @@ def elsewhere(
     used = plain_url(filled.get("base_url") or os.environ.get(ENVIRONMENT["base_url"]))
     if used != url:
         return f"the inventory has {host} from {url}, and the task asked {used}"
-    if own_token or (not from_host and variables.get(NOT_HANDED_ON) is False):
+    if own_token:
         return f"the inventory has {host} by another token than the task used, which may be another account's"
     return ""
 

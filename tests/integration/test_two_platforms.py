@@ -295,6 +295,18 @@ def absent(pair: Pair, in_process: bool, **options: Any) -> list[str]:
 
 
 @BOTH_WAYS
+def test_the_token_of_the_environment_is_not_for_a_host_of_another_account(
+    in_process: bool, pair: Pair
+) -> None:
+    """Its inventory holds a token of its own, and says to nobody where to find it."""
+    pair.variables["hosted_token_handed_on"] = False
+    run = pair.run("hosted.services.service: {name: web, state: stopped}", in_process=in_process)
+    assert run["Act"].outcome == "failed"
+    assert "the inventory has web by a token of its own" in run["Act"].message
+    assert pair.asked == ""
+
+
+@BOTH_WAYS
 def test_deleting_on_another_platform_than_the_hosts_is_told(in_process: bool, pair: Pair) -> None:
     pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
     (warning,) = absent(pair, in_process, base_url=pair.east.base_url)
