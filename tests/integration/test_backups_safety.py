@@ -220,6 +220,19 @@ def test_a_foreign_file_in_the_way_is_not_overwritten(machine: BackupMachine, na
     assert contents(machine) == foreign
 
 
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_the_schedules_of_another_installation_stay(machine: BackupMachine, state: str) -> None:
+    """One with plans in another folder, for another account say, has schedules of its own there."""
+    machine.install(NIGHTLY).succeed()
+    before = contents(machine)
+    other = str(machine.folder / "other")
+    run = machine.install({**NIGHTLY, "name": "weekly"}, backups_config_dir=other, backups_state=state)
+    assert run.rc != 0
+    assert "is that of another installation" in run.stdout and str(machine.folder / "etc") in run.stdout
+    assert contents(machine) == before
+    assert not Path(other).exists()
+
+
 def test_a_foreign_link_in_the_way_is_not_followed(machine: BackupMachine) -> None:
     """What it leads to is somebody else's."""
     machine.install(NIGHTLY).succeed()
