@@ -411,7 +411,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         }
         named = host_names(wanted, taken)
         hosts = {host: (variables(services[id]), groups[id]) for id, host in named.items()}
-        self._check_other_sources({host: found for host, (found, _) in hosts.items()})
+        self._check_other_sources({host: found for host, (found, _groups) in hosts.items()})
         for group in sorted(set(chain(*groups.values()))):
             inventory.add_group(group)
         for host, (found, its_groups) in sorted(hosts.items()):

@@ -78,7 +78,7 @@ PLAY = r"""
           - mixed is not search((7 * 191) | string)
         quiet: true
     - name: Make a project of such a name
-      hosted.services.project: {name: "{{ picked[:40] }}"}
+      hosted.services.project: {name: "{{ picked[:39] }}"}
       diff: true
       ignore_errors: true
     - name: Ask for what is not there

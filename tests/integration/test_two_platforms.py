@@ -377,7 +377,7 @@ class Files:
             for place, sandbox in self.sandboxes.items()
         }
         assert all(id == self.ids[place] for place, ids in paths.items() for id in ids), paths
-        return sorted(place for place, ids in paths.items() for _ in ids)
+        return sorted(place for place, ids in paths.items() for _id in ids)
 
 
 def service_in(project: str) -> dict[str, Any]:
