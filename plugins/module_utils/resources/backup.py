@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 from ..api.models import Backup, Service
 from .copies import BACKUPS
 from .copy_resources import CopyResource, copy_options, result_of
-from .lookup import foresee
+from .lookup import foresee, label
 from .many_services import PlanOne
-from .on_service import label
 from .plan import Plan, Step, Task
 from .problems import Ambiguous, Invalid, Missing, WaitEnded
 from .restore_watch import Sight, look, quiet_seconds, see_through, warn_unseen

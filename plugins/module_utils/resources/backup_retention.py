@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from ..api.models import Service
 from .copies import BACKUPS, KINDS, delete_copy, read_copies
+from .lookup import label
 from .many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
-from .on_service import label
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid
 from .retention import BUCKETS, Decision, Policy, check_brake, plan_retention, read_policy

@@ -10,13 +10,15 @@ Everything of it is in ``hosted_services`` inside Ansible's home: ``environments
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
@@ -28,6 +30,18 @@ def collection_folder(name: str) -> str:
     """Return the path of a folder of the collection inside Ansible's home. It may not exist yet."""
     home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
+
+
+def normalized(base_url: str) -> str:
+    """Return an address so that two ways to write it name the same platform."""
+    parts = urlsplit(base_url.rstrip("/"))
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"
+
+
+def key_of(base_url: str | None, subject: str) -> str:
+    """Return the name of what is kept about a subject on the platform at this address, fit for a file."""
+    text = f"{normalized(base_url or '')}\n{subject}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 @contextmanager
@@ -59,16 +73,31 @@ def is_taken(handle: int) -> bool:
     return True
 
 
-def write_json(path: str, content: Mapping[str, Any]) -> None:
-    """Write JSON for the owner alone, whole or not at all. The folder has to be there."""
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path))  # created with mode 0600
+@contextmanager
+def whole_file(path: str) -> Iterator[TextIO]:
+    """Open a file for its owner alone, which takes the place of ``path`` once it is whole, or never.
+
+    The folder has to be there. Line ends are written as they are given.
+    """
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))  # created with mode 0600
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+            write_out(file)
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def write_out(file: TextIO) -> None:
+    """Have what was written on the disk, so that a full one is noticed here."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def write_json(path: str, content: Mapping[str, Any]) -> None:
+    """Write JSON for the owner alone, whole or not at all. The folder has to be there."""
+    with whole_file(path) as file:
+        json.dump(content, file, indent=2)

@@ -9,12 +9,12 @@ import csv
 import io
 import os
 import re
-import tempfile
 import time
 from typing import Any, ClassVar
 
 from ..api.errors import HostedError, OpenOutcome, Refused, ServerFailure, UnexpectedAnswer
 from ..api.models import QueryResult
+from .controller_state import whole_file
 from .database import as_table, column_names, inventory_of
 from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
@@ -232,13 +232,8 @@ def write_whole(path: str, text: str) -> None:
 
     :raises HostedError: when that fails.
     """
-    temporary: str | None = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        with whole_file(path) as file:
             file.write(text)
-        os.replace(temporary, path)
     except OSError as error:
-        if temporary is not None:
-            os.unlink(temporary)
         raise HostedError(f"csv_dest {path!r} could not be written: {error}") from None

@@ -12,7 +12,7 @@ from typing import Any
 from ..api.client import FILES_PER_DELETE, Client
 from ..api.errors import NotFound, Refused
 from ..api.models import FileEntry, Service
-from .on_service import label
+from .lookup import label
 from .plan import Task
 from .problems import Invalid, Missing
 from .waiting import act

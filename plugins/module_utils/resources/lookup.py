@@ -188,7 +188,7 @@ def service_meant(
     found = next((service for service in everything if service.id == wanted), None)
     if found is not None and all(service.id != found.id for service in fitting):
         raise Invalid(
-            f"{describe_service(found)} is in another project or of another family than the task says; "
+            f"{label(found)} is in another project or of another family than the task says; "
             "nothing was done. Correct project and family, or leave them out where the id is enough"
         )
     found = found or only_service(named(fitting, wanted, None), wanted)
@@ -202,9 +202,9 @@ def service_meant(
     return found
 
 
-def describe_service(service: Named) -> str:
-    """Return name and id of a service, as messages cite them."""
-    return f"service {service.name!r} ({service.id})"
+def label(service: Named) -> str:
+    """Return name and id, as messages cite them; the name alone of one that is still to be created."""
+    return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 
 
 def check_agrees(service: Service, options: Mapping[str, Any], projects: Sequence[Project]) -> None:
@@ -225,7 +225,7 @@ def check_agrees(service: Service, options: Mapping[str, Any], projects: Sequenc
 def contradiction(service: Service, option: str, wanted: str | None, known: str | None) -> str:
     """Say that an id and another option name different services."""
     return (
-        f"the id is that of {describe_service(service)} with {option} {known!r}, but the task says {option} "
+        f"the id is that of {label(service)} with {option} {known!r}, but the task says {option} "
         f"{wanted!r}; nothing was done. Correct the id or the {option}, or leave the {option} out"
     )
 

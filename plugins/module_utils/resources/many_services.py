@@ -15,8 +15,8 @@ from ..api.errors import OF_A_CALL, HostedError
 from ..api.models import Project, Service, ServiceSummary
 from .foreseen import foreseen_service
 from .listing import services_of
-from .lookup import DELETING, in_project, service_meant, the_project, whereabouts
-from .on_service import check_offers, label, service_of_id
+from .lookup import DELETING, in_project, label, service_meant, the_project, whereabouts
+from .on_service import check_offers, service_of_id
 from .plan import SERVICE_ID, Plan, Step, Task, noting
 from .problems import Invalid, Missing
 from .service import FAMILIES

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..api.models import Project, Service, SftpAccess
 from .foreseen import foreseen_service
-from .lookup import Named, check_agrees, find_project, in_project, named, service_meant, whereabouts
+from .lookup import check_agrees, find_project, in_project, label, named, service_meant, whereabouts
 from .plan import SERVICE_ID, Task
 from .problems import Invalid, Missing
 from .service import FAMILIES
@@ -82,11 +82,6 @@ def service_of_id(task: Task, id: str, project: Project | None) -> Service:
     service = read_service(task, id)
     check_agrees(service, {"family": task.options["family"]}, [project] if project else [])
     return service
-
-
-def label(service: Named) -> str:
-    """Return name and id, as messages cite them; the name alone of one that is still to be created."""
-    return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 
 
 def check_offers(service: Service, capability: str, what: str) -> None:

@@ -26,7 +26,6 @@ never put a value of a setting there, because a command or a variable may hold a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -34,9 +33,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from .controller_state import collection_folder, locked, write_json
+from .controller_state import collection_folder, key_of, locked, write_json
 from .problems import Invalid
 
 ENVIRONMENT = "environment"
@@ -73,9 +71,7 @@ class Pending:
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, id: str) -> Pending:
         """Return the record of the service with this id on the platform at this address."""
-        key = f"{normalized(base_url or '')}\n{id}"
-        name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        return cls(os.path.join(pending_folder(state_dir), f"{name}.json"), id)
+        return cls(os.path.join(pending_folder(state_dir), f"{key_of(base_url, id)}.json"), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, by kind. A damaged record holds nothing."""
@@ -128,9 +124,3 @@ class Pending:
                 f"the record of changes that are not in effect yet cannot be kept in {folder!r}: "
                 f"{error.strerror or error}. Make it writable, or set home in ansible.cfg or ANSIBLE_HOME"
             ) from None
-
-
-def normalized(base_url: str) -> str:
-    """Return an address so that two ways to write it name the same platform."""
-    parts = urlsplit(base_url.rstrip("/"))
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"

@@ -22,12 +22,12 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..api.errors import ConfigurationError, NotSent, Refused
-from .controller_state import collection_folder
+from .controller_state import collection_folder, whole_file, write_out
 from .plan import Task
 from .problems import Invalid
 from .unkept import FOLDER, Note
@@ -208,19 +208,10 @@ class Kept:
 
 def write_private(path: str, content: dict[str, Any]) -> None:
     """Write JSON for the owner alone, whole or not at all. A file that is there is put aside."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder)  # created with mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=2, ensure_ascii=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
+    with whole_file(path) as file:
+        json.dump(content, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+        write_out(file)  # before the file that is there goes
         if os.path.exists(path):
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
             os.replace(path, f"{path}.{stamp}.{secrets.token_hex(4)}~")
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise

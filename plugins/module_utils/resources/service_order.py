@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,11 +13,10 @@ from typing import Any
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
-from .controller_state import collection_folder, locked
+from .controller_state import collection_folder, key_of, locked
 from .lookup import close_name, find_services, named, only_service, whereabouts
 from .money import Cost, exact, from_cents, from_millicents, read_amount, shown
 from .namesakes import alike
-from .pending import normalized
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
@@ -206,8 +204,7 @@ class Ordering:
 
         :raises Invalid: when another task does not get done with an order of this name.
         """
-        address = normalized(self.task.options.get("base_url") or "")
-        name = hashlib.blake2b(f"{address}\n{self.name}".encode(), digest_size=16).hexdigest()
+        name = key_of(self.task.options.get("base_url"), self.name)
         with ExitStack() as held:
             try:
                 held.enter_context(locked(os.path.join(collection_folder(LOCKS), name), LONGEST_ORDER))

@@ -13,9 +13,9 @@ from ..api.errors import OpenOutcome
 from ..api.models import Service, Snapshot
 from .copies import SNAPSHOTS
 from .copy_resources import CopyResource, copy_options, result_of
-from .lookup import foresee
+from .lookup import foresee, label
 from .many_services import PlanOne
-from .on_service import check_offers, label
+from .on_service import check_offers
 from .plan import Plan, Step, Task
 from .problems import Invalid, Missing, OutcomeUnknown
 from .restore_watch import Sight, look, see_through, warn_unseen

@@ -9,7 +9,6 @@ leaves a service whose secrets nobody has. The note is written before the call, 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -18,8 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import collection_folder, write_json
-from .pending import normalized
+from .controller_state import collection_folder, key_of, normalized, write_json
 from .plan import Task
 
 FOLDER = "secrets"
@@ -51,7 +49,7 @@ class Note:
     def of(cls, base_url: str | None, subject: str) -> Note:
         """Return a note to leave, under a name of its own."""
         endpoint = normalized(base_url or "")
-        name = f"{key_of(endpoint, subject)}-{secrets.token_hex(4)}.json"
+        name = f"{key_of(base_url, subject)}-{secrets.token_hex(4)}.json"
         return cls(os.path.join(folder(), name), endpoint, subject)
 
     @property
@@ -81,15 +79,9 @@ def folder() -> str:
     return os.path.join(collection_folder(FOLDER), NOTES)
 
 
-def key_of(endpoint: str, subject: str) -> str:
-    """Return what the names of all notes on a subject begin with."""
-    text = f"{endpoint}\n{subject}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
-
-
 def found(task: Task, subject: str) -> list[str]:
     """Return the paths of the notes on a subject."""
-    key = key_of(normalized(task.options.get("base_url") or ""), subject)
+    key = key_of(task.options.get("base_url"), subject)
     try:
         names = sorted(os.listdir(folder()))
     except OSError:
