@@ -84,7 +84,6 @@ options:
 requirements:
   - requests
   - pydantic >= 2
-  - tenacity
   - cryptography
   - PyYAML
 notes:
@@ -190,7 +189,6 @@ options:
 requirements:
   - requests
   - pydantic >= 2
-  - tenacity
   - cryptography
   - PyYAML
 """

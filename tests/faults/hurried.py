@@ -30,9 +30,6 @@ from typing import Any, TypeVar
 from unittest import mock
 from urllib.parse import urlsplit
 
-import tenacity
-import tenacity.nap
-
 from ansible_collections.hosted.services.plugins.module_utils import resources
 from ansible_collections.hosted.services.plugins.module_utils.api import transport
 from ansible_collections.hosted.services.plugins.module_utils.api import wire as wires
@@ -210,10 +207,10 @@ def elsewhere(url: str) -> str:
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
-    """Return all modules that look at the clock or wait, the collection's own and those of its library."""
+    """Return all modules that look at the clock or wait."""
     ours = [found.name for found in pkgutil.iter_modules(resources.__path__, f"{resources.__name__}.")]
     api = [name for name in sys.modules if name.startswith(f"{PACKAGE}.api.")]
-    return (*(importlib.import_module(name) for name in [*ours, *api]), tenacity, tenacity.nap)
+    return tuple(importlib.import_module(name) for name in [*ours, *api])
 
 
 @contextmanager

@@ -50,12 +50,6 @@ except ImportError:
     MISSING.append("requests")
 
 try:
-    import tenacity
-except ImportError:
-    tenacity = None  # type: ignore[assignment]
-    MISSING.append("tenacity")
-
-try:
     from cryptography.hazmat.primitives.asymmetric import rsa
     from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 except ImportError:
@@ -78,7 +72,6 @@ __all__ = [
     "require",
     "require_for",
     "rsa",
-    "tenacity",
     "to_camel",
     "to_snake",
     "urllib3",

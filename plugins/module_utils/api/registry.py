@@ -10,10 +10,12 @@ pay.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from .backoff import backoff
 from .connection import is_loopback
 from .errors import (
     ConfigurationError,
@@ -26,7 +28,7 @@ from .errors import (
     ServerFailure,
     UnexpectedAnswer,
 )
-from .libraries import requests, require_for, tenacity
+from .libraries import requests, require_for
 from .models import RegistryCredentials
 from .text import Redactor, clean
 from .wire import is_connection_failure, root_reason
@@ -188,14 +190,12 @@ class Repository:
 
     def _again(self, call: Callable[[], T]) -> T:
         """Make a call, again after a failure: all of them can be made twice."""
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type((NotSent, OpenOutcome)),
-            stop=tenacity.stop_after_attempt(TRIES),
-            wait=tenacity.wait_random_exponential(multiplier=0.25, max=10),
-            reraise=True,
-        )
-        answer: T = retrying(lambda: self._attempt(call))
-        return answer
+        for failures in range(1, TRIES):
+            try:
+                return self._attempt(call)
+            except (NotSent, OpenOutcome):
+                time.sleep(backoff(failures))
+        return self._attempt(call)
 
     def _attempt(self, call: Callable[[], T]) -> T:
         """Make a call once, with the errors of the libraries in our words."""

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import quote
 
 from . import errors
+from .backoff import backoff
 from .connection import Connection
-from .libraries import tenacity
 from .routes import NotShown, Route, Scope
 from .text import Redactor, clean
 from .wire import Exchanger, Reply, Request, Wire
@@ -103,32 +103,18 @@ class Transport:
                 left = min(left, allowed / 2)
             return self._attempt(route, url, query, body, max(left, 0.001))
 
-        try:
-            return attempt()  # most calls succeed, and should not pay for what only failures need
-        except errors.HostedError as error:
-            if not may_send_again(error, route):
-                raise
-            return self._send_again(attempt, error, route, deadline - time.monotonic())
-
-    def _send_again(
-        self, attempt: Callable[[], Any], failure: errors.HostedError, route: Route[Any], seconds: float
-    ) -> Any:
-        """Go on after a first failure, with growing pauses, for as long as there are tries and time left."""
-        failures = [failure]
-
-        def next_attempt() -> Any:
-            if failures:
-                raise failures.pop()
-            return attempt()
-
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(lambda error: may_send_again(error, route)),
-            stop=tenacity.stop_after_attempt(self.connection.retries + 1)
-            | tenacity.stop_before_delay(seconds),
-            wait=wait_before_retry,
-            reraise=True,
-        )
-        return retrying(next_attempt)
+        failures = 0
+        while True:
+            try:
+                return attempt()
+            except errors.HostedError as error:
+                failures += 1
+                if failures > self.connection.retries or not may_send_again(error, route):
+                    raise
+                pause = pause_before_retry(error, failures)
+                if time.monotonic() + pause >= deadline:
+                    raise
+            time.sleep(pause)
 
     def _attempt(self, route: Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
         begun = time.monotonic()
@@ -183,11 +169,11 @@ def may_send_again(error: BaseException, route: Route[Any]) -> bool:
     return isinstance(error, errors.NotSent)
 
 
-def wait_before_retry(state: Any) -> float:
-    """Return the pause before the next try: what the server asked for, else a random one that grows."""
-    asked = getattr(state.outcome.exception(), "retry_after", None)
-    backoff: float = tenacity.wait_random_exponential(multiplier=0.25, max=10)(state)
-    return backoff if asked is None else min(asked, MAX_RETRY_AFTER) + min(backoff, 1)
+def pause_before_retry(error: errors.HostedError, failures: int) -> float:
+    """Return the seconds before the next try: what the server asked for, else a random time that grows."""
+    asked: float | None = getattr(error, "retry_after", None)
+    pause = backoff(failures)
+    return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
 
 
 def retry_after_seconds(value: str | None) -> float | None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
-from ..api.libraries import tenacity
 from .plan import Task
 from .problems import Ambiguous, OutcomeUnknown, WaitEnded
 
@@ -49,36 +48,20 @@ def wait_until(
     :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
     """
     timeout, interval = task.options["wait_timeout"], task.options["wait_interval"]
-    begun = time.monotonic()
-    last = ""
-
-    def look() -> T:
-        nonlocal last
-        value = read()
-        if not done(value):
-            last = describe(value)
-            task.progress(f"waiting for {goal}: {last}, {time.monotonic() - begun:.0f} s")
-            raise tenacity.TryAgain
-        return value
-
     interval = max(interval, FIRST_PAUSE)
-    grow = tenacity.wait_exponential(multiplier=FIRST_PAUSE, max=interval)
-
-    def pause(state: Any) -> float:
-        left = begun + timeout - time.monotonic()  # the last look is at the very end, not an interval before
-        seconds: float = min(grow(state), longest_pause() if longest_pause else interval, max(left, 0))
-        return seconds
-
-    retrying = tenacity.Retrying(
-        stop=tenacity.stop_after_delay(timeout), wait=pause, retry=tenacity.retry_never
-    )
-    try:
-        return retrying(look)
-    except tenacity.RetryError:
-        raise WaitEnded(
-            f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
-            "Raise wait_timeout to wait longer; nothing that was begun is undone"
-        ) from None
+    begun, pause = time.monotonic(), FIRST_PAUSE
+    while not done(value := read()):
+        last, took = describe(value), time.monotonic() - begun
+        task.progress(f"waiting for {goal}: {last}, {took:.0f} s")
+        if took >= timeout:
+            raise WaitEnded(
+                f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
+                "Raise wait_timeout to wait longer; nothing that was begun is undone"
+            )
+        longest = longest_pause() if longest_pause else interval
+        time.sleep(min(pause, longest, timeout - took))  # the last look is at the very end
+        pause = min(2 * pause, interval)
+    return value
 
 
 @dataclass

@@ -377,10 +377,10 @@ def test_a_password_in_the_url_is_not_in_the_invocation() -> None:
 
 
 def test_missing_libraries_are_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "MISSING", ["pydantic>=2", "tenacity"])
+    monkeypatch.setattr(libraries, "MISSING", ["pydantic>=2", "requests"])
     result = run(lambda task: Plan(result=None))
     assert result["failed"] is True
-    assert result["msg"].endswith("-m pip install 'pydantic>=2' 'tenacity'")
+    assert result["msg"].endswith("-m pip install 'pydantic>=2' 'requests'")
     assert "\n" not in result["msg"]
 
 

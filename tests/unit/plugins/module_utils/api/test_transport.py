@@ -173,7 +173,7 @@ def connect(
     path = request.getfixturevalue("keeper") if kept else ""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "NETRC"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(transport, "wait_before_retry", lambda state: 0.0)
+    monkeypatch.setattr(transport, "pause_before_retry", lambda error, failures: 0.0)
     opened: list[Transport] = []
 
     def connect(**settings: Any) -> Transport:
@@ -359,7 +359,7 @@ def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, conn
 def test_a_pause_beyond_the_deadline_is_not_begun(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "wait_before_retry", lambda state: 3600.0)
+    monkeypatch.setattr(transport, "pause_before_retry", lambda error, failures: 3600.0)
     server.script = [reply(429, {"message": "later"}, Retry_After="3600"), OK]
     error = outcome(connect(), r.Repeat.READ)
     assert isinstance(error, errors.RateLimited)
@@ -399,28 +399,16 @@ def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
     assert transport.retry_after_seconds(header) is None
 
 
-class Attempt:
-    """As much of tenacity's state as the pause depends on."""
-
-    def __init__(self, number: int, error: Exception) -> None:
-        self.attempt_number = number
-        self.outcome = self
-        self.error = error
-
-    def exception(self) -> Exception:
-        return self.error
-
-
 def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:
     for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, transport.MAX_RETRY_AFTER + 1)):
         for number in range(1, 10):
-            pause = transport.wait_before_retry(Attempt(number, errors.RateLimited("x", asked)))
+            pause = transport.pause_before_retry(errors.RateLimited("x", asked), number)
             assert min(asked, transport.MAX_RETRY_AFTER) <= pause <= most
 
 
 def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> None:
     def pauses(number: int) -> list[float]:
-        return [transport.wait_before_retry(Attempt(number, errors.Interrupted("x"))) for _try in range(200)]
+        return [transport.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
 
     assert max(pauses(1)) <= 0.25
     assert 0.25 < max(pauses(5)) <= 4
@@ -434,11 +422,11 @@ def test_what_the_server_asks_for_reaches_the_pause(
 ) -> None:
     asked: list[float | None] = []
 
-    def pause(state: Any) -> float:
-        asked.append(state.outcome.exception().retry_after)
+    def pause(error: errors.HostedError, failures: int) -> float:
+        asked.append(getattr(error, "retry_after", None))
         return 0.0
 
-    monkeypatch.setattr(transport, "wait_before_retry", pause)
+    monkeypatch.setattr(transport, "pause_before_retry", pause)
     server.script = [reply(status, {}, Retry_After="2"), reply(status, {}), OK]
     connect().send(r.WHOAMI, {})
     assert asked == [2.0, None]
