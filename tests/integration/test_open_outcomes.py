@@ -28,6 +28,12 @@ ORDER = """
     wait_timeout: {patience}
     secrets_dest: secrets.json
 """
+ORDERED = {
+    "productSlug": "minecraft",
+    "hostId": "node-paris-1",
+    "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
+    "name": "web",
+}
 PROJECT = """
 - name: Create a project
   hosted.services.project:
@@ -233,3 +239,45 @@ def test_a_wait_that_is_over_says_what_was_seen_last(ansible: Ansible, sandbox: 
     assert "wait_timeout" in outcome.message
     assert outcome.result["last_status"] == "PROVISIONING"
     assert {"last_state", "last_log_lines", "service_id"} <= outcome.result.keys()
+
+
+DELETIONS = """
+- name: Delete the service
+  hosted.services.service: {name: web, state: absent, wait: false}
+- name: Delete the project
+  hosted.services.project: {name: games, state: absent}
+- name: Remove the key
+  hosted.services.ssh_key: {name: laptop, state: absent}
+"""
+
+
+@pytest.mark.parametrize("status", ["409", "403"])
+def test_a_deletion_whose_answer_was_lost_is_found_out(
+    status: str, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """Sent again, it is refused with a status that is not shown. What is gone was deleted by this task."""
+    sandbox.delays(delete=3600)
+    fill = {"refusal.delete_again": status, "delete.pace": "after DELETING"}
+    sandbox.profile("plain", **fill)
+    service = sandbox.api("POST", "/api/order", ORDERED).json()["instanceId"]
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "laptop", "publicKey": KEY})
+    routes = ("resources.delete", "projects.delete", "ssh_keys.delete")
+    for route in routes:
+        sandbox.fault(route, "reset", when="after")
+    run = ansible.tasks(DELETIONS).succeed()
+    assert [outcome.result["changed"] for outcome in run.outcomes] == [True] * 3
+    assert [sent(sandbox, route) for route in routes] == [2, 2, 2]
+    assert sandbox.journal("resources.delete")[-1]["status"] == int(status)
+    assert sandbox.api("GET", f"/api/resources/{service}").json()["status"] == "DELETING"
+    again = ansible.tasks(DELETIONS).succeed()
+    assert [outcome.result["changed"] for outcome in again.outcomes] == [False] * 3
+    assert [sent(sandbox, route) for route in routes] == [2, 2, 2]
+
+
+def test_a_deletion_that_is_refused_stays_refused(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The list still has what was not deleted, so the task fails with the platform's reason."""
+    run = ansible.tasks("- hosted.services.project: {name: default, state: absent}")
+    assert run.rc != 0
+    assert "The default project cannot be deleted" in run.outcomes[0].message
+    assert run.outcomes[0].result["changed"] is False

@@ -112,6 +112,12 @@ REFUSALS = (
         "With which status is SFTP refused for a bucket, a dedicated machine and a failed service?",
         ("not refused", "400", "403", "404", "409", "422"),
     ),
+    Point(
+        "refusal.delete_again",
+        STATES,
+        "With which status is the deletion of what is DELETING refused?",
+        ("not refused", "409", "404", "400", "422", "403"),
+    ),
     _refusal("cover", ORDERING, "an order whose first day is not covered", "402"),
     _refusal("order_values", ORDERING, "an order with an unknown product, host or an impossible size"),
     _refusal("order_port", ORDERING, "an order for which no port is left", "409"),

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 from . import models as m
 from . import routes as r
 from .decoding import items_of, one
-from .errors import NotFound, OpenOutcome, UnexpectedAnswer
+from .errors import HostedError, NotFound, OpenOutcome, Refused, UnexpectedAnswer
 from .transport import Transport
 
 MAX_PAGES = 1000
 METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
+ON_THE_WAY_OUT = ("DELETING", "DELETED")
 M = TypeVar("M", bound=m.Model)
 
 
@@ -68,16 +70,22 @@ class Client:
             query["cursor"] = cursor
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
-    def _delete(self, route: r.Route[Any], **ids: str) -> None:
-        """Delete one item; one that is not there any more is as good."""
+    def _delete(self, route: r.Route[Any], listed: Callable[[], bool], **ids: str) -> None:
+        """Delete one item; one that is not there any more is as good.
+
+        A try whose answer was lost may have deleted it, or another hand. With which status the next one is
+        refused then is not shown, so the list decides on any but 404.
+        """
         try:
             self._send(route, **ids)
-        except NotFound:
-            self.carried_out += 1  # by a try whose answer was lost, or by another hand
+        except Refused as error:
+            if not isinstance(error, NotFound) and not is_gone(error, listed):
+                raise
+            self.carried_out += 1
 
     @contextmanager
     def _unless_listed(self, listed: Callable[[], bool]) -> Iterator[None]:
-        """Take a 404 to a deletion for done, unless the list still has the item: a gateway may have sent it.
+        """Take a refused deletion for done, unless the list still has the item: gateways send 404 as well.
 
         Where the list is not found either, the whole service is gone.
         """
@@ -88,6 +96,10 @@ class Client:
                 if listed():
                     message = f"{error.message}, but what was to be deleted is still on the list"
                     raise UnexpectedAnswer(message) from None
+            self.carried_out += 1
+        except Refused as error:
+            if not is_gone(error, listed):
+                raise
             self.carried_out += 1
 
     # --- Applications -----------------------------------------------------------------------------
@@ -218,7 +230,13 @@ class Client:
 
     def delete_service(self, id: str) -> None:
         """Destroy a service with its disk and its backups."""
-        self._delete(r.SERVICE_DELETE, id=id)
+
+        def listed() -> bool:
+            return any(
+                service.id == id and service.status not in ON_THE_WAY_OUT for service in self.services()
+            )
+
+        self._delete(r.SERVICE_DELETE, listed, id=id)
 
     # --- Files ------------------------------------------------------------------------------------
 
@@ -360,7 +378,7 @@ class Client:
 
     def delete_project(self, id: str) -> None:
         """Delete a project; its services join the default project."""
-        self._delete(r.PROJECT_DELETE, id=id)
+        self._delete(r.PROJECT_DELETE, lambda: any(project.id == id for project in self.projects()), id=id)
 
     def project(self, id: str) -> m.ProjectDetail | None:
         """Return a project with its services, or ``None`` when there is none of this id."""
@@ -399,7 +417,7 @@ class Client:
 
     def delete_ssh_key(self, id: str) -> None:
         """Remove a public key; it opens nothing from then on."""
-        self._delete(r.SSH_KEY_DELETE, id=id)
+        self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.ssh_keys()), id=id)
 
     def sftp(self, id: str) -> m.SftpAccess:
         """Return where and as whom a service's files are reached."""
@@ -427,6 +445,16 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run a statement. It is cut at 15 seconds and never sent twice."""
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
+
+
+def is_gone(error: Refused, listed: Callable[[], bool]) -> bool:
+    """Tell whether what the platform refuses to delete is gone by now; a list that cannot be read says no."""
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        return False
+    try:
+        return not listed()
+    except HostedError:
+        return False
 
 
 def is_rising(events: Sequence[m.Event]) -> bool:

@@ -96,5 +96,6 @@ async def resume(call: Current, id: str) -> Response:
 async def delete_resource(call: Current, id: str) -> Response:
     """Delete a service with its disk and backups, for good."""
     service = call.service(id)
+    lifecycle.check_deletable(call.world, service)
     lifecycle.delete(call.world, service)
     return call.written("delete", lambda: views.full(call.world, service))

@@ -198,6 +198,12 @@ def fail(world: World, service: Service, reason: str) -> None:
     events.record(world, service, "CREATION_FAILED")
 
 
+def check_deletable(world: World, service: Service) -> None:
+    """Refuse to delete twice, where this platform does."""
+    if service.status == "DELETING" and world.gaps["refusal.delete_again"] != "not refused":
+        raise RefusedError("delete_again", "This resource is being deleted already")
+
+
 def delete(world: World, service: Service) -> None:
     """DELETING, then DELETED: container, disk and backups go, and billing stops at this instant."""
     if service.status == "DELETING":

@@ -281,7 +281,48 @@ def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
         call(client(NOT_FOUND)[0])
 
 
-@pytest.mark.parametrize("call", ABSENT)
-def test_other_refusals_are_never_taken_for_absence(call: Callable[[Client], Any]) -> None:
+SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
+PROJECT = {"id": "x", "name": "web"}
+KEY = {"id": "x", "name": "me", "fingerprint": "SHA256:0"}
+DELETIONS: dict[str, tuple[Callable[[Client], Any], list[Any], list[Any]]] = {
+    "service": (lambda c: c.delete_service("x"), [SERVICE], [{**SERVICE, "status": "DELETING"}]),
+    "project": (lambda c: c.delete_project("x"), [PROJECT], [{**PROJECT, "id": "other"}]),
+    "key": (lambda c: c.delete_ssh_key("x"), [KEY], []),
+    "backup": (lambda c: c.delete_backup("s", "x"), [{"id": "x", "name": "b", "status": "COMPLETED"}], []),
+    "snapshot": (lambda c: c.delete_snapshot("s", "x"), [{"name": "x"}], []),
+}
+
+
+@pytest.mark.parametrize("call", ABSENT[:3])
+def test_other_refusals_to_read_are_never_taken_for_absence(call: Callable[[Client], Any]) -> None:
     with pytest.raises(errors.Refused):
         call(client(errors.Unauthorized("no", 403))[0])
+
+
+@pytest.mark.parametrize("status", [400, 403, 409, 422])
+@pytest.mark.parametrize("what", DELETIONS)
+def test_a_refused_deletion_is_judged_by_the_list(what: str, status: int) -> None:
+    """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
+    delete, there, gone = DELETIONS[what]
+    deleter, script = client(errors.Refused("no", status), gone)
+    delete(deleter)
+    assert deleter.carried_out == 1
+    assert [line.partition(" ")[0] for line, _query, _body in script.sent] == ["DELETE", "GET"]
+
+    refused, _script = client(errors.Refused("the reason", status), there)
+    with pytest.raises(errors.Refused, match="the reason"):
+        delete(refused)
+    assert refused.carried_out == 0
+
+
+@pytest.mark.parametrize("what", DELETIONS)
+def test_a_refused_deletion_is_not_taken_for_done_unseen(what: str) -> None:
+    """A list that cannot be read tells nothing; with a token that is not valid it is not even asked."""
+    delete = DELETIONS[what][0]
+    deleter, _script = client(errors.Conflict("the reason", 409), errors.ServerFailure("down"))
+    with pytest.raises(errors.Conflict, match="the reason"):
+        delete(deleter)
+    deleter, script = client(errors.Unauthorized("who", 401))
+    with pytest.raises(errors.Unauthorized):
+        delete(deleter)
+    assert len(script.sent) == 1
