@@ -207,6 +207,9 @@ LINK := $(BUILD)/dev/$(COLLECTION)
 dev: $(STAMP) $(LINK) ## build .venv and the folder that the tests import from
 
 $(STAMP):
+	@# What a link leads to may be in use elsewhere; `venv --clear` would empty it and fail then.
+	@test ! -L $(VENV) || { echo "$(VENV) is a link, and what it leads to was built from other requirements."; \
+	    echo "Run 'make dev' in the working tree that it belongs to, or remove the link."; exit 1; } >&2
 	@echo "Installing the pinned requirements into $(VENV) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
 	@# Debian's Python has no ensurepip unless python3-venv is installed; the pip that is there does as well.
