@@ -43,6 +43,14 @@ options:
     type: float
     default: 30.0
     version_added: 0.2.0
+  allow_partial:
+    description:
+      - With O(state=rolled_back) all selected services are looked at first. Where one cannot be brought back, because it has no
+        snapshot of this name for example, the task fails before it changes any, and lists those.
+      - Set this to bring back the others all the same. The task still fails at the end.
+    type: bool
+    default: false
+    version_added: 0.2.0
 attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.

@@ -29,7 +29,8 @@ class BackupResource(CopyResource):
     """A backup of each selected service, by its name."""
 
     kind = BACKUPS
-    options: ClassVar[dict[str, Any]] = copy_options("restored")
+    brought_back = "restored"
+    options: ClassVar[dict[str, Any]] = copy_options(brought_back)
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""

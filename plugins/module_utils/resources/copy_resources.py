@@ -16,6 +16,7 @@ from ..api.models import Backup, Service, Snapshot
 from .copies import newest
 from .many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, PlanOne, Purpose, plan_many
 from .plan import Plan, Resource, Task
+from .problems import Invalid
 from .retention import Copy, Span, read_span
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -29,6 +30,7 @@ def copy_options(brought_back: str) -> dict[str, Any]:
         "state": {"type": "str", "choices": ["present", brought_back, "absent"], "default": "present"},
         "confirm": {"type": "bool", "default": False},
         "quiet_time": {"type": "float", "default": 30.0},
+        "allow_partial": {"type": "bool", "default": False},
     }
 
 
@@ -41,6 +43,8 @@ class CopyResource(Resource):
     places = SELECTS
     waits = True
     kind: ClassVar[str]
+    brought_back: ClassVar[str]
+    """The state in which a service is brought back to its copy."""
 
     @abstractmethod
     def planners(self) -> Mapping[str, PlanOne]:
@@ -48,9 +52,20 @@ class CopyResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Make, bring back or delete, on difference only; to bring back is always a difference."""
-        one = self.kind[:-1]
-        planner = self.planners()[task.options["state"]]
-        return plan_many(task, Purpose(self.kind, self.kind, planner, result_of(one, None)))
+        one, state, partial = self.kind[:-1], task.options["state"], task.options["allow_partial"]
+        brings_back = state == self.brought_back
+        if partial and not brings_back:
+            raise Invalid(
+                f"allow_partial is for state: {self.brought_back}; leave it out with state: {state}"
+            )
+        purpose = Purpose(
+            self.kind,
+            self.kind,
+            self.planners()[state],
+            result_of(one, None),
+            all_or_none=brings_back and not partial,
+        )
+        return plan_many(task, purpose)
 
 
 def result_of(

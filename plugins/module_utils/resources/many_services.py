@@ -45,13 +45,14 @@ class Purpose:
 
     ``capability`` is what a service must offer, ``what`` its name in messages. ``plan`` plans for one
     service; its result is a dictionary with the keys of ``blank``, which stands for it where nothing came
-    of it.
+    of it. With ``all_or_none`` nothing is begun unless it can be done for every service.
     """
 
     capability: str
     what: str
     plan: PlanOne
     blank: Mapping[str, Any]
+    all_or_none: bool = False
 
 
 @dataclass
@@ -189,8 +190,11 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
     side_by_side(task.client, shares, prepare, task.options["at_once"])
     warn_of_skipped(task, purpose, [share for share in shares if share.skipped])
     summaries = [summary for share in shares for summary in share.planned()]
-    if any(share.error for share in shares) and (task.check_mode or not summaries):
-        raise failure(shares, planned=True)
+    if any(share.error for share in shares):
+        if purpose.all_or_none:
+            raise refusal(shares)
+        if task.check_mode or not summaries:
+            raise failure(shares, planned=True)
     return Plan(
         result=[share.entry(share.planned()) for share in shares],
         steps=as_steps(task, shares, summaries),
@@ -274,6 +278,16 @@ def carry_out(client: Client, share: Share) -> None:
 
 class SomeFailed(HostedError):
     """Some services failed; the details tell what became of every one."""
+
+
+def refusal(shares: list[Share]) -> HostedError:
+    """Return the error for a task that is not begun for any service, as it cannot be done for each."""
+    error = failure(shares, planned=False)
+    if not all(share.error for share in shares):
+        error.message = (
+            f"nothing was done: {error.message}. Set allow_partial: true to go on with the other services"
+        )
+    return error
 
 
 def failure(shares: list[Share], planned: bool) -> HostedError:

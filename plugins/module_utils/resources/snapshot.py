@@ -26,7 +26,8 @@ class SnapshotResource(CopyResource):
     """A snapshot of each selected service, by its name."""
 
     kind = SNAPSHOTS
-    options: ClassVar[dict[str, Any]] = copy_options("rolled_back")
+    brought_back = "rolled_back"
+    options: ClassVar[dict[str, Any]] = copy_options(brought_back)
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""

@@ -244,6 +244,42 @@ def test_what_cannot_be_restored(sandbox: Sandbox, made: list[str], says: str) -
         assert run(sandbox, BACKUP, services=["one"], name=ids[1], state="restored", confirm=True)["changed"]
 
 
+def test_nothing_is_restored_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
+    """All are looked at before the first restore is sent, and the error lists those that have no backup."""
+    add(sandbox, "one", "n")
+    wanted = {"services": ["one", "two", "three"], "name": "n", "state": "restored", "confirm": True}
+    result = run(sandbox, BACKUP, **wanted)
+    assert result["failed"] and not result["changed"]
+    assert result["actions"] == []
+    assert "nothing was done: 2 of 3 services failed" in result["msg"]
+    assert "'two'" in result["msg"] and "'three'" in result["msg"] and "service 'one'" not in result["msg"]
+    assert "allow_partial: true" in result["msg"]
+    assert [(entry["failed"], entry["changed"]) for entry in result["services"]] == [
+        (False, False),
+        (True, False),
+        (True, False),
+    ]
+    assert writes(sandbox) == []
+
+
+def test_a_restore_of_what_can_be_is_allowed_by_name(sandbox: Sandbox) -> None:
+    """The task still fails at the end, and says which services were not restored."""
+    add(sandbox, "one", "n")
+    wanted = {"services": ["one", "two"], "name": "n", "state": "restored", "confirm": True}
+    result = run(sandbox, BACKUP, **wanted, allow_partial=True)
+    assert result["failed"] and result["changed"]
+    assert "'two'" in result["msg"] and "nothing was done" not in result["msg"]
+    assert writes(sandbox) == ["backups.restore"]
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_only_a_restore_can_be_partial(sandbox: Sandbox, state: str) -> None:
+    """Elsewhere the option would promise what it does not do."""
+    result = run(sandbox, BACKUP, services=["one"], name="n", state=state, allow_partial=True)
+    assert result["failed"] and "allow_partial is for state: restored" in result["msg"]
+    assert writes(sandbox) == []
+
+
 def test_a_check_goes_on_where_the_play_may_make_the_backup_before(sandbox: Sandbox) -> None:
     """As a restore drill does."""
     result = run(sandbox, BACKUP, True, services=["one"], name="n", state="restored", confirm=True)

@@ -47,6 +47,17 @@ def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
     assert result["services"][0]["snapshot"]["name"] == "s"
 
 
+def test_nothing_is_rolled_back_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
+    """All are looked at before the first rollback is sent."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="n")
+    sandbox.clear_journal()
+    wanted = {"services": ["disk", "nobody"], "name": "n", "state": "rolled_back", "confirm": True}
+    result = run(sandbox, SNAPSHOT, **wanted)
+    assert result["failed"] and not result["changed"]
+    assert "nothing was done: 1 of 2 services failed" in result["msg"]
+    assert writes(sandbox) == []
+
+
 def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
     """When its answer is lost nobody knows, and the error says so."""
     run(sandbox, SNAPSHOT, services=["disk"], name="s")
