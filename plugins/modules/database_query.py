@@ -15,7 +15,9 @@ description:
   - Runs one SQL statement through the platform, so that no connection to the database is needed.
   - A plain read is run in check mode too, and leaves the task unchanged.
   - Anything else is refused unless O(read_only=false), is not run in check mode, and is never sent twice. When its answer
-    is lost, the task fails and says that the outcome is unknown.
+    is lost, or the platform cuts it at 15 seconds, the task fails and says that the outcome is unknown.
+  - Whether two queries share a session is not documented. Send a transaction whole, from C(BEGIN) to C(COMMIT), in one
+    query; a task that sends one half alone warns.
   - The platform cuts every statement at 15 seconds and returns at most 500 rows at once.
 options:
   query:

@@ -24,6 +24,7 @@ from .sql import CHANGES, Statement
 
 MAX_ROWS = 500
 MAX_SECONDS = 15
+TOO_LONG = f"The platform cuts every query at {MAX_SECONDS} seconds"
 CUT = re.compile(r"time[d -]*out|\bcut\b|cancel", re.IGNORECASE)
 
 
@@ -80,6 +81,11 @@ def check_write(task: Task, asked: Statement) -> None:
         )
     if task.options["all_rows"]:
         raise Invalid("all_rows is for plain reads; a statement that may write is sent once")
+    if asked.spans_calls:
+        task.warn(
+            f"whether the next query runs in the same session is not documented, so what {asked.verb} does "
+            "may end with this call. Send a transaction whole, from BEGIN to COMMIT, in one query"
+        )
 
 
 # --- Reads ------------------------------------------------------------------------------------------
@@ -147,10 +153,7 @@ def timed(task: Task, id: str, sql: str) -> QueryResult:
         return task.client.database_query(id, sql)
     except (Refused, ServerFailure) as error:
         if time.monotonic() - begun >= MAX_SECONDS or CUT.search(error.message):
-            error.message += (
-                f". The platform cuts every query at {MAX_SECONDS} seconds: "
-                "make it smaller, or give it an index"
-            )
+            error.message += f". {TOO_LONG}: make it smaller, or give it an index"
         raise
 
 
@@ -188,10 +191,16 @@ class Writing:
         try:
             self.result = timed(self.task, self.id, self.statement.text)
         except (OpenOutcome, UnexpectedAnswer) as error:
-            raise OutcomeUnknown(
-                f"whether the statement was carried out is unknown: {error.message}. It was not sent again; "
-                "look at the data before running it again"
-            ) from error
+            raise unknown(error) from error
+        except Refused as error:
+            if TOO_LONG in error.message:  # what becomes of a write that is cut is not documented
+                raise unknown(error) from error
+            if self.statement.several:
+                error.message += (
+                    ". The query has several statements: those before it may have been carried out. Look at "
+                    "the data before running it again"
+                )
+            raise
         if self.result.truncated:
             self.task.warn("the statement was carried out, but the platform did not return all of its rows")
 
@@ -204,6 +213,14 @@ class Writing:
         """Tell whether anything was changed. Only a lone statement that counts its rows can deny it."""
         lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
         return not (lone and self.result is not None and self.result.row_count == 0)
+
+
+def unknown(cause: HostedError) -> OutcomeUnknown:
+    """Return the error for a statement of which nobody can say whether it was carried out."""
+    return OutcomeUnknown(
+        f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; "
+        "look at the data before running it again"
+    )
 
 
 # --- CSV --------------------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
 """Statements that count the rows they change."""
 WRITING_WORDS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "INTO"})
 """What makes a write of a statement that begins like a read, such as WITH … DELETE or SELECT … INTO."""
+OPENS = frozenset({"BEGIN", "START"})
+ENDS = frozenset({"COMMIT", "ROLLBACK", "END"})
+OF_SESSION = OPENS | ENDS | {"SAVEPOINT", "RELEASE", "SET", "USE", "LOCK", "PREPARE"}
+"""Statements that mean something only to those after them in the same session."""
 OWN_LIMIT = frozenset({"LIMIT", "OFFSET", "FETCH"})
 
 STRING = r"'(?:[^']|'')*'"
@@ -111,6 +115,13 @@ class Statement:
         while texts and texts[-1] == ";":
             texts.pop()
         return ";" in texts
+
+    @property
+    def spans_calls(self) -> bool:
+        """Whether it counts on a session that goes on after it, as a transaction that it opens does."""
+        if not self.several:
+            return self.verb in OF_SESSION
+        return self.verb in OPENS and not ENDS & set(self.words[1:])
 
     @property
     def is_read(self) -> bool:

@@ -50,6 +50,8 @@ def _engine(call: Call, key: str) -> DatabaseEngine:
         database=service.secrets["database"],
         supported=kind in OPENED,
         limit_seconds=call.world.delays.query,
+        finishes_cut_writes=call.world.gaps["query.cut"] == "it is carried out all the same",
+        takes_several=call.world.gaps["query.several"] != "refused",
     )
 
 

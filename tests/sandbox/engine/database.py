@@ -55,8 +55,9 @@ class DatabaseEngine:
     """The database kept in `folder`, which is made when it is missing.
 
     `engine`, `version` and `database` are what the platform calls it; without `supported` only the inventory
-    answers, and says so. `limit_seconds` of `clock` is how long a statement may run. A read that is cut at
-    500 rows reports all the rows it had in ``rowCount``.
+    answers, and says so. `limit_seconds` of `clock` is how long a statement may run; one that writes goes on
+    after its cut where `finishes_cut_writes`. With `takes_several`, statements run one by one, and the last
+    one answers. A read that is cut at 500 rows reports all the rows it had in ``rowCount``.
     """
 
     def __init__(
@@ -68,6 +69,8 @@ class DatabaseEngine:
         database: str = "main",
         supported: bool = True,
         limit_seconds: float = LIMIT_SECONDS,
+        finishes_cut_writes: bool = False,
+        takes_several: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.folder = folder
@@ -76,6 +79,8 @@ class DatabaseEngine:
         self.database = database
         self.supported = supported
         self._limit = limit_seconds
+        self._finishes = finishes_cut_writes
+        self._several = takes_several
         self._clock = clock
 
     @property
@@ -132,8 +137,18 @@ class DatabaseEngine:
         once this returns, and undone when it fails or is cut.
         """
         self._check_supported()
-        with self._session() as session:
-            return session.run(sql)
+        statements = parted(sql) if self._several else [sql]
+        try:
+            return self._run(statements, self._limit)
+        except EngineError as error:
+            if error.reason == "cut" and self._finishes:
+                self._run(statements, LIMIT_SECONDS)
+            raise
+
+    def _run(self, statements: Sequence[str], limit: float) -> dict[str, Any]:
+        with self._session(limit) as session:
+            *_before, last = [session.run(statement) for statement in statements]
+            return last
 
     def dump(self, dest: Path) -> None:
         """Write a consistent copy of the database to the file `dest`, complete or not at all."""
@@ -162,9 +177,9 @@ class DatabaseEngine:
         return sqlite3.connect(self.path, isolation_level=None, timeout=self._limit)
 
     @contextmanager
-    def _session(self) -> Iterator[_Session]:
+    def _session(self, limit: float | None = None) -> Iterator[_Session]:
         with closing(self._connect()) as connection:
-            session = _Session(connection, self._clock, self._limit)
+            session = _Session(connection, self._clock, self._limit if limit is None else limit)
             try:
                 yield session
             except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
@@ -252,6 +267,17 @@ class _Session:
         if action in _WRITES:
             self._written.append(_WRITES[action])
         return sqlite3.SQLITE_OK
+
+
+def parted(sql: str) -> list[str]:
+    """The statements of a text that may hold several."""
+    found, text = [], ""
+    for part in re.findall(r"[^;]*;|[^;]+\Z", sql):
+        text += part
+        if sqlite3.complete_statement(text):
+            found.append(text)
+            text = ""
+    return [*found, text] if text.strip() or not found else found
 
 
 def _quoted(name: str) -> str:

@@ -293,6 +293,58 @@ def test_a_real_cut(query: Ask) -> None:
     assert result["failed"] and "15 seconds" in result["msg"]
 
 
+SLOW = """INSERT INTO {} WITH RECURSIVE
+    n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 600000) SELECT i FROM n"""
+
+
+@pytest.mark.parametrize("status", ["408", "504", "400"])
+@pytest.mark.parametrize("fate", ["it is undone", "it is carried out all the same"])
+def test_a_write_that_is_cut_may_have_been_carried_out(query: Ask, status: str, fate: str) -> None:
+    sandbox, ask = query
+    sandbox.profile("plain", **{"query.cut": fate, "refusal.query_timeout": status})
+    sandbox.delays(query=0.02)
+    ask("CREATE TABLE IF NOT EXISTS slow (i INTEGER)", **WRITE)
+    ask("DELETE FROM slow", **WRITE)
+    sandbox.clear_journal()
+    result = ask(SLOW.format("slow"), **WRITE)
+    sandbox.delays(query=1)
+    sandbox.profile("plain")
+    written = ask("SELECT count(*) AS n FROM slow")["result"]["records"][0]["n"]
+    assert written == ("0" if fate == "it is undone" else "600000")
+    assert len(sandbox.journal("database.query")) == 2  # the write once, and the count
+    assert result["failed"] and "whether the statement was carried out is unknown" in result["msg"]
+    assert "15 seconds" in result["msg"] and "look at the data" in result["msg"]
+
+
+def test_several_statements_may_be_carried_out_in_part(query: Ask) -> None:
+    sandbox, ask = query
+    sandbox.profile("plain", **{"query.several": "run one by one, kept up to the first that fails"})
+    ask("DELETE FROM t", **WRITE)
+    result = ask("INSERT INTO t (note) VALUES ('a'); INSERT INTO nowhere VALUES (1)", **WRITE)
+    assert ask("SELECT count(*) AS n FROM t")["result"]["records"] == [{"n": "1"}]
+    sandbox.profile("plain")
+    assert result["failed"] and "those before it may have been carried out" in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "warned"),
+    [
+        ("BEGIN", True),
+        ("START TRANSACTION", True),
+        ("COMMIT", True),
+        ("SET search_path TO other", True),
+        ("BEGIN; DELETE FROM t", True),
+        ("BEGIN; DELETE FROM t; COMMIT", False),
+        ("DELETE FROM t WHERE note = 'BEGIN'", False),
+    ],
+)
+def test_a_transaction_that_spans_calls_is_warned_of(statement: str, warned: bool) -> None:
+    client = Account(rows(0))
+    task = task_of(DATABASE_QUERY, client, service="db", query=statement, **WRITE)
+    DATABASE_QUERY.plan(task)
+    assert any("may end with this call" in warning for warning in task.warnings) is warned
+
+
 def test_check_mode_sends_no_write(query: Ask) -> None:
     sandbox, ask = query
     sandbox.clear_journal()
