@@ -23,7 +23,7 @@ from ..api.errors import OF_A_CALL, HostedError
 from ..api.libraries import require
 from ..api.text import HIDDEN, Redactor
 from ..api.transport import Transport
-from ..resources.plan import Plan, Resource, Task, noting
+from ..resources.plan import Plan, Resource, Task, carry_out_step
 from .diff import as_diff
 from .options import argument_spec, check_waiting, connection
 
@@ -106,8 +106,8 @@ def carry_out(
         for number, step in enumerate(plan.steps, 1):
             if number > 1:
                 progress(f"step {number} of {len(plan.steps)}: {step.summary}")
-            with noting(step, done, client):
-                step.run()
+            carry_out_step(step, done, client)
+        result["actions"] = done
         if done and plan.reread is not None:
             result[resource.noun] = plan.reread()
         if done and plan.had_effect is not None:

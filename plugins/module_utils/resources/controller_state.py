@@ -20,6 +20,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 from urllib.parse import urlsplit
 
+from ..api.connection import is_loopback
+
 HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
 PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
@@ -35,7 +37,9 @@ def collection_folder(name: str) -> str:
 def normalized(base_url: str) -> str:
     """Return an address so that two ways to write it name the same platform."""
     parts = urlsplit(base_url.rstrip("/"))
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"
+    host, scheme = parts.hostname or "", parts.scheme.lower()
+    port = parts.port or {"https": 443, "http": 80}.get(scheme)
+    return f"{scheme}://{'localhost' if is_loopback(host) else host}:{port}{parts.path}"
 
 
 def key_of(base_url: str | None, subject: str) -> str:

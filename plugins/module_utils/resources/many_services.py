@@ -17,7 +17,7 @@ from .foreseen import foreseen_service
 from .listing import services_of
 from .lookup import DELETING, in_project, label, service_meant, the_project, whereabouts
 from .on_service import check_offers, service_of_id
-from .plan import SERVICE_ID, Plan, Step, Task, noting
+from .plan import SERVICE_ID, Plan, Step, Task, carry_out_step
 from .problems import Invalid, Missing
 from .service import FAMILIES
 from .service_view import read_service
@@ -265,8 +265,7 @@ def carry_out(client: Client, share: Share) -> None:
 
     def work() -> None:
         for step in share.plan.steps if share.plan else ():
-            with noting(step, share.done, client):
-                step.run()
+            carry_out_step(step, share.done, client)
         if share.plan and share.plan.reread:
             share.result = share.plan.reread()
 

@@ -66,21 +66,23 @@ def words(name: str) -> list[str]:
     return re.findall(r"\d+|[^\W\d_]+", name)
 
 
-def candidates(task: Task) -> list[ServiceSummary]:
-    """Return the services of the account, those that are being deleted excepted."""
-    return [service for service in task.client.services() if service.status not in DELETING]
+def candidates(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
+    """Return the services without those that are being deleted."""
+    return [service for service in services if service.status not in DELETING]
 
 
 # --- Before an order --------------------------------------------------------------------------------
 
 
-def check_namesakes(task: Task, project: Project | None) -> None:
-    """Stop an order that would double a service; tell of others of its name, and of a slip in the name.
+def check_namesakes(task: Task, project: Project | None, services: Iterable[ServiceSummary]) -> None:
+    """Stop an order that would double one of ``services``, which are those of the account.
+
+    Warn of others of its name, and of a slip in the name.
 
     :raises Invalid: naming the service that is there and the ways out.
     """
     name = task.options["name"]
-    services = candidates(task)
+    services = candidates(services)
     check_families(task, services)
     others = [service for service in services if alike(service.name, name)]
     for other in others:
@@ -201,7 +203,7 @@ def warn_of_other_name(task: Task, service: Service) -> None:
 def warn_of_others(task: Task) -> None:
     """Tell of services that the name may stand for when there is none to delete: they are still billed."""
     name, project, family = (task.options[option] for option in ("name", "project", "family"))
-    services = candidates(task)
+    services = candidates(task.client.services())
     if task.options["id"] is not None:
         warn_of_other_ids(task, services)
         return

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -52,17 +52,30 @@ class Step:
     run: Callable[[], Any]
 
 
-@contextmanager
-def noting(step: Step, done: list[str], client: Client | None) -> Iterator[None]:
-    """Note a step as done: once it is over, or when what it set in motion was not waited for to the end."""
+@dataclass(frozen=True)
+class FollowUp(Step):
+    """What can only be planned once the steps before it are done: ``run`` returns the steps for it.
+
+    ``summary`` stands for them where nothing is carried out.
+    """
+
+    run: Callable[[], Sequence[Step]]
+
+
+def carry_out_step(step: Step, done: list[str], client: Client | None) -> None:
+    """Carry out a step and note it as done, also when the wait for what it set in motion was given up."""
     before = client.carried_out if client else 0
     try:
-        yield
+        outcome = step.run()
     except WaitEnded:
         if client and client.carried_out > before:
             done.append(step.summary)
         raise
-    done.append(step.summary)
+    if not isinstance(step, FollowUp):
+        done.append(step.summary)
+        return
+    for follow_up in outcome:
+        carry_out_step(follow_up, done, client)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from . import service_power as power
 from .lookup import foresee
 from .money import shown
 from .namesakes import check_namesakes, warn_of_other_name
-from .plan import SERVICE_ID, Plan, Resource, Step, Task
+from .plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
 from .problems import Missing
 from .service_order import ORDER, Ordering, check_quote
 from .service_pending import remind
@@ -199,11 +199,8 @@ def plan_order(task: Task, project: Project | None) -> Plan:
             f"there is no service named {task.options['name']!r} that could be {task.options['state']}"
         )
     ordering = Ordering(task, project)
-    check_namesakes(task, project)
+    check_namesakes(task, project, task.client.services())
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
-
-    def converge() -> None:
-        follow_up(task, str(ordering.id), project)
 
     summary = f"order {task.options['product']} as service {ordering.name!r} for {shown(cost.after)} a month"
     expected = expected_service(task, project)
@@ -211,7 +208,10 @@ def plan_order(task: Task, project: Project | None) -> Plan:
         result=expected,
         steps=[
             Step(summary, ordering.place),
-            Step(f"bring service {ordering.name!r} into its state", converge),
+            FollowUp(
+                f"bring service {ordering.name!r} to state {task.options['state']}",
+                lambda: follow_up(task, str(ordering.id), project),
+            ),
         ],
         reread=lambda: observe(task, str(ordering.id)).as_dict(),
         after=expected_diff(task, project, shown(cost.after)),
@@ -219,15 +219,15 @@ def plan_order(task: Task, project: Project | None) -> Plan:
     )
 
 
-def follow_up(task: Task, id: str, project: Project | None) -> None:
-    """Wait for a service that was just ordered, then bring it to the wished settings and state."""
+def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
+    """Wait for a service that was just ordered; return the steps to its settings and state."""
     view = observe(task, id)
     warn_of_other_name(task, view.service)
     if view.service.status == PROVISIONING and not task.options["wait"]:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
-        return
+        return ()
     view = settled(task, view)
     if power.is_unknown(task, view):
         if not task.options["wait"]:
@@ -235,11 +235,10 @@ def follow_up(task: Task, id: str, project: Project | None) -> None:
                 f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
                 "not set"
             )
-            return
+            return ()
         power.wait_until_known(task, view)
         view = observe(task, id)
-    for step in plan_existing(task, view, project, just_ordered=True).steps:
-        step.run()
+    return plan_existing(task, view, project, just_ordered=True).steps
 
 
 def expected_service(task: Task, project: Project | None) -> dict[str, Any]:

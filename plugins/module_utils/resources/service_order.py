@@ -16,7 +16,7 @@ from . import secrets_file
 from .controller_state import collection_folder, key_of, locked
 from .lookup import close_name, find_services, named, only_service, whereabouts
 from .money import Cost, exact, from_cents, from_millicents, read_amount, shown
-from .namesakes import alike
+from .namesakes import alike, check_namesakes, normalised
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
@@ -204,7 +204,9 @@ class Ordering:
 
         :raises Invalid: when another task does not get done with an order of this name.
         """
-        name = key_of(self.task.options.get("base_url"), self.name)
+        # Not by the address of the platform, which may be written in many ways; two names that the platform
+        # may take for the same are one name here.
+        name = key_of(None, normalised(self.name))
         with ExitStack() as held:
             try:
                 held.enter_context(locked(os.path.join(collection_folder(LOCKS), name), LONGEST_ORDER))
@@ -257,7 +259,9 @@ class Ordering:
 
     def _send_once(self) -> str:
         self._check_run()
-        before = {service.id for service in self.task.client.services()}
+        services = self.task.client.services()
+        check_namesakes(self.task, self.project, services)  # another task may have ordered since the plan
+        before = {service.id for service in services}
 
         def new_ones() -> list[ServiceSummary]:
             services = self.task.client.services()

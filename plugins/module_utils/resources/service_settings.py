@@ -58,7 +58,7 @@ class Changes:
 
 def plan_settings(task: Task, view: View, project: Project | None, resumes: bool, changes: Changes) -> None:
     """Plan all settings. ``resumes`` says that the service is resumed before them."""
-    check_fixed(task, view)
+    check_fixed(task, view, changes.just_ordered)
     if project is not None:
         plan_project(task, view, project, changes)
     size = wanted_size(task, view, changes)
@@ -70,8 +70,13 @@ def plan_settings(task: Task, view: View, project: Project | None, resumes: bool
         plan_network(task, view, resumes, changes)
 
 
-def check_fixed(task: Task, view: View) -> None:
-    """Refuse what no route can change: product, edition, node and family."""
+def check_fixed(task: Task, view: View, just_ordered: bool = False) -> None:
+    """Refuse what no route can change: product, edition, node and family.
+
+    The family of a product is known only once a service of it is there, so an order cannot be refused for it.
+
+    :raises Invalid: naming both, and what was done or was not.
+    """
     service = view.service
     facts: dict[str, tuple[str | None, ...]] = {
         "product": (service.product.slug,) if service.product else (),
@@ -82,9 +87,13 @@ def check_fixed(task: Task, view: View) -> None:
     for name, known in facts.items():
         wanted = task.options[name]
         if wanted is not None and any(known) and wanted not in known:
+            actual = next(filter(None, known))
             raise Invalid(
-                f"{view.label} has {name} {next(filter(None, known))!r}, not {wanted!r}; the platform cannot "
-                "change it, and nothing was done. Correct the task, or order a new service"
+                f"{view.label} was ordered and is billed, but it has {name} {actual!r}, not {wanted!r}. Set "
+                f"{name} to {actual!r} in the task to keep it, or delete it by its id with state: absent"
+                if just_ordered
+                else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
+                "and nothing was done. Correct the task, or order a new service"
             )
 
 

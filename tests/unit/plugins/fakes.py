@@ -14,7 +14,12 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import WAITING
 from ansible_collections.hosted.services.plugins.module_utils.api import models as m
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Resource, Task
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import (
+    Plan,
+    Resource,
+    Task,
+    carry_out_step,
+)
 
 CAPABILITIES = ["powerSignals", "suspension", "files", "logs", "backups"]
 
@@ -268,5 +273,5 @@ def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **
 def carry_out(plan: Plan) -> Any:
     """Do what a plan says and return the result, as the runner does."""
     for step in plan.steps:
-        step.run()
+        carry_out_step(step, [], None)
     return plan.reread() if plan.steps and plan.reread else plan.result

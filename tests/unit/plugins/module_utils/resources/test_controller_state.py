@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.resources import fingerprints, secrets_file
 from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import (
     collection_folder,
+    key_of,
     write_json,
 )
 
@@ -40,3 +41,22 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == {"a": 1}
     assert os.listdir(tmp_path) == ["a.json"]
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://api.example.com", "HTTPS://API.example.com/"),
+        ("https://api.example.com", "https://api.example.com:443"),
+        ("http://localhost:8080", "http://127.0.0.1:8080"),
+    ],
+)
+def test_one_platform_has_one_key_however_its_address_is_written(one: str, other: str) -> None:
+    assert key_of(one, "x") == key_of(other, "x")
+
+
+@pytest.mark.parametrize(
+    "other", ["http://api.example.com", "https://api.example.com:444", "https://api.example.com/v2"]
+)
+def test_two_platforms_have_two_keys(other: str) -> None:
+    assert key_of("https://api.example.com", "x") != key_of(other, "x")

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task says of an order is what was done: no more, and no less."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.resources import service
+from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils.resources.service_order import check_quote
+from sandbox.testing import Sandbox
+from unit.plugins.module_utils.resources.platform import id_of, run, writes
+
+ORDER: dict[str, Any] = {
+    "name": "survival",
+    "product": "minecraft",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
+}
+ORDERED = "order minecraft as service 'survival' for 10.74 a month"
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+
+
+def test_a_wrong_family_is_told_with_the_order_that_was_placed(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, **ORDER, family="APP", state="started")
+    assert result["failed"] and result["changed"]
+    assert writes(sandbox).count("order.create") == 1
+    assert result["actions"] == [ORDERED]
+    id = id_of(sandbox, "survival")
+    assert result["msg"].startswith(
+        f"service 'survival' ({id}) was ordered and is billed, but it has family "
+    )
+    assert "'GAME', not 'APP'. Set family to 'GAME' in the task to keep it" in result["msg"]
+
+
+def test_only_what_was_carried_out_after_an_order_is_among_the_actions(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, **ORDER, state="suspended")
+    id = id_of(sandbox, "survival")
+    assert result["actions"] == [ORDERED, f"suspend service 'survival' ({id})"]
+    assert writes(sandbox)[-1] == "resources.suspend"
+
+
+def test_a_service_that_is_still_being_created_was_only_ordered(sandbox: Sandbox) -> None:
+    sandbox.reset(seed={"services": []}, delays={"provision": 30})
+    result = run(sandbox, SERVICE, **ORDER, state="suspended", wait=False)
+    assert writes(sandbox)[-1] == "order.create"
+    assert result["actions"] == [ORDERED]
+    assert "its settings and state were not set" in result["warnings"][0]
+
+
+def test_check_mode_names_the_state_that_follows_the_order(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, check_mode=True, **ORDER, state="suspended")
+    assert result["actions"] == [ORDERED, "bring service 'survival' to state suspended"]
+    assert set(writes(sandbox)) <= {"order.quote"}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("name", ["survival", "Survival", "survival."])
+def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, host: str, name: str
+) -> None:
+    both_have_planned = Barrier(2, timeout=60)
+
+    def planned(*given: Any) -> Any:
+        both_have_planned.wait()
+        return check_quote(*given)
+
+    monkeypatch.setattr(service, "check_quote", planned)
+    url = sandbox.base_url.replace("127.0.0.1", host)
+    tasks: list[dict[str, Any]] = [ORDER, {**ORDER, "name": name, "base_url": url}]
+    with ThreadPoolExecutor() as threads:
+        results = list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
+    assert writes(sandbox).count("order.create") == 1
+    assert sum(result.get("failed", False) for result in results) == (name != "survival")
