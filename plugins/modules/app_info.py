@@ -113,6 +113,11 @@ apps:
       returned: with O(include=releases)
       type: list
       elements: dict
+    releases_note:
+      description:
+        - Why RV(apps[].releases) may lack some, such as a list of the platform that is cut. Null when it holds all.
+      returned: with O(include=releases)
+      type: str
     previous_release:
       description:
         - The release to go back to, that is the one whose image was in service before the present one and came up.

@@ -35,6 +35,7 @@ LIST = ("items", "array", "page", "data")
 
 OPEN_FIELDS = "Resources and their fields / Fields left open"
 REFERENCES = "Resources and their fields / Cross-service references"
+REGISTRY = "Resources and their fields / Registry credentials"
 SETTINGS = "Endpoints / Settings"
 POWER = "Endpoints / Power, suspension, deletion"
 FILES = "Endpoints / Files"
@@ -130,6 +131,12 @@ REFUSALS = (
     _refusal("host_unknown", APPS, "a host that does not exist or does not take applications", "404"),
     _refusal("release_undeclared", APPS, "a tag that was never declared", "404"),
     _refusal("release_unpushed", APPS, "a release whose digest is not in the registry", "404"),
+    Point(
+        "refusal.scan_unfinished",
+        APPS,
+        "With which status is a scan refused when its wait is over and the analysis still runs?",
+        ("not refused", "404", "409", "425"),
+    ),
     _refusal("start_failed", APPS, "a deploy of an application that does not start", "502", "500"),
     _refusal("backup_state", STATES, "restoring a backup that is not completed", "409"),
     _refusal("backup_busy", STATES, "deleting a backup that is being made or restored", "409"),
@@ -180,6 +187,8 @@ FORMS = (
     Point("list.nodes", APPS, "What shape is the list of application nodes?", LIST),
     Point("list.app_projects", APPS, "What shape is the application flow's list of projects?", LIST),
     Point("list.releases", APPS, "What shape is the list of releases?", LIST),
+    Point("releases.pages", APPS, "Is the list of releases cut into pages, the newest release first?",
+          ("no", "page number and total", "page number and hasMore", "cursor", "the newest and total")),
     Point("app_logs.shape", APPS, "What do an application's logs look like?",
           ("lines", "array", "text", "entries")),
     Point("app_logs.parameter", APPS, "Which query parameter bounds an application's logs?",
@@ -277,7 +286,7 @@ FORMS = (
     Point("release.moved", APPS, "What does declaring a tag again with another digest do?",
           ("moves the tag", "keeps both")),
     Point("scan.wait", APPS, "How long does the scan route wait for a verdict?",
-          ("until it is there", "30 s")),
+          ("until it is there", "30 s", "1 s")),
     Point("scan.unscanned_at", APPS, "What is `scannedAt` while the scan runs?", ("null", "absent")),
     Point("scan.undeclared", APPS, "Does the scan route know a tag that was pushed but not declared?",
           ("no", "yes")),
@@ -285,6 +294,8 @@ FORMS = (
           ("yes", "no")),
     Point("release.tag", APPS, "Which tag does a release need in the registry?",
           ("none", "its own, naming its digest")),
+    Point("registry.digest_header", REGISTRY,
+          "Does the registry name the digest of a manifest in a header of its answers?", ("yes", "no")),
     Point("app.first_status", STATES, "Which status has an application until its first deploy?",
           ("ACTIVE", "PROVISIONING")),
     Point("lifted.status", STATES, "Which verdict does a lifted release show?",

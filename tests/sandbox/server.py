@@ -225,7 +225,7 @@ def registry_app(world: World) -> ASGIApp:
         with world.store.transaction():
             scans.received(world, push)
 
-    return create_registry(world.folder / "registry", space, arrived)
+    return create_registry(world.folder / "registry", space, arrived, ways=lambda point: world.gaps[point])
 
 
 def _stop_event() -> asyncio.Event:

@@ -141,9 +141,9 @@ class Client:
         """Declare the image ``digest`` as the release ``tag``."""
         self._send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
 
-    def releases(self, slug: str) -> Any:
-        """Return the releases of an application, as they come."""
-        return self._send(r.RELEASES, slug=slug)
+    def releases(self, slug: str, query: dict[str, Any] | None = None) -> Any:
+        """Return a page of the releases of an application, as it comes."""
+        return self._send(r.RELEASES, query=query or None, slug=slug)
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
         """Return the scan of a release; ``None`` when the tag is not declared.

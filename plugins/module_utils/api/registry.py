@@ -10,6 +10,9 @@ pay.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -31,6 +34,7 @@ from .errors import (
 from .libraries import requests, require_for
 from .models import RegistryCredentials
 from .text import Redactor, clean
+from .uploads import Upload
 from .wire import is_connection_failure, root_reason
 
 try:
@@ -42,8 +46,10 @@ except ImportError:
     oras = None
 
 TRIES = 3
-CHUNK = 8 * 1024 * 1024
 CONNECT_SECONDS = 10.0
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
+ELSEWHERE = (301, 302, 303, 307, 308)
+"""What a registry answers that keeps the parts of images in an object store."""
 T = TypeVar("T")
 
 
@@ -103,22 +109,35 @@ class Repository:
         parts = urlsplit(url)
         if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
             raise ConfigurationError(
-                f"the registry {self._host} leads to {clean(url)}, which is not https; the registry's secret "
+                f"the registry {self._host} leads to {place(url)}, which is not https; the registry's secret "
                 "is not sent there"
             )
 
     def _do_request(self, registry: Any, url: str, method: str = "GET", **options: Any) -> Any:
         """Make one request of the library's, with its way of logging in, and without its repetitions."""
         if urlsplit(url).netloc != self._host:
-            raise ConfigurationError(f"the registry {self._host} wants the upload at {clean(url)}; not sent")
-        request = type(registry).do_request.__wrapped__
-        response = request(registry, url, method, **options)
+            raise ConfigurationError(f"the registry {self._host} wants the upload at {place(url)}; not sent")
+        response = self._logged_in(registry, url, method, **options)
         if response.status_code == 401 and getattr(registry.auth, "token", None):
             registry.auth.token = None  # it has run out, and oras would send it again
-            response = request(registry, url, method, **options)
+            response = self._logged_in(registry, url, method, **options)
         if method == "PATCH" and response.ok:
             self._sent(len(options.get("data") or b""))
         return response
+
+    def _logged_in(self, registry: Any, url: str, method: str, **options: Any) -> Any:
+        """Make a request with the library's way of logging in, which drops the answer that it cannot use."""
+        request = type(registry).do_request.__wrapped__
+        try:
+            return request(registry, url, method, **options)
+        except requests.RequestException:
+            raise
+        except ValueError as error:
+            raise Refused(
+                f"the registry {self._host} does not accept the account's registry credentials, or asks for "
+                f"them in a way that is not known here: {clean(self._redact(str(error)))}",
+                401,
+            ) from None
 
     # --- What is there --------------------------------------------------------------------------------
 
@@ -126,25 +145,48 @@ class Repository:
         """Return the digest of the image of this tag or digest; ``None`` when there is none."""
 
         def look() -> str | None:
-            accept = ", ".join(MANIFEST_TYPES)
-            response = self._registry.do_request(
-                self._manifest(reference), "HEAD", headers={"Accept": accept}
-            )
+            response = self._look(reference)
             if response.status_code == 404:
                 return None
             judge(response)
-            return response.headers.get("Docker-Content-Digest") or reference
+            if DIGEST.fullmatch(reference):
+                return reference
+            named = response.headers.get("Docker-Content-Digest", "")
+            if DIGEST.fullmatch(named):
+                return str(named)
+            # A registry may leave the header out. The digest is that of the manifest, byte for byte.
+            content = response.content or self._read(reference).content
+            return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
         return self._again(look)
 
+    def _look(self, reference: str) -> Any:
+        """Ask for a manifest without its content, or with it where the registry does not know HEAD."""
+        response = self._registry.do_request(self._manifest(reference), "HEAD", headers=dict(ACCEPT))
+        if response.status_code in (405, 501):
+            return self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
+        return response
+
+    def _read(self, reference: str) -> Any:
+        """Ask for a manifest."""
+        response = self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
+        judge(response)
+        return response
+
     def manifest(self, reference: str) -> tuple[bytes, str]:
-        """Return the manifest of this tag or digest, byte for byte, and its media type."""
+        """Return the manifest of this tag or digest, byte for byte, and its media type.
+
+        :raises UnexpectedAnswer: when it is not the one that the digest names.
+        """
 
         def read() -> tuple[bytes, str]:
-            accept = ", ".join(MANIFEST_TYPES)
-            response = self._registry.do_request(self._manifest(reference), headers={"Accept": accept})
-            judge(response)
-            return response.content, response.headers.get("Content-Type") or MANIFEST_TYPES[0]
+            response = self._read(reference)
+            algorithm, _colon, wanted = reference.partition(":")
+            if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
+                raise UnexpectedAnswer(
+                    f"the registry {self._host} has another manifest than {reference} under that digest"
+                )
+            return response.content, type_of(response)
 
         return self._again(read)
 
@@ -154,20 +196,24 @@ class Repository:
         def look() -> bool:
             url = f"{self._scheme}://{self._container.get_blob_url(digest)}"
             response = self._registry.do_request(url, "HEAD")
-            return response.status_code != 404 and judge(response)
+            there = response.status_code in ELSEWHERE
+            return there or (response.status_code != 404 and judge(response))
 
         return self._again(look)
 
     # --- Sending --------------------------------------------------------------------------------------
 
     def send_blob(self, path: str, digest: str, size: int) -> None:
-        """Send a part of an image from a file, in pieces. One that is cut off is begun anew."""
+        """Send a part of an image of ``size`` bytes from a file. One that is cut off goes on where it was."""
 
-        def send() -> bool:
-            layer = {"digest": digest, "size": size}
-            return judge(self._registry.chunked_upload(path, self._container, layer, chunk_size=CHUNK))
+        def request(url: str, method: str, **options: Any) -> Any:
+            response = self._registry.do_request(url, method, **options)
+            judge(response)
+            return response
 
-        self._again(send)
+        start = f"{self._scheme}://{self._container.upload_blob_url()}"
+        upload = Upload(request, start, path, digest)
+        self._again(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:
         """Put the manifest under a tag or its digest, byte for byte. Return the registry's digest of it."""
@@ -207,6 +253,8 @@ class Repository:
             raise ConfigurationError(
                 f"the certificate of the registry {self._host} was not accepted: {root_reason(error)}"
             ) from None
+        except requests.exceptions.InvalidJSONError:
+            raise Interrupted(f"the registry {self._host} answered with something that is not JSON") from None
         except (requests.RequestException, OSError) as error:
             kind = ConnectionFailed if is_connection_failure(error) else Interrupted
             raise kind(
@@ -222,6 +270,9 @@ MANIFEST_TYPES = (
     "application/vnd.docker.distribution.manifest.v2+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
+
+
+ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
 
 
 def scheme_of(host: str) -> str:
@@ -241,16 +292,48 @@ def judge(response: Any) -> bool:
     if response.ok and response.status_code < 300:
         return True
     said = registry_message(response)
-    where = f"{response.request.method} {urlsplit(response.url).path}"
+    where = f"{response.request.method} {urlsplit(response.url).path}"  # a query may open the upload
     if response.status_code >= 500:
         raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
     raise Refused(f"the registry refused ({response.status_code}) {where}: {said}", response.status_code)
 
 
 def registry_message(response: Any) -> str:
-    """Return what the registry says in an error's body."""
+    """Return what the registry says in an error's body, or else what its status means."""
     try:
         errors = response.json()["errors"]
-        return clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
+        said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return "no reason was given"
+        said = ""
+    return said or MEANINGS.get(response.status_code, "no reason was given")
+
+
+MEANINGS = {
+    401: "no reason was given; the account's registry credentials are not accepted",
+    403: "no reason was given; the account's registry credentials do not open it",
+    405: "no reason was given; the registry, or this repository, may be read-only",
+    413: "no reason was given; what was sent is too large for it",
+    423: "no reason was given; the repository may be locked",
+    507: "no reason was given; it may have no space left",
+}
+
+
+def type_of(response: Any) -> str:
+    """Return the media type of a manifest: that of the answer, or else the one that it names itself."""
+    said = response.headers.get("Content-Type", "").partition(";")[0].strip()
+    if said in MANIFEST_TYPES:
+        return str(said)
+    try:
+        content = json.loads(response.content)
+        named = content.get("mediaType")
+    except (ValueError, AttributeError, RecursionError):
+        return MANIFEST_TYPES[0]
+    if named in MANIFEST_TYPES:
+        return str(named)
+    return MANIFEST_TYPES[1 if "manifests" in content else 0]
+
+
+def place(url: str) -> str:
+    """Return an address without its query, which may open an upload to whoever has it."""
+    parts = urlsplit(url)
+    return clean(f"{parts.scheme}://{parts.netloc}{parts.path}")

@@ -24,12 +24,12 @@ from .lookup import foresee, near_miss
 from .money import Cost, from_millicents, shown
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
+from .release_list import Declared, read_declared
 from .releases import (
     BLOCKED,
     FAILED,
     PENDING,
     await_verdict,
-    declared_tags,
     flaws_in_words,
     look_up,
     scan_view,
@@ -116,11 +116,12 @@ def wished(task: Task, app: App) -> ScanReport:
 def undeclared(task: Task, app: App) -> Missing:
     """Say that a tag is not declared, with the near miss."""
     tag = task.options["tag"]
-    tags = declared_tags(task.client, app.slug) if app.id else None
-    hint = "" if tags is None else near_miss(tag, tags)
+    declared = read_declared(task.client, app.slug) if app.id else Declared({})
+    hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
+    doubt = f". The platform refuses to show its scan, and {declared.note}" if declared.note else ""
     return Missing(
         f"release {tag!r} of application {app.slug!r} is not declared "
-        f"(hosted.services.app_release declares one){hint}"
+        f"(hosted.services.app_release declares one){hint}{doubt}"
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..api.errors import Refused
 from ..api.models import App
 from ..api.text import megabytes
 from .app_repository import open_repository
@@ -135,13 +136,29 @@ class Push:
             with self.layout.copy(part) as path:
                 self.repository.send_blob(path, part.digest, part.size)
         reference = self.tag or self.image.digest
-        self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
+        self.name_it(reference)
         found = self.repository.digest_of(reference)
         if found != self.image.digest:
             raise OutcomeUnknown(
                 f"the registry took {self.image.digest} but gives {found} for {reference!r}. Was something "
                 "else pushed at the same time?"
             )
+
+    def name_it(self, reference: str) -> None:
+        """Put the manifest under the tag or the digest. A registry may let no tag name another image.
+
+        :raises Refused: with what the tag names, where it names an image already.
+        """
+        try:
+            self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
+        except Refused as error:
+            named = self.digest_of(reference) if self.tag and error.status != 401 else None
+            if named:
+                error.message += (
+                    f". The tag {self.tag!r} names {named}, and this registry may let no tag name another "
+                    "image: push under a new tag"
+                )
+            raise
 
     def view(self) -> dict[str, Any]:
         """Return the image as it is, or will be, in the registry."""

@@ -16,6 +16,7 @@ from .limits import check_log_lines
 from .lookup import DELETING, foresee, near_miss
 from .plan import Plan, Resource, Task
 from .problems import Missing
+from .release_list import Declared, read_declared
 from .releases import all_releases, previous_release
 from .side_by_side import side_by_side
 
@@ -72,13 +73,16 @@ def describe(client: Client, app: App, task: Task) -> dict[str, Any]:
     view = app_view(app)
     parts = task.options["include"]
     if "releases" in parts:
-        releases = all_releases(client, app.slug) if app.id else []
+        declared = read_declared(client, app.slug) if app.id else Declared({})
+        releases = all_releases(client, app.slug, declared) if app.id else []
         in_service = digest_in_service(app)
         view["releases"] = [
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
             for release in releases
         ]
-        before, note = previous_release(releases, AppRecords.of(task, app.id).before(in_service))
+        view["releases_note"] = declared.note
+        last = AppRecords.of(task, app.id).before(in_service)
+        before, note = previous_release(releases, last, declared.note is None)
         view["previous_release"] = before.as_dict() if before else None
         view["previous_release_note"] = note
     if "logs" in parts:

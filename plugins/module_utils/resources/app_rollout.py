@@ -21,6 +21,7 @@ from .apps import digest_in_service, log_lines, need_app, never_deployed
 from .pending import DEPLOY, ENVIRONMENT
 from .plan import Task
 from .problems import Invalid, OutcomeUnknown, WaitEnded
+from .release_list import read_declared
 from .releases import GLANCE, PENDING, Blocked, all_releases, await_verdict, check_verdict, scan_of
 from .service_view import PROVISIONING
 from .waiting import QUIET_SECONDS, wait_until
@@ -179,7 +180,9 @@ def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
     except Interrupted:
         report = ScanReport.model_construct(tag=tag, scan_status=PENDING)
     if report is None:
-        return False
+        if not read_declared(task.client, slug, tag).has(tag):
+            return False
+        report = ScanReport.model_construct(tag=tag, scan_status=PENDING)  # refused while the analysis runs
     pending = report.scan_status == PENDING
     if pending:
         if not task.options["wait"] or time.monotonic() >= until:

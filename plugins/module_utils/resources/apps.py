@@ -13,6 +13,7 @@ from ..api.client import Client
 from ..api.errors import Refused
 from ..api.models import App
 from .lookup import DELETING, foresee, near_miss
+from .pages import entries_in, is_cut
 from .plan import Task
 from .problems import Invalid, Missing
 from .service_view import ACTIVE
@@ -151,14 +152,8 @@ def entries(answer: Any) -> list[dict[str, Any]] | None:
 
     A list of which more pages follow counts as not understood: what it lacks may be on the next one.
     """
-    if isinstance(answer, dict):
-        lists = [value for value in answer.values() if isinstance(value, list)]
-        if len(lists) != 1 or answer.get("nextCursor"):
-            return None
-        answer = lists[0]
-    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
-        return None
-    return answer
+    found = entries_in(answer)
+    return None if found is None or is_cut(answer, len(found)) else found
 
 
 def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:

@@ -13,9 +13,9 @@ from typing import Any
 from ..api.client import Client
 from ..api.errors import HostedError, Interrupted, Refused
 from ..api.models import Flaw, ScanReport, plain
-from .apps import entries, text_at
 from .plan import Task
 from .problems import WaitEnded
+from .release_list import Declared, read_declared
 from .side_by_side import side_by_side
 from .waiting import wait_until
 
@@ -23,9 +23,6 @@ PENDING, WARNED, BLOCKED, FAILED = "PENDING", "WARNED", "BLOCKED", "FAILED"
 SEVERITIES = ["critical", "high", "medium", "low"]
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
-TAG_PATHS = ("tag", "name")
-DIGEST_PATHS = ("digest", "imageDigest", "image.digest")
-MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
 GLANCE = 5.0
 """How long the platform may hold its answer on a scan that is only looked at, in seconds."""
 
@@ -56,8 +53,8 @@ def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -
 def look_up(task: Task, tag: str) -> ScanReport | None:
     """Return the scan of a declared release, ``None`` when the tag is not declared.
 
-    A platform may know the scan of an image that was pushed under the tag and never declared. So the list
-    of releases has to hold the tag as well, where that list is understood.
+    A platform may know the scan of an image that was pushed under the tag and never declared, and refuse
+    that of a release while the analysis runs. So the list of releases is asked as well.
 
     :raises WaitEnded: when the platform holds its answer for longer than the task may take.
     """
@@ -66,17 +63,28 @@ def look_up(task: Task, tag: str) -> ScanReport | None:
     try:
         report = scan_of(task.client, slug, tag, patience)
     except Interrupted as error:
-        digest = listed_digest(task.client, slug, tag)
-        if digest is not None:
-            return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+        return unscanned(task, tag, read_declared(task.client, slug, tag), error.message)
+    declared = read_declared(task.client, slug, tag)
+    if report is None and declared.has(tag):
+        return unscanned(task, tag, declared, "the platform refuses to show it")
+    return None if declared.has(tag) is False else report
+
+
+def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
+    """Return what is known of a release whose scan does not come: what the list tells, or waits for.
+
+    :raises WaitEnded: when the list does not tell the image either.
+    """
+    slug, digest = task.options["slug"], declared.digest(tag)
+    known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+    if digest is None and declared.has(tag) and task.options["wait"]:
+        return await_verdict(task, known, tag, time.monotonic() + task.options["wait_timeout"])
+    if digest is None:
         raise WaitEnded(
             f"the platform holds back the scan of release {tag!r} of {slug!r}; its analysis probably still "
-            f"runs ({error.message}). Leave wait at true and raise wait_timeout, or run this again later"
-        ) from None
-    if report is None:
-        return None
-    tags = declared_tags(task.client, slug)
-    return report if tags is None or tag in tags else None
+            f"runs ({why}). Leave wait at true and raise wait_timeout, or run this again later"
+        )
+    return known
 
 
 def await_verdict(task: Task, report: ScanReport, tag: str, until: float) -> ScanReport:
@@ -183,46 +191,35 @@ class Release:
         return asdict(self)
 
 
-def declared_tags(client: Client, slug: str) -> dict[str, str | None] | None:
-    """Return the declared tags, each with when it was declared; ``None`` when the list is not understood."""
-    found = entries(client.releases(slug))
-    if found is None:
-        return None
-    tags = {text_at(entry, TAG_PATHS): text_at(entry, MADE_PATHS) for entry in found}
-    return None if None in tags else {str(tag): made for tag, made in tags.items()}
-
-
-def listed_digest(client: Client, slug: str, tag: str) -> str | None:
-    """Return the digest of a declared tag where the list tells it: its entries are not shown."""
-    found = entries(client.releases(slug)) or []
-    return next((text_at(entry, DIGEST_PATHS) for entry in found if text_at(entry, TAG_PATHS) == tag), None)
-
-
-def all_releases(client: Client, slug: str) -> list[Release]:
+def all_releases(client: Client, slug: str, declared: Declared | None = None) -> list[Release]:
     """Return the releases, oldest first. What each tag names is read from its scan, which is shown.
 
     The order is that of their declaration where the list tells it, else that of their analysis.
     """
-    tags = declared_tags(client, slug) or {}
+    tags = (declared or read_declared(client, slug)).by_tag
 
     def read(twin: Client, tag: str) -> Release:
+        entered = tags[tag]
         try:
             report = scan_of(twin, slug, tag, GLANCE)
         except Interrupted:
-            return Release(tag, None, PENDING, None, tags[tag])
+            return Release(tag, entered.digest, PENDING, None, entered.created_at)
         if report is None:
-            return Release(tag, None, None, None, tags[tag])
-        return Release(tag, report.digest, report.scan_status, report.scanned_at, tags[tag])
+            return Release(tag, entered.digest, None, None, entered.created_at)
+        return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
     found = side_by_side(client, tags, read)
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
 
 
-def previous_release(releases: Sequence[Release], before: str | None) -> tuple[Release | None, str | None]:
+def previous_release(
+    releases: Sequence[Release], before: str | None, whole: bool
+) -> tuple[Release | None, str | None]:
     """Return the release to go back to, or a note on why it is not known.
 
-    ``before`` is the digest that was in service before the present one. The platform keeps releases that were
+    ``before`` is the digest that was in service before the present one; ``whole`` tells whether all releases
+    are there. The platform keeps releases that were
     declared and never deployed, or never came up, so none of the list is taken for it.
     """
     if before is None:
@@ -233,4 +230,9 @@ def previous_release(releases: Sequence[Release], before: str | None) -> tuple[R
     for release in reversed(releases):
         if release.digest == before:
             return release, None
+    if not whole:
+        return None, (
+            f"{before} was in service before, and no release that the platform shows names it, but it shows "
+            "not all of them. Give the tag, or declare the image again"
+        )
     return None, f"{before} was in service before, but no release names it any more; declare it again"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
@@ -20,7 +21,8 @@ from sandbox.store.records import Node, Product, Project, Release, Scan, Service
 
 router = Chapter(tags=["Applications"])
 LONGEST_SCAN = 600.0
-SHORT_WAIT = 30.0
+SHORT_WAITS = {"30 s": 30.0, "1 s": 1.0}
+RELEASES_A_PAGE = 2
 
 
 @router.get("/api/apps/whoami", name="apps.whoami")
@@ -138,10 +140,31 @@ async def declare_release(call: Current, slug: str, body: bodies.Release) -> Res
 
 
 @router.get("/api/apps/{slug}/releases", name="releases.list")
-async def list_releases(call: Current, slug: str) -> Response:
+async def list_releases(call: Current, slug: str, request: Request) -> Response:
     """The releases of an application, which are kept for rolling back."""
     found = call.world.store.of(Release, _app(call, slug).id)
-    return call.listing("releases", [_release(call, slug, release) for release in found])
+    views = [_release(call, slug, release) for release in found]
+    way = call.world.gaps["releases.pages"]
+    if way == "no":
+        return call.listing("releases", views)
+    return call.json(_page_of(way, views[::-1], request.query_params))
+
+
+def _page_of(way: str, views: list[Any], query: Mapping[str, str]) -> dict[str, Any]:
+    """One page of a list, by the parameters that the platform knows; it ignores the others."""
+    asked = query.get("cursor" if way == "cursor" else "page", "1")
+    page = max(int(asked), 1) if asked.isdecimal() and way != "the newest and total" else 1
+    start = (page - 1) * RELEASES_A_PAGE
+    items, more = views[start : start + RELEASES_A_PAGE], len(views) > start + RELEASES_A_PAGE
+    match way:
+        case "cursor":
+            return {"items": items, "nextCursor": str(page + 1) if more else None}
+        case "page number and hasMore":
+            return {"items": items, "hasMore": more}
+        case "the newest and total":
+            return {"items": items, "total": len(views)}
+        case _:
+            return {"items": items, "page": page, "pageSize": RELEASES_A_PAGE, "total": len(views)}
 
 
 def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:
@@ -164,8 +187,11 @@ async def read_scan(call: Current, slug: str, tag: str) -> Response:
     """The scan report of a release; waits while the analysis runs."""
     service = _app(call, slug)
     digest = _scanned_digest(call, service, tag)
-    wait = LONGEST_SCAN if call.world.gaps["scan.wait"] == "until it is there" else SHORT_WAIT
+    wait = SHORT_WAITS.get(call.world.gaps["scan.wait"], LONGEST_SCAN)
     await call.world.until(lambda: not apps.pending(call.world, service, digest), wait)
+    refused = call.world.gaps["refusal.scan_unfinished"] != "not refused"
+    if refused and apps.pending(call.world, service, digest):
+        raise RefusedError("scan_unfinished", "The analysis of this release is still running; try again")
     return call.json(_report(call, tag, digest, apps.verdict(call.world, service, digest)))
 
 

@@ -33,6 +33,9 @@ from sandbox.registry.upload_api import UploadApi
 
 Handler = Callable[[Request, Repository], Awaitable[Response]]
 _NAME_PARTS = 2
+Ways = Callable[[str], str]
+"""Tells how a question is answered that the protocol leaves open: a gap point's filling, by its name."""
+_USUAL = {"registry.digest_header": "yes"}
 
 
 def create_registry(
@@ -42,6 +45,7 @@ def create_registry(
     *,
     login: Login = "basic",
     token_seconds: float = 300.0,
+    ways: Ways = _USUAL.__getitem__,
 ) -> ASGIApp:
     """The registry over the folder `storage`.
 
@@ -49,6 +53,7 @@ def create_registry(
     manifest is stored and before its sender hears so; it should be short, and it is called again when the
     same manifest is sent again. After a crash between the two, `RegistryStore.pushes` tells what was missed.
     `login` chooses the challenge: ``basic``, or ``token`` for the bearer tokens of most public registries.
+    `ways` is asked for what the protocol leaves open.
     """
     store = RegistryStore(storage)
     gate = Gate(accounts, login, token_seconds)
@@ -71,7 +76,7 @@ def create_registry(
         Route(f"/v2/{{name:path}}/{path}", guarded(handler), methods=[method])
         for method, path, handler in _table(UploadApi(store), ContentApi(on_push))
     ]
-    return _versioned(Starlette(routes=routes, exception_handlers=_FAILURES))
+    return _versioned(Starlette(routes=routes, exception_handlers=_FAILURES), ways)
 
 
 def _table(uploads: UploadApi, content: ContentApi) -> list[tuple[str, str, Handler]]:
@@ -119,13 +124,16 @@ async def _cut_off(_request: Request, _error: Exception) -> Response:
 _FAILURES = {RegistryError: _refused, HTTPException: _no_route, ClientDisconnect: _cut_off}
 
 
-def _versioned(app: ASGIApp) -> ASGIApp:
-    """Add the header by which older clients know the protocol."""
+def _versioned(app: ASGIApp, ways: Ways) -> ASGIApp:
+    """Add the header by which older clients know the protocol; some registries do not name digests."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_versioned(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["Docker-Distribution-API-Version"] = "registry/2.0"
+                headers = MutableHeaders(scope=message)
+                headers["Docker-Distribution-API-Version"] = "registry/2.0"
+                if ways("registry.digest_header") == "no":
+                    del headers["Docker-Content-Digest"]
             await send(message)
 
         await app(scope, receive, send_versioned)

@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 import uvicorn
+from starlette.types import ASGIApp
 
 from sandbox.registry import AccountSpace, Push, RegistryStore, create_registry
 from sandbox.registry.access import Login
@@ -45,8 +46,13 @@ class Running:
 
 
 @contextmanager
-def serving(storage: Path, login: Login = "basic", token_seconds: float = 300.0) -> Iterator[Running]:
-    """Serve a registry from a thread until the block ends."""
+def serving(
+    storage: Path,
+    login: Login = "basic",
+    token_seconds: float = 300.0,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+) -> Iterator[Running]:
+    """Serve a registry from a thread until the block ends, with ``around`` between it and its callers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         registry = Running(storage, listener.getsockname()[1])
         app = create_registry(
@@ -56,7 +62,7 @@ def serving(storage: Path, login: Login = "basic", token_seconds: float = 300.0)
             login=login,
             token_seconds=token_seconds,
         )
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(around(app), log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         while not server.started:

@@ -20,7 +20,7 @@ import pytest
 import requests
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
-from ansible_collections.hosted.services.plugins.module_utils.api import registry
+from ansible_collections.hosted.services.plugins.module_utils.api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
     Interrupted,
     Refused,
@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 )
 from ansible_collections.hosted.services.plugins.module_utils.api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils.api.text import megabytes
+from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.oci_layout import same_platform
@@ -75,6 +76,39 @@ def test_skopeo_reads_back_the_digest_that_was_pushed_and_declared(
     assert plain.run(APP_RELEASE, tag="new", digest=digest)["release"]["digest"] == digest
     read = json.loads(skopeo(plain, "inspect", "IMAGE:new"))
     assert read["Digest"] == digest and len(read["Layers"]) == 2
+
+
+def test_a_registry_need_not_name_digests(plain: Platform, tmp_path: Path) -> None:
+    """The digest of a tag is computed from its manifest then: pushed once, declared and deployed."""
+    plain.sandbox.profile("plain", **{"registry.digest_header": "no"})
+    digest = build(tmp_path / "one.tar")
+    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
+    assert first["changed"] and not first.get("failed"), first.get("msg")
+    assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
+    assert plain.run(APP_RELEASE, tag="new", digest=digest)["changed"]
+    assert plain.run(APP_DEPLOY, tag="new", digest=digest)["changed"]
+    assert plain.in_service == digest
+
+
+@pytest.mark.parametrize("status", [403, 409, 412])
+def test_a_tag_that_may_not_move_is_told(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """With what it names and what to do, where a registry of its own lets no tag name another image."""
+
+    def keep(*_arguments: Any) -> None:
+        raise Refused(f"the registry refused ({status})", status)
+
+    build(tmp_path / "one.tar")
+    build(tmp_path / "two.tar", "2")
+    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
+    monkeypatch.setattr(registry.Repository, "put_manifest", keep)
+    refused = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="new")
+    assert refused["failed"] and f"names {first['image']['digest']}" in refused["msg"]
+    assert "push under a new tag" in refused["msg"]
+    assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
+    other = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="newer")
+    assert other["failed"] and "new tag" not in other["msg"]
 
 
 def test_what_is_there_is_not_sent_again(plain: Platform, tmp_path: Path) -> None:
@@ -235,7 +269,7 @@ def test_an_upload_that_is_cut_off_is_begun_anew(
     """And the image is there whole."""
     path = tmp_path / "one.tar"
     digest = build(path, content=os.urandom(200_000).hex())
-    monkeypatch.setattr(registry, "CHUNK", 50_000)
+    monkeypatch.setattr(uploads, "CHUNK", 50_000)
     cuts = cut_pieces(monkeypatch, [2, 4])
     result = plain.run(APP_IMAGE, path=str(path))
     assert cuts == [] and result["changed"] and result["image"]["digest"] == digest
@@ -274,7 +308,7 @@ def test_a_long_push_says_how_far_it_is(
     plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With every piece that arrived, up to the whole."""
-    monkeypatch.setattr(registry, "CHUNK", 100_000)
+    monkeypatch.setattr(uploads, "CHUNK", 100_000)
     build(tmp_path / "one.tar", content=os.urandom(300_000).hex())
     said: list[str] = []
     options = plain.options(APP_IMAGE, {"path": str(tmp_path / "one.tar")})

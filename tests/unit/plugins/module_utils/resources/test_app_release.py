@@ -13,6 +13,7 @@ import requests
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils.resources import (
     app_repository,
+    release_list,
     releases,
     waiting,
 )
@@ -159,7 +160,7 @@ def test_a_verdict_that_nobody_waits_for_is_not_waited_for(
     scan(plain, "v2", "PENDING")
     monkeypatch.setattr(releases, "GLANCE", 0.3)
     if not told:
-        monkeypatch.setattr(releases, "DIGEST_PATHS", ())
+        monkeypatch.setattr(release_list, "DIGEST_PATHS", ())
     result = plain.run(APP_RELEASE, check_mode, tag="v2", digest=plain.digests["v2"], wait=False)
     assert bool(result.get("failed")) is not told
     assert not result["changed"]
