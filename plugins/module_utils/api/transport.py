@@ -30,6 +30,11 @@ MAX_SAID = 100_000
 """How much of an error's sentence is looked at. Of that, far less is shown."""
 MAX_RETRY_AFTER = 300.0
 NO_REASON = "no reason was given"
+SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
+"""Where the body of an error has its sentence; the first is what the specification shows."""
+TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+EMPTY_WORDS = frozenset({NO_REASON, "forbidden", "access denied", "permission denied"})
+"""Sentences that say no more than the status does."""
 OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
 """What a refusal speaks of that is about the token."""
 
@@ -283,7 +288,8 @@ def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
 
 def unauthorized(route: Route[Any], status: int, said: str) -> str:
     """Say why a call was not let through. A 403 may have a reason that has nothing to do with the token."""
-    if status == HTTPStatus.FORBIDDEN and said != NO_REASON and not OF_TOKENS.search(said):
+    empty = said.strip(". !").lower() in EMPTY_WORDS
+    if status == HTTPStatus.FORBIDDEN and not empty and not OF_TOKENS.search(said):
         return f"the platform refused ({status}): {said}"
     message = f"the token was not accepted ({status}): {said}"
     scope = route.scope.value if route.scope is not Scope.OPEN else None
@@ -293,12 +299,35 @@ def unauthorized(route: Route[Any], status: int, said: str) -> str:
 
 
 def error_message(body: bytes, redact: Callable[[str], str]) -> str:
-    """Return the platform's own sentence from an error's body, made safe to print.
+    """Return what the platform said in an error's body, made safe to print.
 
-    Secrets go first: once a text is cut, a half of one would not be known any more.
+    That is the sentence of the specification's form, or whatever else came. Secrets go first: once a text is
+    cut, a half of one would not be known any more.
     """
+    return clean(redact(said_in(body)[:MAX_SAID])) or NO_REASON
+
+
+def said_in(body: bytes) -> str:
+    """Return the text of an error's body, whatever form it has; nothing where it has none."""
     try:
-        said = parse(body)["message"]
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return NO_REASON
-    return clean(redact((said if isinstance(said, str) else json.dumps(said))[:MAX_SAID]))
+        said = parse(body)
+    except (ValueError, RecursionError):
+        said = body[:MAX_SAID].decode(errors="replace")
+        if body.lstrip()[:1] == b"<":
+            said = " ".join(TAG.sub(" ", said).split())
+            said = f"a page for people, as proxies send: {said}" if said else ""
+        return said if any(char.isalnum() for char in said) else ""
+    return sentence(said)
+
+
+def sentence(said: Any) -> str:
+    """Return the sentence in an error's JSON, or all of it where none can be told from the rest."""
+    if isinstance(said, dict):
+        key = next((key for key in SENTENCES if said.get(key)), None)
+        if key is not None:
+            return sentence(said[key])
+    if isinstance(said, list):
+        return "; ".join(filter(None, map(sentence, said)))
+    if isinstance(said, str):
+        return said
+    return json.dumps(said, ensure_ascii=False) if said else ""

@@ -22,14 +22,14 @@ from .apps import (
     need_app,
     never_deployed,
 )
-from .lookup import foresee
+from .lookup import find_project, foresee
 from .money import Cost, from_millicents, read_amount, shown
 from .namesakes import near
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing, WaitEnded
 from .service_settings import check_budget, check_limit, describe_size
 from .service_view import AWAITING_ADMIN, FAILED, PROVISIONING
-from .waiting import QUIET_SECONDS, create_unique, wait_until
+from .waiting import QUIET_SECONDS, appearing, create_unique, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 COMPARED = ("host", "project", "dimensions", "max_monthly")
@@ -192,8 +192,19 @@ def project_of(task: Task) -> str | None:
     try:
         return choose(wanted, wanted and task.client.app_projects(), "project")
     except Missing as error:
+        known = project_elsewhere(task, wanted)
+        if known is not None:
+            return known
         foresee(task, error, "creates")
         return None  # check mode only quotes, and the price is the same in every project
+
+
+def project_elsewhere(task: Task, wanted: str) -> str | None:
+    """Return the id of a project that only the account's own list shows yet, where the token opens that."""
+    try:
+        return find_project(task.client, wanted).id
+    except (Missing, Refused):
+        return None
 
 
 def whole_size(given: dict[str, Any] | None) -> Dimensions | None:
@@ -237,9 +248,9 @@ def explained(error: Refused, slug: str) -> Refused | Invalid:
 
 
 def read_created(task: Task) -> App:
-    """Return an application that was just created. The answer to that does not show it, so look it up."""
+    """Return an application that was just created, once the list shows it: the answer to that does not."""
     try:
-        return need_app(task)
+        return appearing(lambda: find_app(task.client, task.options["slug"]), QUIET_SECONDS) or need_app(task)
     except OF_A_CALL as error:
         slug = task.options["slug"]
         error.message = f"application {slug!r} was created, but its state is unknown: {error.message}"

@@ -15,7 +15,7 @@ from ..api.models import App
 from .lookup import DELETING, foresee, near_miss
 from .pages import entries_in, is_cut
 from .plan import Task
-from .problems import Invalid, Missing
+from .problems import Ambiguous, Invalid, Missing
 from .service_view import ACTIVE
 
 T = TypeVar("T")
@@ -27,8 +27,12 @@ SLUG = re.compile(r"[a-z0-9-]{3,40}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 
-ID = ("id", "hostId", "projectId", "host.id", "project.id")
-NAME = ("name", "label", "hostLabel", "projectName", "host.label", "project.name")
+IDS = {"host": ("hostId", "host.id", "id"), "project": ("projectId", "project.id", "id")}
+"""Where an entry may have what a body calls ``hostId`` or ``projectId``, the likeliest place first."""
+NAMES = {
+    "host": ("hostLabel", "host.label", "label", "name"),
+    "project": ("projectName", "project.name", "name", "label"),
+}
 
 
 # --- Applications -----------------------------------------------------------------------------------
@@ -156,30 +160,47 @@ def entries(answer: Any) -> list[dict[str, Any]] | None:
     return None if found is None or is_cut(answer, len(found)) else found
 
 
-def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
-    """Return the first text of an entry that is at one of the paths, such as ``host.id``."""
+def texts_at(entry: dict[str, Any], paths: Sequence[str]) -> list[str]:
+    """Return the texts of an entry that are at the paths, such as ``host.id``."""
+    found = []
     for path in paths:
         value: Any = entry
         for key in path.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, (str, int)) and value != "":
-            return str(value)
-    return None
+            found.append(str(value))
+    return found
+
+
+def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
+    """Return the first text of an entry that is at one of the paths."""
+    return next(iter(texts_at(entry, paths)), None)
 
 
 def choose(wanted: str | None, answer: Any, what: str) -> str | None:
     """Return the id of the entry of this id or name. Where the list is not understood, the platform decides.
 
+    An entry may have an id of its own beside that of the host or project: either one selects it, and the
+    latter is what is sent.
+
     :raises Missing: when the list is understood and holds nothing of the kind.
+    :raises Ambiguous: when several entries have the name.
     """
     found = entries(answer)
-    ids = {text_at(entry, ID): text_at(entry, NAME) for entry in found or ()}
-    if wanted is None or not ids or None in ids or wanted in ids:
+    ids = [texts_at(entry, IDS[what]) for entry in found or ()]
+    if wanted is None or not found or not all(ids):
         return wanted
-    for id, name in ids.items():
-        if name == wanted:
-            return id
-    hint = near_miss(wanted, (name for name in ids.values() if name), (str(id) for id in ids))
+    firsts = [own[0] for own in ids]
+    if wanted in firsts:
+        return wanted
+    names = [texts_at(entry, NAMES[what]) for entry in found]
+    for known in (ids, names):
+        fitting = [first for first, texts in zip(firsts, known, strict=True) if wanted in texts]
+        if len(fitting) > 1:
+            raise Ambiguous(f"{len(fitting)} {what}s are named {wanted!r}: {', '.join(fitting)}. Give the id")
+        if fitting:
+            return fitting[0]
+    hint = near_miss(wanted, (name for texts in names for name in texts[:1]), firsts)
     raise Missing(f"unknown {what} {wanted!r}{hint}")
 
 

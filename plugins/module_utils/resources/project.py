@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from .listing import services_of
 from .lookup import DELETING, foresee, near_miss
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
-from .waiting import QUIET_SECONDS, create_unique
+from .waiting import appearing, create_unique
 
 NAME_LENGTH = 60
 
@@ -157,14 +156,14 @@ def reread(task: Task, name: str, id: str | None) -> dict[str, Any]:
     The list need not show it at once. It is waited for, because the next task looks for the project there.
     """
 
-    until = time.monotonic() + QUIET_SECONDS
-    while True:
-        for project in task.client.projects():
-            if project.name == name and id in (None, project.id):
-                return project.as_dict()
-        if time.monotonic() >= until:
-            raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
-        time.sleep(1)
+    def find() -> Project | None:
+        projects = task.client.projects()
+        return next((p for p in projects if p.name == name and id in (None, p.id)), None)
+
+    project = appearing(find)
+    if project is None:
+        raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+    return project.as_dict()
 
 
 def removal(task: Task, current: Project | None) -> Plan:

@@ -332,7 +332,7 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         return
     before = view.pending
     write_noted(task, id, NETWORK, change)
-    if task.options["state"] == "restarted" or (task.options["wait"] and runs_on(task, id, first, at)):
+    if task.options["state"] == "restarted" or runs_on(task, id, first, at):
         return
     if NETWORK not in before:
         settle(task, id, NETWORK)
@@ -341,16 +341,19 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
 def runs_on(task: Task, id: str, first: Sight, at: float) -> bool:
     """Tell whether the container is seen to run on as it was, and warn that it was not recreated.
 
-    Where its uptime is not known nobody can say so, and the platform's word holds (Settings, rule 3).
+    The specification says that the change recreates the container, and also that a start from stop is needed
+    for it (Settings, rule 3; Power). Where the uptime is not known nobody can say, and rule 3 holds.
     """
-    if first.uptime is None or look_for(lambda: look(task, id).shows_start_after(at)):
+    seconds = QUIET_SECONDS if task.options["wait"] else 0
+    if first.uptime is None or look_for(lambda: look(task, id).shows_start_after(at), seconds):
         return False
     last = look(task, id)
     if last.uptime is None:
         return False
+    when = f"within {seconds:g} seconds" if seconds else "at once"
     task.warn(
-        f"the network change was accepted, but within {QUIET_SECONDS:g} seconds nothing showed that the "
-        f"container was recreated for it: it has run for {last.uptime} seconds. The change takes effect at "
-        "its next start; state: restarted stops and starts it"
+        f"the network change was accepted, but {when} nothing showed that the container was recreated for "
+        f"it: it has run for {last.uptime} seconds. The change takes effect at its next start; state: "
+        "restarted stops and starts it"
     )
     return True

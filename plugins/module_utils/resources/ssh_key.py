@@ -14,7 +14,7 @@ from ..api.models import SshKey
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .public_key import PublicKey, of_fingerprint, read_public_key
-from .waiting import create
+from .waiting import appearing, create
 
 
 class SshKeyResource(Resource):
@@ -131,7 +131,7 @@ def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Any:
         try:
             create(add, new_ones, f"SSH key {name!r}", task)
         except Conflict:
-            if not any(key.matches(other.fingerprint) for other in task.client.ssh_keys()):
+            if registered_key(task, key) is None:
                 raise
 
     return run
@@ -172,8 +172,15 @@ def expected(key: PublicKey, name: str) -> dict[str, Any]:
 
 
 def reread(task: Task, key: PublicKey) -> dict[str, Any]:
-    """Return the key as the platform has it."""
-    for known in task.client.ssh_keys():
-        if key.matches(known.fingerprint):
-            return known.as_dict()
-    raise Missing(f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list")
+    """Return the key as the platform has it, once its list shows it."""
+    known = registered_key(task, key)
+    if known is None:
+        raise Missing(
+            f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
+        )
+    return known.as_dict()
+
+
+def registered_key(task: Task, key: PublicKey) -> SshKey | None:
+    """Return the key from the list, which may show it late."""
+    return appearing(lambda: next((k for k in task.client.ssh_keys() if key.matches(k.fingerprint)), None))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
+from ..api.errors import Conflict, HostedError, OpenOutcome, Refused, UnexpectedAnswer
 from .plan import Task
 from .problems import Ambiguous, OutcomeUnknown, WaitEnded
 
@@ -131,6 +131,21 @@ def look_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
     return True
 
 
+def appearing(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:
+    """Look for something new until a list shows it; ``None`` when it does not in that time.
+
+    Only ``/api/resources`` is promised to show what is new at once (Ordering).
+    """
+    found: list[T | None] = [None]
+
+    def shown() -> bool:
+        found[0] = find()
+        return found[0] is not None
+
+    look_for(shown, seconds)
+    return found[0]
+
+
 def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
     """Find the one thing that a call with an open outcome has made. The call is never sent again.
 
@@ -191,7 +206,8 @@ def create_unique(
     try:
         create(call, find_new, what, task)
     except Refused as error:
-        if not is_there(find_new):
+        late = isinstance(error, Conflict)  # the very thing may be there, and the list late to show it
+        if not (look_for(lambda: is_there(find_new), QUIET_SECONDS / 2) if late else is_there(find_new)):
             raise
         task.warn(
             f"the creation of {what} was refused ({error.message}), but it is there now: another run made it "

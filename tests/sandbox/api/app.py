@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from sandbox.api import (
     apps,
@@ -41,9 +41,15 @@ def table() -> RouteTable:
     return RouteTable(route for chapter in CHAPTERS for route in chapter.router.routes)
 
 
-def failure(status: int, message: str) -> Response:
-    """An error in the specification's form."""
-    return JSONResponse({"statusCode": status, "message": message}, status)
+def failure(status: int, message: str, form: str = "error form") -> Response:
+    """An error in the specification's form, or in another one where the specification shows none."""
+    match form:
+        case "text":
+            return PlainTextResponse(message, status)
+        case "another JSON":
+            return JSONResponse({"errors": [{"code": status, "detail": message}]}, status)
+        case _:
+            return JSONResponse({"statusCode": status, "message": message}, status)
 
 
 def create_apis(world: World) -> dict[str, FastAPI]:
@@ -63,8 +69,9 @@ def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
 
     async def refused(__: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        status = STATED.get(error.rule) or world.gaps.status(f"refusal.{error.rule}")
-        return failure(status, error.message)
+        if error.rule in STATED:
+            return failure(STATED[error.rule], error.message)
+        return failure(world.gaps.status(f"refusal.{error.rule}"), error.message, world.gaps["error.form"])
 
     async def absent(__: Request, error: Exception) -> Response:
         assert isinstance(error, AbsentError)
@@ -74,7 +81,7 @@ def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
 
     async def malformed(__: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return failure(world.gaps.status("refusal.malformed"), _explain(error))
+        return failure(world.gaps.status("refusal.malformed"), _explain(error), world.gaps["error.form"])
 
     async def http(__: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

@@ -34,7 +34,8 @@ async def whoami(call: Current) -> Response:
 @router.get("/api/apps", name="apps.list")
 async def list_apps(call: Current) -> Response:
     """The applications of the account."""
-    return call.json({"items": [_item(call, service) for service in apps.own(call.world, call.account.id)]})
+    found = call.appeared(apps.own(call.world, call.account.id))
+    return call.json({"items": [_item(call, service) for service in found]})
 
 
 def _item(call: Call, service: Service) -> dict[str, Any]:
@@ -66,6 +67,7 @@ async def create_app(call: Current, body: bodies.App) -> Response:
     """Create an application; what is null is chosen by the platform."""
     size = body.dimensions.model_dump() if body.dimensions else None
     service = apps.create(call.world, call.account, body.slug, (body.hostId, size), body.projectId)
+    call.hide(service)
     return call.written("app_create", lambda: _item(call, service), creates=True)
 
 
@@ -94,6 +96,9 @@ def _node(call: Call, node: Node) -> dict[str, Any]:
     match call.world.gaps["node.fields"]:
         case "hostId, hostLabel":
             return {"hostId": node.id, "hostLabel": node.label, **more}
+        case "id and hostId":
+            entry = f"entry-{node.id[::-1]}"
+            return {"id": entry, "name": entry, "hostId": node.id, "hostLabel": node.label, **more}
         case "host object":
             return {"host": {"id": node.id, "label": node.label, **more}, "bounds": node.bounds}
         case _:
@@ -103,7 +108,7 @@ def _node(call: Call, node: Node) -> dict[str, Any]:
 @router.get("/api/apps/projects", name="apps.projects")
 async def list_app_projects(call: Current) -> Response:
     """The projects that an application can join."""
-    found = call.world.store.of(Project, call.account.id)
+    found = [project for project in call.world.store.of(Project, call.account.id) if not project.unread]
     return call.listing("app_projects", [_project(call, project) for project in found])
 
 
@@ -111,6 +116,9 @@ def _project(call: Call, project: Project) -> dict[str, Any]:
     match call.world.gaps["app_project.fields"]:
         case "projectId, projectName":
             return {"projectId": project.id, "projectName": project.name}
+        case "id and projectId":
+            entry = f"entry-{project.id[::-1]}"
+            return {"id": entry, "projectId": project.id, "projectName": project.name}
         case "as a project":
             return views.project(call.world, project)
         case _:

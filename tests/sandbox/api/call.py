@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
@@ -16,9 +16,13 @@ from starlette.responses import Response
 
 from sandbox.domain.errors import AbsentError, RefusedError
 from sandbox.domain.world import World
-from sandbox.store.records import Account, Service
+from sandbox.store.records import Account, Key, Project, Service
 
 Handler = Callable[..., Awaitable[Response]]
+Late = Project | Key | Service
+L = TypeVar("L", Project, Key, Service)
+#: At how many reads a list leaves out what is new.
+READS_BEFORE = {"at once": 0, "after one read": 1, "after three reads": 3}
 
 
 @dataclass
@@ -84,6 +88,19 @@ class Call:
                 return JSONResponse({"data": items})
             case _:
                 return JSONResponse({"items": items})
+
+    def hide(self, record: Late) -> None:
+        """Keep something new from its list for as many reads as this platform does."""
+        record.unread = READS_BEFORE[self.world.gaps["list.lag"]]
+        self.world.store.put(record)
+
+    def appeared(self, records: Sequence[L]) -> list[L]:
+        """What of the records the list shows at this read."""
+        late = [record for record in records if record.unread]
+        for record in late:
+            record.unread -= 1
+            self.world.store.put(record)
+        return [record for record in records if record not in late]
 
     def bounded_range(self, days: int) -> int:
         """A window of days, within what the platform keeps."""

@@ -22,7 +22,7 @@ router = Chapter(tags=["Projects"])
 @router.get("/api/projects", name="projects.list")
 async def list_projects(call: Current) -> Response:
     """The projects of the account."""
-    found = projects.listed(call.world, call.account.id)
+    found = call.appeared(projects.listed(call.world, call.account.id))
     return call.json([views.project(call.world, project) for project in found])
 
 
@@ -32,6 +32,7 @@ async def create_project(call: Current, body: bodies.Name) -> Response:
     project = projects.create(call.world, call.account, body.name)
     project.listed_from = call.world.now + round(call.world.delays.project_list * SECOND)
     call.world.store.put(project)
+    call.hide(project)
     return call.written("project_create", lambda: views.project(call.world, project), creates=True)
 
 

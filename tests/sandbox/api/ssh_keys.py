@@ -19,13 +19,15 @@ router = Chapter(tags=["SSH keys and SFTP"])
 @router.get("/api/users/me/ssh-keys", name="ssh_keys.list")
 async def list_keys(call: Current) -> Response:
     """The SSH keys of the account."""
-    return call.json([views.key(call.world, key) for key in call.world.store.of(Key, call.account.id)])
+    found = call.appeared(call.world.store.of(Key, call.account.id))
+    return call.json([views.key(call.world, key) for key in found])
 
 
 @router.post("/api/users/me/ssh-keys", name="ssh_keys.add")
 async def add_key(call: Current, body: bodies.PublicKey) -> Response:
     """Register a public key; it opens SFTP on all services of the account."""
     key = keys.add(call.world, call.account, body.name, body.publicKey)
+    call.hide(key)
     return call.written("key_add", lambda: views.key(call.world, key), creates=True)
 
 

@@ -44,7 +44,8 @@ def set_network(world: World, service: Service, public: bool) -> bool:
         ordering.take_port(world, service, "no_port")
     service.public = public
     world.store.put(service)
-    if lifecycle.state(world, service) not in lifecycle.RUNNING:
+    at_once = world.gaps["network.applies"] == "at once"
+    if not at_once or lifecycle.state(world, service) not in lifecycle.RUNNING:
         return False
     lifecycle.start(world, service)
     return True

@@ -170,7 +170,7 @@ def settings_of(world: World, service: Service) -> View:
             "defaultCommand": product.command or image.get("command"),
             "editable": settled,
         },
-        "deletable": True,
+        "deletable": world.gaps["deletable"] == "true",
     }
 
 

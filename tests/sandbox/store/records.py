@@ -90,7 +90,7 @@ class Product(Record):
 
 @dataclass
 class Project(Record):
-    """A group of services with its private network."""
+    """A group of services with its private network. `unread` is how many reads of a list leave it out."""
 
     OWNER: ClassVar[str] = "account_id"
     account_id: str = ""
@@ -98,6 +98,7 @@ class Project(Record):
     default: bool = False
     created_at: int = 0
     listed_from: int = 0
+    unread: int = 0
 
 
 @dataclass
@@ -107,6 +108,7 @@ class Service(Record):
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
     restart, the last signal that came: when it did (`at`), and since when the container ran (`since`). The
     page of its project shows a service from `shown_from` on; that of the project `shown_before` until then.
+    As many reads of the list of applications as `unread` says leave it out.
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -144,6 +146,7 @@ class Service(Record):
     restore_fails: bool = False
     endpoint: dict[str, Any] = field(default_factory=dict)
     restarted: dict[str, int] = field(default_factory=dict)
+    unread: int = 0
 
 
 @dataclass
@@ -193,6 +196,7 @@ class Key(Record):
     blob: str = ""
     created_at: int = 0
     used_at: int | None = None
+    unread: int = 0
 
 
 @dataclass

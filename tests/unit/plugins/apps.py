@@ -121,7 +121,7 @@ def platform(
 ) -> Platform:
     """The same platform with the gaps of the specification filled in several ways."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(app, "QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(app, "QUIET_SECONDS", 1.5)
     server.reset(profile=request.param, delays=DELAYS)
     return Platform(server)
 
@@ -130,6 +130,6 @@ def platform(
 def plain(server: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Platform:
     """A platform whose answers are the likeliest."""
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(app, "QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(app, "QUIET_SECONDS", 1.5)
     server.reset(profile="plain", delays=DELAYS)
     return Platform(server)

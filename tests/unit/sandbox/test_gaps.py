@@ -50,7 +50,8 @@ def test_a_life_under_every_profile(server: Sandbox, name: str) -> None:
         return answer
 
     call("POST", "/api/projects", {"name": "web"})
-    project = next(item for item in call("GET", "/api/projects").json() if item["name"] == "web")
+    listed = [item for __ in range(4) for item in call("GET", "/api/projects").json()]  # some show it late
+    project = next(item for item in listed if item["name"] == "web")
     order = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": SIZE, "name": "mc"}
     key = call("POST", "/api/order", order).json()["instanceId"]
     base = f"/api/resources/{key}"
@@ -108,3 +109,25 @@ def test_a_missing_token(sandbox: Sandbox, filling: str) -> None:
     answer = sandbox.api("GET", "/api/wallet", headers={"Authorization": ""})
     assert answer.status_code == int(filling[:3])
     assert answer.content == b"" or filling.split(" ", 1)[1] != "empty"
+
+
+@pytest.mark.parametrize("filling", POINTS["list.lag"].fillings)
+def test_a_list_may_show_late_what_is_new(sandbox: Sandbox, filling: str) -> None:
+    sandbox.profile("plain", **{"list.lag": filling})
+    sandbox.api("POST", "/api/projects", {"name": "web"})
+    sandbox.api("POST", "/api/apps", {"slug": "shop"})
+    late = POINTS["list.lag"].fillings.index(filling) * 2 - 1 if filling != "at once" else 0
+    projects = [len(sandbox.api("GET", "/api/projects").json()) for __ in range(5)]
+    assert projects == [1] * late + [2] * (5 - late)
+    apps = [len(sandbox.api("GET", "/api/apps").json()["items"]) for __ in range(5)]
+    assert apps == [0] * late + [1] * (5 - late)
+    assert len(sandbox.api("GET", "/api/resources").json()["items"]) == 1
+
+
+@pytest.mark.parametrize("form", POINTS["error.form"].fillings)
+def test_only_a_refusal_with_a_stated_status_has_always_the_stated_form(sandbox: Sandbox, form: str) -> None:
+    sandbox.profile("plain", **{"error.form": form})
+    answer = sandbox.api("POST", "/api/projects", {"name": "default"})
+    assert answer.status_code >= 400
+    assert ("statusCode" in answer.text) == (form == "error form")
+    assert "exists already" in answer.text

@@ -619,10 +619,35 @@ def test_what_the_platform_says_is_shown_on_one_clean_line(server: Server, conne
     assert error.message == (f"GET /api/apps/whoami: the platform refused (409): [2Jno port left {HIDDEN}")
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'"text"', b"{}", b"\xff\xfe", b"null"])
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'""', b"{}", b"\xff\xfe", b"null"])
 def test_an_error_without_a_message_is_still_an_error(server: Server, connect: Open, body: bytes) -> None:
     server.script = [reply(422, body)]
     assert "the platform refused (422): no reason was given" in outcome(connect(), r.Repeat.READ).message
+
+
+OTHER_FORMS: dict[str, tuple[bytes, str]] = {
+    "text": (b"No port is\nleft\n", "No port is left"),
+    "a string": (b'"No port is left"', "No port is left"),
+    "a problem": (b'{"type": "about:blank", "detail": "No port is left"}', "No port is left"),
+    "an error in an object": (b'{"error": {"code": 7, "message": "No port is left"}}', "No port is left"),
+    "errors": (b'{"errors": [{"detail": "No port"}, {"detail": "is left"}]}', "No port; is left"),
+    "unknown fields": (b'{"why": "No port"}', '{"why": "No port"}'),
+    "a page": (
+        b"<html><head><style>p {}</style></head><body><h1>Blocked</h1></body></html>",
+        "a page for people, as proxies send: Blocked",
+    ),
+    "a secret": (b"no " + TOKEN.encode() + b" here", f"no {HIDDEN} here"),
+    "a long text": (b"x" * 5000, "x" * 1000 + " \u2026"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_a_reason_of_any_form_is_shown(server: Server, connect: Open, form: str) -> None:
+    """The form of an error is shown for some routes only. A 403 is not blamed on the token then."""
+    body, said = OTHER_FORMS[form]
+    server.script = [reply(403, body)]
+    error = outcome(connect(), r.Repeat.IDEMPOTENT)
+    assert error.message.partition(": ")[2] == f"the platform refused (403): {said}"
 
 
 @pytest.mark.parametrize(
@@ -642,6 +667,7 @@ def test_a_refused_token_names_the_scope(server: Server, connect: Open, repeat: 
     ("body", "said"),
     [
         (b"", "the token was not accepted (403): no reason was given. This route needs scope FULL"),
+        (b"Forbidden\n", "the token was not accepted (403): Forbidden. This route needs scope FULL"),
         (
             {"message": "This route requires a token of scope FULL"},
             "the token was not accepted (403): This route requires a token of scope FULL",

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Platforms that fill what the specification leaves open in ways that a client may not expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from integration.ansible_run import Ansible, Outcome
+from sandbox.testing import Sandbox
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
+ORDER = {
+    "productSlug": "minecraft",
+    "hostId": "node-paris-1",
+    "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
+    "name": "mc",
+}
+
+
+def order(sandbox: Sandbox) -> str:
+    """Order a game server that runs at once, and return its id."""
+    sandbox.delays(provision=0, start=0, stop=0)
+    return str(sandbox.api("POST", "/api/order", ORDER).json()["instanceId"])
+
+
+def bodies(sandbox: Sandbox, route: str) -> list[Any]:
+    """Return what was sent to a route."""
+    return [line["body"] for line in sandbox.journal(route)]
+
+
+def warnings(outcome: Outcome) -> str:
+    """Return what a task remarked."""
+    return "\n".join(outcome.result.get("warnings", []))
+
+
+def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Projects, keys and applications are waited for; entries may have an id beside that of their subject."""
+    fill = {
+        "list.lag": "after three reads",
+        "node.fields": "id and hostId",
+        "app_project.fields": "id and projectId",
+    }
+    sandbox.profile("plain", **fill)
+    tasks = f"""
+- name: Create a project
+  hosted.services.project: {{name: games}}
+  register: games
+- name: Register a key
+  hosted.services.ssh_key: {{name: laptop, public_key: {KEY}}}
+- name: By id
+  hosted.services.app: {{slug: by-id, host: node-paris-1, project: "{{{{ games.project.id }}}}"}}
+- name: By name
+  hosted.services.app: {{slug: by-name, host: Paris 1, project: games}}
+- name: Unknown
+  hosted.services.app: {{slug: not-there, host: node-paris-9}}
+  ignore_errors: true
+"""
+    run = ansible.tasks(tasks).succeed()
+    games = run["Create a project"].result["project"]["id"]
+    assert [outcome.result["changed"] for outcome in run.outcomes] == [True] * 4 + [False]
+    sent = bodies(sandbox, "apps.create")
+    assert [(body["hostId"], body["projectId"]) for body in sent] == [("node-paris-1", games)] * 2
+    assert "did you mean 'node-paris-1'?" in run["Unknown"].message
+    assert len(sandbox.journal("projects.create")) == len(sandbox.journal("ssh_keys.add")) == 1
+
+
+def test_the_reason_of_a_refusal_is_shown_in_any_form(ansible: Ansible, sandbox: Sandbox) -> None:
+    """A 403 that has a reason is not blamed on the token."""
+    tasks = """
+- name: Delete the default project
+  hosted.services.project: {name: default, state: absent}
+  ignore_errors: true
+"""
+    for form in ("text", "another JSON"):
+        sandbox.profile("plain", **{"refusal.project_default": "403", "error.form": form})
+        refused = ansible.tasks(tasks)["Delete the default project"]
+        assert refused.result["changed"] is False
+        assert "the platform refused (403): The default project cannot be deleted" in refused.message
+        assert "token" not in refused.message
+
+
+def test_what_says_that_it_is_not_deletable_is_deleted(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The flag has no stated meaning, and a service in any status can be deleted: the platform decides."""
+    sandbox.profile("plain", deletable="false")
+    service = order(sandbox)
+    task = "- hosted.services.service: {name: mc, state: absent}"
+    checked = ansible.tasks(task, "check_mode: true").succeed().outcomes[0]
+    assert "say deletable: false" in warnings(checked)
+    assert sandbox.journal("resources.delete") == []
+    deleted = ansible.tasks(task).succeed().outcomes[0]
+    assert deleted.result["changed"] is True
+    assert sandbox.api("GET", f"/api/resources/{service}").status_code == 404
+
+
+def test_a_network_change_may_wait_for_the_next_start(ansible: Ansible, sandbox: Sandbox) -> None:
+    """It is written and not in effect: the task says so, and the next run that may works it off."""
+    sandbox.profile("plain", **{"network.applies": "at its next start"})
+    service = order(sandbox)
+    sandbox.clock(advance=60)
+    change = "- hosted.services.service: {{name: mc, public: {public}, wait: {wait}, state: {state}}}"
+    for public, wait in (("false", "true"), ("true", "false")):
+        written = (
+            ansible.tasks(change.format(public=public, wait=wait, state="present")).succeed().outcomes[0]
+        )
+        assert written.result["changed"] is True
+        assert written.result["service"]["pending_restart"] == ["network"]
+        assert "takes effect at its next start" in warnings(written)
+    again = ansible.tasks(change.format(public="true", wait="true", state="present")).succeed().outcomes[0]
+    assert again.result["changed"] is False
+    assert again.result["service"]["pending_restart"] == ["network"]
+    assert "network setting" in warnings(again)
+    assert sandbox.journal("resources.power") == []
+
+    started = (
+        ansible.tasks(change.format(public="true", wait="true", state="restarted")).succeed().outcomes[0]
+    )
+    assert started.result["service"]["pending_restart"] == []
+    assert [body["signal"] for body in bodies(sandbox, "resources.power")] == ["stop", "start"]
+    settings = sandbox.api("GET", f"/api/resources/{service}/settings").json()
+    assert settings["network"]["isPublic"] is True
+
+
+def test_a_network_change_that_acts_at_once_is_done(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Nothing waits for a start then, not even where the task does not wait."""
+    order(sandbox)
+    sandbox.clock(advance=60)
+    task = "- hosted.services.service: {name: mc, public: false, wait: false}"
+    changed = ansible.tasks(task).succeed().outcomes[0]
+    assert changed.result["service"]["pending_restart"] == []
+    assert "takes effect" not in warnings(changed)
