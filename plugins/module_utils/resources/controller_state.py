@@ -4,7 +4,7 @@
 """The collection's folder on the controller: what the platform does not tell again is kept there.
 
 Everything of it is in ``hosted_services`` inside Ansible's home: ``environments`` (fingerprints), ``pending``
-(what is written and not in effect), ``secrets`` (what the platform shows only once) and ``orders`` (locks).
+(what is written and not in effect), ``secrets`` (what the platform shows only once) and ``locks``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TextIO
 from urllib.parse import urlsplit
 
@@ -26,6 +26,9 @@ HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
 PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
 """The folder of the playbook. The action puts it there for both ways of running; nobody else sets it."""
+
+
+LOCKS = "locks"
 
 
 def collection_folder(name: str) -> str:
@@ -66,6 +69,24 @@ def locked(path: str, seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def in_turn(subject: str, seconds: float) -> Iterator[None]:
+    """Let the tasks of this controller do something about a subject one after the other.
+
+    Where no lock can be kept they do it side by side, as those of two controllers do.
+
+    :raises TimeoutError: when others are busy with the subject for all of ``seconds``.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(os.path.join(collection_folder(LOCKS), key_of(None, subject)), seconds))
+        except TimeoutError:
+            raise
+        except OSError:
+            pass
+        yield
 
 
 def is_taken(handle: int) -> bool:

@@ -101,6 +101,7 @@ def reading(task: Task, id: str, statement: Statement) -> Plan:
             "allow_truncated: true"
         )
     path = task.options["csv_dest"]
+    result = without_values(result, statement)
     table = as_table(result)
     text = as_csv(result)
     if path is None or content_of(path) == text:
@@ -157,6 +158,15 @@ def timed(task: Task, id: str, sql: str) -> QueryResult:
         raise
 
 
+def without_values(result: QueryResult, statement: Statement) -> QueryResult:
+    """Return a result whose columns do not show the values of ``params``."""
+    columns = [
+        column.model_copy(update={"name": statement.without_values(column.name)}) if column.name else column
+        for column in result.columns or []
+    ]
+    return result.model_copy(update={"columns": columns})
+
+
 # --- Writes -----------------------------------------------------------------------------------------
 
 
@@ -189,7 +199,7 @@ class Writing:
         :raises OutcomeUnknown: when no whole answer came back. It is never sent again.
         """
         try:
-            self.result = timed(self.task, self.id, self.statement.text)
+            self.result = without_values(timed(self.task, self.id, self.statement.text), self.statement)
         except (OpenOutcome, UnexpectedAnswer) as error:
             raise unknown(error) from error
         except Refused as error:

@@ -27,11 +27,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..api.errors import ConfigurationError, NotSent, Refused
-from .controller_state import collection_folder, whole_file, write_out
+from .controller_state import collection_folder, in_turn, whole_file, write_out
 from .plan import Task
 from .problems import Invalid
 from .unkept import FOLDER, Note
 
+LONGEST_WRITE = 30.0
+"""Seconds to wait for other tasks that write to the same file; each holds it for an instant."""
 ROOM = 64 * 1024
 """Bytes that must be free before secrets are asked for: far more than any answer holds."""
 
@@ -207,8 +209,13 @@ class Kept:
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:
-    """Write JSON for the owner alone, whole or not at all. A file that is there is put aside."""
-    with whole_file(path) as file:
+    """Write JSON for the owner alone, whole or not at all. A file that is there is put aside.
+
+    Several hosts of a play may name one file: each puts aside what the one before has written.
+
+    :raises OSError: when that fails.
+    """
+    with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), whole_file(path) as file:
         json.dump(content, file, indent=2, ensure_ascii=False)
         file.write("\n")
         write_out(file)  # before the file that is there goes

@@ -13,7 +13,7 @@ from typing import Any
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
-from .controller_state import collection_folder, key_of, locked
+from .controller_state import in_turn
 from .lookup import close_name, find_services, named, only_service, whereabouts
 from .money import Cost, exact, from_cents, from_millicents, read_amount, shown
 from .namesakes import alike, check_namesakes, normalised
@@ -25,8 +25,6 @@ from .unkept import ORDERED, seconds_since, subject_of
 from .waiting import adopt, create, look_for
 
 NAME_LENGTH = 80
-LOCKS = "orders"
-"""The folder of the locks that orders are placed under, one for each name."""
 LOST_ORDER = 60.0
 """Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
 LONGEST_ORDER = 300.0
@@ -206,17 +204,14 @@ class Ordering:
         """
         # Not by the address of the platform, which may be written in many ways; two names that the platform
         # may take for the same are one name here.
-        name = key_of(None, normalised(self.name))
-        with ExitStack() as held:
+        with ExitStack() as turn:
             try:
-                held.enter_context(locked(os.path.join(collection_folder(LOCKS), name), LONGEST_ORDER))
+                turn.enter_context(in_turn(f"order:{normalised(self.name)}", LONGEST_ORDER))
             except TimeoutError:
                 raise Invalid(
                     f"another task of this controller has been ordering service {self.name!r} for "
                     f"{LONGEST_ORDER:g} seconds; nothing was ordered. Run this again when it has ended"
                 ) from None
-            except OSError:
-                pass  # where nothing can be kept, the look at the list just before the order has to do
             return self._take_or_order()
 
     def _check_run(self) -> None:

@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 from ..api.errors import OpenOutcome, UnexpectedAnswer
 from ..api.models import SftpAccess, SftpPassword
 from . import secrets_file
+from .controller_state import in_turn, key_of
 from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
+from .problems import Invalid
 from .unkept import SFTP, settle, subject_of, warn_of_unkept
 
 ON_CREATE, ALWAYS = "on_create", "always"
+LONGEST_TURN = 120.0
+"""Seconds to wait for other tasks that make a password for the same service."""
 
 
 class SftpPasswordResource(Resource):
@@ -44,15 +49,13 @@ class SftpPasswordResource(Resource):
         if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
             warn_of_unkept(task, subject_of(SFTP, id))
             return Plan(result=access.as_dict())
+        made: list[bool] = []
+        what = f"generate an SFTP password for {access.username or task.options['service']}"
         return Plan(
             result=access.as_dict(),
-            steps=[
-                Step(
-                    f"generate an SFTP password for {access.username or task.options['service']}",
-                    lambda: generate(task, id),
-                )
-            ],
+            steps=[Step(what, lambda: made.append(generate_in_turn(task, id)))],
             reread=lambda: task.client.sftp(id).as_dict(),
+            had_effect=lambda: any(made),
             before=shown(access, access.password_set_at),
             after=shown(access, "now"),
         )
@@ -64,6 +67,32 @@ SFTP_PASSWORD = SftpPasswordResource()
 def shown(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
     """Return what a diff shows."""
     return {"username": access.username, "password_set_at": password_set_at}
+
+
+def generate_in_turn(task: Task, id: str) -> bool:
+    """Make a password unless another task of this controller has just made one; tell whether it was made.
+
+    Two at once would each end the other's password, and write files in an order of their own.
+
+    :raises Invalid: when the others do not come to an end.
+    """
+    with ExitStack() as turn:
+        try:
+            turn.enter_context(in_turn(f"sftp:{key_of(task.options.get('base_url'), id)}", LONGEST_TURN))
+        except TimeoutError:
+            raise Invalid(
+                f"other tasks of this controller have been making an SFTP password for service {id} for "
+                f"{LONGEST_TURN:g} seconds; nothing was sent. Run this again when they have ended"
+            ) from None
+        always = task.options["update_password"] == ALWAYS
+        if always or task.client.sftp(id).password_set_at is None:
+            generate(task, id)
+            return True
+    task.warn(
+        f"another task made the SFTP password of service {id} in the same moment; it is "
+        "where that task keeps it"
+    )
+    return False
 
 
 def generate(task: Task, id: str) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -45,6 +45,9 @@ OF_SESSION = OPENS | ENDS | {"SAVEPOINT", "RELEASE", "SET", "USE", "LOCK", "PREP
 """Statements that mean something only to those after them in the same session."""
 OWN_LIMIT = frozenset({"LIMIT", "OFFSET", "FETCH"})
 
+SHORTEST_VALUE = 4
+"""A shorter number or word in a column's name may well be there by itself."""
+
 STRING = r"'(?:[^']|'')*'"
 NAME = r'"(?:[^"]|"")*"'
 COMMENT = r"/\*(?:(?!/\*|\*/).)*\*/"
@@ -76,9 +79,11 @@ class Token:
 class Statement:
     """A statement in the words of a dialect. An engine that nobody knows is read as PostgreSQL would be."""
 
-    def __init__(self, text: str, engine: str | None) -> None:
+    def __init__(self, text: str, engine: str | None, written: Sequence[tuple[str, str]] = ()) -> None:
         self.text = text
         self.engine = engine
+        self.written = written
+        """The names of the places that were filled, each with the literal of one value."""
         self.dialect = DIALECTS.get((engine or "").lower())
 
     @cached_property
@@ -184,9 +189,38 @@ class Statement:
         check_names(used, set(params))
         write = WRITERS[self.dialect]
         # The space keeps a literal from becoming one with what stands before it, such as U&.
-        values = {name: f" {literal(value, name, write)}" for name, value in params.items()}
-        texts = [values[t.text[1:]] if t.kind == "place" else t.text for t in self.tokens]
-        return Statement("".join(texts), self.engine)
+        values = {name: literal(value, name, write) for name, value in params.items()}
+        texts = [f" {values[t.text[1:]]}" if t.kind == "place" else t.text for t in self.tokens]
+        written = [
+            (name, literal(item, name, write))
+            for name, value in params.items()
+            for item in (value if isinstance(value, list) else [value])
+        ]
+        return Statement("".join(texts), self.engine, written)
+
+    def without_values(self, column: str) -> str:
+        """Return a column's name with each value in it replaced by the name of its place.
+
+        An engine names an expression by its text, values included; it may leave out the quotes of a text that
+        stands alone, and cut a long name.
+        """
+        for place, value in sorted(self.written, key=lambda each: len(each[1]), reverse=True):
+            column = replace_value(column, value, f":{place}")
+            if value.endswith("'"):
+                column = replace_value(column, value[value.index("'") + 1 : -1], f":{place}")
+        return column
+
+
+def replace_value(column: str, written: str, place: str) -> str:
+    """Return a column's name with a value replaced, also one whose end was cut off with that of the name."""
+    if column == written:
+        return place
+    if len(written) >= SHORTEST_VALUE and written not in CONSTANTS.values():
+        column = column.replace(written, place)
+    for end in range(len(written) - 1, SHORTEST_VALUE - 1, -1):
+        if column.endswith(written[:end]):
+            return column[:-end] + place
+    return column
 
 
 def ends_twice(quoted: str) -> bool:
@@ -206,6 +240,8 @@ def check_names(used: set[str], given: set[str]) -> None:
 
 # --- Values -----------------------------------------------------------------------------------------
 
+CONSTANTS = {None: "NULL", True: "TRUE", False: "FALSE"}
+
 
 def literal(value: Any, name: str, write: Callable[[str], str]) -> str:
     """Return a value as SQL; ``write`` does it for text. A list becomes what stands between ``IN ( )``.
@@ -217,7 +253,7 @@ def literal(value: Any, name: str, write: Callable[[str], str]) -> str:
             raise Invalid(f"params.{name} is an empty list, and SQL has no IN () of nothing")
         return ", ".join(literal(item, name, write) for item in value)
     if value is None or isinstance(value, bool):
-        return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
+        return CONSTANTS[value]
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return f"({value!r})" if value < 0 else repr(value)  # two minuses in a row would begin a comment
     return write(text_of(value, name))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -358,3 +359,35 @@ def test_values_are_not_in_the_invocation(query: Ask) -> None:
     result = ask("SELECT length(:secret) AS n", params={"secret": "sesame-open"})
     assert result["result"]["records"] == [{"n": "11"}]
     assert "sesame-open" not in repr(result)
+
+
+# --- The names of columns -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "shown"),
+    [
+        ("CANARY-520", "length( 'CANARY-520')", "length( :p)"),
+        ("CANARY-520", "CANARY-520", ":p"),
+        ("CANARY-520", "concat(note, 'CANAR", "concat(note, :p"),
+        ("it's CANARY", "upper('it''s CANARY')", "upper(:p)"),
+        (["CANARY-1", "CANARY-2"], "x IN ( 'CANARY-1', 'CANARY-2')", "x IN ( :p, :p)"),
+        (52052052, "pin = 52052052", "pin = :p"),
+        (5, "round(price, 5)", "round(price, 5)"),
+        (None, "coalesce(a,NULL)", "coalesce(a,NULL)"),
+        ("id", "id", ":p"),
+        ("id", "width", "width"),
+    ],
+)
+@pytest.mark.parametrize("reads", [True, False])
+def test_no_column_is_named_by_a_value(
+    tmp_path: Path, value: Any, column: str, shown: str, reads: bool
+) -> None:
+    client = Account({"columns": [{"name": column}], "rows": [["10"]], "rowCount": 1})
+    client.engine = "mariadb"
+    path = tmp_path / "rows.csv"
+    query = "SELECT f(:p)" if reads else "DELETE FROM t WHERE f(:p) RETURNING f"
+    result = done(client, query, params={"p": value}, csv_dest=str(path), **({} if reads else WRITE))
+    assert [found["name"] for found in result["result"]["columns"]] == [shown]
+    assert result["result"]["records"] == [{shown: "10"}]
+    assert next(csv.reader(path.read_text().splitlines())) == [shown]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def test_they_go_to_the_file_that_the_user_named_and_not_into_the_result(tmp_pat
     assert task.facts == {"secrets_file": str(path)}
     assert task.warnings == []
     assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
-    assert files(tmp_path / "home") == []
+    assert files(tmp_path / "home" / "hosted_services" / "secrets") == []
     assert mode(tmp_path / "home" / "hosted_services" / "secrets") == 0o700
 
 
@@ -248,3 +249,13 @@ def test_a_folder_that_is_closed_to_us_is_refused(tmp_path: Path) -> None:
             secrets_file.check_destination(str(tmp_path / "x.json"))
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_tasks_that_name_one_file_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "kept" / "db.json"
+    path.parent.mkdir()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda n: secrets_file.write_private(str(path), {"n": n}), range(200)))
+    kept = [json.loads(file.read_text())["n"] for file in path.parent.iterdir()]
+    assert sorted(kept) == list(range(200))

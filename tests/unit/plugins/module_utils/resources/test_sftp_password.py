@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils.resources import sftp_password
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_password import SFTP_PASSWORD
 from sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import run
@@ -99,3 +102,28 @@ def test_a_place_that_cannot_be_written_is_refused_first(sandbox: Sandbox, tmp_p
     refused = make(sandbox, secrets_dest=str(tmp_path / "none" / "password.json"))
     assert refused["failed"] and "does not exist" in refused["msg"]
     assert calls(sandbox) == 0
+
+
+@pytest.mark.parametrize(("update", "made"), [("on_create", 1), ("always", 4)])
+def test_tasks_side_by_side_leave_the_password_that_holds(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: str, made: int
+) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    all_have_planned = Barrier(4, timeout=60)
+    shown = sftp_password.shown
+
+    def planned(access: Any, password_set_at: str | None) -> dict[str, Any]:
+        if password_set_at == "now":
+            all_have_planned.wait()
+        return shown(access, password_set_at)
+
+    monkeypatch.setattr(sftp_password, "shown", planned)
+    path = tmp_path / "password.json"
+    with ThreadPoolExecutor() as threads:
+        results = list(
+            threads.map(lambda _host: make(sandbox, secrets_dest=str(path), update_password=update), range(4))
+        )
+    assert calls(sandbox) == made
+    assert [result["changed"] for result in results].count(True) == made
+    answers = [line["answer"]["password"] for line in sandbox.journal() if line["method"] == "POST"]
+    assert json.loads(path.read_text())["password"] == answers[-1]
