@@ -69,7 +69,12 @@ class Interrupted(OpenOutcome):
 
 
 class ServerFailure(OpenOutcome):
-    """The platform, or a proxy before it, answered 5xx."""
+    """The platform, or a proxy before it, answered 5xx.
+
+    ``explained`` tells that the platform itself says what went wrong, in more than the name of the status.
+    """
+
+    explained = False
 
     def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:
         super().__init__(message, **details)

@@ -274,7 +274,9 @@ def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
         hint = "" if after is None else f"; it asks for a pause of {after:.0f} seconds"
         return errors.RateLimited(f"too many requests (429){hint}: {said}", after)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
+        failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
+        failure.explained = is_explained(reply, said)
+        return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return errors.Unauthorized(unauthorized(route, status, said), status)
     kinds: dict[int, type[errors.Refused]] = {
@@ -296,6 +298,25 @@ def unauthorized(route: Route[Any], status: int, said: str) -> str:
     if scope is not None and scope in said:
         return message
     return f"{message.rstrip('.')}. This route needs {f'scope {scope}' if scope else 'a valid token'}"
+
+
+def is_explained(reply: Reply, said: str) -> bool:
+    """Tell whether an error is of the platform's form and says more than its status (Errors).
+
+    A gateway that has lost the platform may keep to the form as well, and has nothing to say in it.
+    """
+    try:
+        own = parse(reply.body)["statusCode"] == reply.status
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return False
+    words = re.sub(r"[^a-z]", "", said.lower())
+    return own and words not in EMPTY_PHRASES
+
+
+STATUS_PHRASES = [status.phrase for status in HTTPStatus if status >= HTTPStatus.INTERNAL_SERVER_ERROR]
+NOTHING_SAID = ("", NO_REASON, "Error", "An error occurred", "Internal error", "Upstream error", "Timeout")
+EMPTY_PHRASES = {re.sub(r"[^a-z]", "", phrase.lower()) for phrase in (*STATUS_PHRASES, *NOTHING_SAID)}
+"""What stands in an error where nothing is known of it, in small letters alone."""
 
 
 def error_message(body: bytes, redact: Callable[[str], str]) -> str:

@@ -37,7 +37,7 @@ from .releases import (
 from .service_view import ACTIVE, PROVISIONING
 
 NOT_IN_EFFECT = "not in effect"
-PRICE_NOT_OPEN = "the same; this token does not open the price"
+PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 
 class AppDeployResource(Resource):
@@ -176,7 +176,7 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
     outstanding = {NOT_IN_EFFECT: list(reasons)} if reasons else {}
     return Plan(
         result=result,
-        steps=[Step(summary, lambda: deploy(task, app, digest))],
+        steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == PENDING))],
         reread=lambda: view(task, app, need_app(task), look_up(task, task.options["tag"]) or report),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status, **monthly},
@@ -204,7 +204,7 @@ def monthly_price(task: Task, app: App) -> Decimal | None:
     return None
 
 
-def deploy(task: Task, app: App, digest: str) -> None:
+def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
     """Deploy; when the version does not come up, see to the one before and fail with all that is known.
 
     :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
@@ -212,7 +212,7 @@ def deploy(task: Task, app: App, digest: str) -> None:
     tag, before = task.options["tag"], digest_in_service(app)
     good = last_good(AppRecords.of(task, app.id), before)
     try:
-        put_in_service(task, tag, digest)
+        put_in_service(task, tag, digest, undecided)
     except DeployFailed as error:
         lines = last_lines(task, task.options["log_lines"])
         details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}

@@ -33,8 +33,10 @@ class DeployFailed(HostedError):
     """The platform did not bring a version into service: it does not start, or another reason was given."""
 
 
-def put_in_service(task: Task, tag: str, digest: str) -> None:
+def put_in_service(task: Task, tag: str, digest: str, undecided: bool = False) -> None:
     """Deploy a release, verify that its image is the one in service, and keep the records of it.
+
+    ``undecided`` tells that its analysis may still run.
 
     :raises Blocked: when the platform refuses it for its verdict.
     :raises DeployFailed: when the version does not come up.
@@ -48,7 +50,7 @@ def put_in_service(task: Task, tag: str, digest: str) -> None:
     keep(task, lambda: records.note(DEPLOY, digest=digest))
     records.seen(before)
     try:
-        seen = roll_out(task, tag, digest, in_service)
+        seen = roll_out(task, tag, digest, in_service, undecided)
     except HostedError as failure:
         error = told_apart(task, failure, digest, in_service)
         if DEPLOY not in known and not begun(task, error, digest, in_service):
@@ -110,23 +112,24 @@ def in_service_now(task: Task, otherwise: str | None) -> str | None:
         return otherwise
 
 
-def roll_out(task: Task, tag: str, digest: str, before: str | None) -> bool:
+def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: bool) -> bool:
     """Deploy a release, and tell whether it was seen to come up.
 
     When the answer is lost, what is in service tells whether it was deployed. After an error of the server
-    that cannot tell: a version that does not start may be in service all the same. So the call is made once
-    more, which harms nothing, and its answer counts.
+    that cannot tell: a version that does not start may be in service all the same. Where the platform says
+    what went wrong, that is its answer. Where a gateway says no more than the status, the call is made once
+    more, which harms nothing, and the answer to that counts.
     """
     for attempt in range(TRIES):
         last = attempt == TRIES - 1
         try:
-            deploy_once(task, tag)
+            deploy_once(task, tag, undecided)
             break
         except ServerFailure as error:
             seen = digest_in_service(need_app(task))
             if seen not in (before, digest):
                 raise OutcomeUnknown(f"{error.message}; meanwhile {seen} was put in service") from error
-            if last:
+            if last or error.explained:
                 raise DeployFailed(error.message, **error.details) from error
         except OpenOutcome as error:
             if comes_into_service(task, digest, QUIET_SECONDS / 2) and before != digest:
@@ -144,16 +147,17 @@ def roll_out(task: Task, tag: str, digest: str, before: str | None) -> bool:
     return True
 
 
-def deploy_once(task: Task, tag: str) -> None:
+def deploy_once(task: Task, tag: str, undecided: bool = True) -> None:
     """Make the call; while the platform says that the analysis is still running, wait and make it again.
 
-    An application may not take its first deploy before it is created, which is waited for as well.
+    An application may not take its first deploy before it is created, which is waited for as well. A release
+    that was ``undecided`` before the call may have got its verdict just after the refusal.
 
     :raises Blocked: when the verdict forbids it.
     :raises DeployFailed: when the platform refuses for another reason.
     """
     until = time.monotonic() + task.options["wait_timeout"]
-    again = False
+    again = not undecided
     while True:
         try:
             return task.client.deploy(task.options["slug"], tag)
@@ -165,7 +169,7 @@ def deploy_once(task: Task, tag: str) -> None:
             )
             if not come and (again or error.status != 422):
                 raise DeployFailed(error.message, status=error.status) from error
-            again = True  # the verdict may have come just after the refusal
+            again = True
 
 
 def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:

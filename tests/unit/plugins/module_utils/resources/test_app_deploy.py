@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.environm
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
 from ansible_collections.hosted.services.plugins.module_utils.resources.releases import Blocked
+from sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -113,6 +114,26 @@ def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> Non
     assert any("exited with code 1" in line for line in result["logs"])
     assert all(part in result["msg"] for part in ("does not start", platform.digests["v1"], "log ends with"))
     assert platform.in_service == platform.digests["v1"]
+
+
+@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].fillings)
+def test_a_version_that_does_not_start_is_deployed_once(plain: Platform, status: str) -> None:
+    """The platform has said why, with whatever status: nothing is gained by another try."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
+    result = plain.run(APP_DEPLOY, tag="broken")
+    assert result["failed"] and "exited with code 1" in result["reason"]
+    assert plain.writes(DEPLOY) == [int(status)]
+    again = plain.run(APP_DEPLOY, check_mode=True, tag="broken")
+    assert "was not seen to succeed" in again["actions"][0], "the next run deploys it again"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_an_error_that_says_nothing_is_no_outcome(plain: Platform, status: int) -> None:
+    """A gateway that has lost the platform says no more than the name of the status."""
+    plain.sandbox.fault(DEPLOY, "status", status=status)
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DEPLOY)) == 2 and plain.in_service == plain.digests["v2"]
 
 
 def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
@@ -208,8 +229,8 @@ def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform
     with pytest.MonkeyPatch.context() as patch:
         original = app_rollout.deploy_once
 
-        def meanwhile(task: Task, tag: str) -> None:
-            original(task, tag)
+        def meanwhile(task: Task, tag: str, undecided: bool) -> None:
+            original(task, tag, undecided)
             assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
 
         patch.setattr(app_rollout, "deploy_once", meanwhile)
@@ -448,7 +469,7 @@ def test_check_mode_tells_the_price(platform: Platform) -> None:
     if fillings["auth.other_scope"] == "any":
         assert small["cost"] == full["cost"] and small["diff"] == full["diff"]
     else:
-        assert "cost" not in small
+        assert "cost" not in small and "monthly: not shown to this token" in small["diff"]["before"]
     for result in (full, small):
         assert all("monthly: " in side for side in result["diff"].values())
     assert "monthly: '3.885'" in full["diff"]["before"]
