@@ -135,7 +135,7 @@ options:
     description:
       - Whether the service answers on the Internet. A change recreates its container, so a running service is
         restarted. Where its uptime shows that it runs on instead, the change waits for a start from stop, as
-        O(command) does.
+        O(command) does. The task fails when the service does not run again after it, unless O(wait=false).
     type: bool
   command:
     description:

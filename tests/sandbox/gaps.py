@@ -108,6 +108,12 @@ REFUSALS = (
     _refusal("not_editable", SETTINGS, "a setting of a service that cannot take it now"),
     _refusal("settings_family", SETTINGS, "the settings of a service that is no game server or application"),
     Point(
+        "refusal.network_start",
+        SETTINGS,
+        "With which status is a network change answered after which the container does not start?",
+        ("not refused", "502", "500", "409"),
+    ),
+    Point(
         "refusal.no_sftp",
         "Endpoints / SFTP",
         "With which status is SFTP refused for a bucket, a dedicated machine and a failed service?",

@@ -16,7 +16,7 @@ from ..api.models import Dimensions, Project, Scale
 from .money import Cost, from_millicents, read_amount, shown
 from .pending import COMMAND, NETWORK
 from .plan import Step, Task
-from .problems import Invalid
+from .problems import Invalid, WaitEnded
 from .service_pending import settle, write_noted
 from .service_rates import Rates, rates_of_size
 from .service_view import (
@@ -27,11 +27,16 @@ from .service_view import (
     WITH_SETTINGS,
     Sight,
     View,
+    check_in_service,
     look,
     read_settings,
     read_state,
+    with_last_words,
 )
-from .waiting import QUIET_SECONDS, act, look_for
+from .waiting import QUIET_SECONDS, act, look_for, wait_until
+
+GO_ON = ("present", "started", "resumed")
+"""The wanted states that leave alone what runs."""
 
 
 @dataclass
@@ -325,7 +330,13 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         return network is not None and network.is_public == wanted
 
     def change() -> None:
-        act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+        try:
+            act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+        except Refused as error:
+            if not reached():
+                raise
+            task.client.carried_out += 1
+            task.warn(f"the platform did it, but answered with an error: {error.message}")
 
     if first.state != RUNNING:
         change()
@@ -336,6 +347,36 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         return
     if NETWORK not in before:
         settle(task, id, NETWORK)
+    if task.options["wait"] and task.options["state"] in GO_ON:
+        with_last_words(task, id, lambda: wait_until_back(task, view))
+
+
+def wait_until_back(task: Task, view: View) -> None:
+    """Wait until the container runs again that was recreated for a network change.
+
+    :raises WaitEnded: for one that stays stopped: whatever the platform answered, it did not come back.
+    """
+    up = time.monotonic()
+
+    def runs(state: str | None) -> bool:
+        nonlocal up
+        if state != STOPPED:
+            up = time.monotonic()
+        elif time.monotonic() - up >= QUIET_SECONDS:
+            check_in_service(task, view.service.id)
+            raise WaitEnded(
+                f"the network of {view.label} is changed, but its container, which was recreated for it, "
+                "does not run since. Its log may tell why; state: started starts it"
+            )
+        return state == RUNNING
+
+    wait_until(
+        task,
+        lambda: read_state(task, view.service.id),
+        runs,
+        lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
+        f"{view.label} to run again",
+    )
 
 
 def runs_on(task: Task, id: str, first: Sight, at: float) -> bool:

@@ -28,6 +28,8 @@ RUNNING, STOPPED, STARTING, STOPPING, INSTALLING = "running", "stopped", "starti
 LOG_LINES_ON_TIMEOUT = 10
 WITH_SETTINGS = ("GAME", "APP")
 """The families that settings apply to (Settings). How the others refuse them is not shown."""
+SECONDS_TO_MOVE = 2.0
+"""How long a container may show no sign of a signal before its service is looked at as well."""
 STATE_MATTERS = {ACTIVE: ("started", "stopped", "restarted", "killed"), SUSPENDED: ("started",)}
 """For which wanted states the container's own is read, by status."""
 
@@ -176,17 +178,38 @@ def wait_for_status(task: Task, id: str, wanted: str) -> Service:
 
 def wait_for_state(task: Task, id: str, wanted: str) -> None:
     """Wait until the container has this state. An unknown one is waited out like any other."""
+    begun = time.monotonic()
+
+    def there(state: str | None) -> bool:
+        idle = state not in (STARTING, STOPPING, INSTALLING)
+        if state != wanted and idle and time.monotonic() - begun >= SECONDS_TO_MOVE:
+            check_in_service(task, id)
+        return state == wanted
+
     with_last_words(
         task,
         id,
         lambda: wait_until(
             task,
             lambda: read_state(task, id),
-            lambda state: state == wanted,
+            there,
             lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
             f"state {wanted}",
         ),
     )
+
+
+def check_in_service(task: Task, id: str) -> None:
+    """End the wait for a container whose service the owner, the platform or its operators took away.
+
+    :raises WaitEnded: saying what became of the service.
+    """
+    service = task.client.service(id)
+    if service is None:
+        raise WaitEnded(f"the service of id {id!r} is not there any more: it was deleted meanwhile")
+    check_alive(service)
+    if service.status == SUSPENDED:
+        raise WaitEnded(f"service {service.name!r} ({id}) was suspended meanwhile", status=SUSPENDED)
 
 
 def check_alive(service: Service) -> None:

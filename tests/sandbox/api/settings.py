@@ -10,6 +10,7 @@ from starlette.responses import Response
 from sandbox.api import bodies
 from sandbox.api.call import Chapter, Current
 from sandbox.domain import lifecycle, projects, settings, views
+from sandbox.domain.errors import RefusedError
 
 router = Chapter(tags=["Settings"])
 
@@ -26,6 +27,10 @@ async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
     service = call.service(id)
     if settings.set_network(call.world, service, body.isPublic):
         await call.world.until(lambda: lifecycle.state(call.world, service) != "starting", 60)
+        reason = lifecycle.failure(call.world, service)
+        if reason and call.world.gaps["refusal.network_start"] != "not refused":
+            call.world.store.commit()  # the setting is kept
+            raise RefusedError("network_start", f"the container does not start: {reason}")
     return call.written("network", lambda: views.settings_of(call.world, service))
 
 

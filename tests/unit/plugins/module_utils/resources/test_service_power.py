@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils.resources import service_power, service_view
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
     Invalid,
@@ -305,3 +306,34 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
     assert "state: suspended" in caught.value.message
     assert clock.now - begun == pytest.approx(seconds)
     assert client.calls == [("resume", "s")]
+
+
+# --- What goes away while it is waited for ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unknown", ["left out", "null"])
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (("DELETE", ""), "not there any more"),
+        (("POST", "/suspend"), "was suspended meanwhile"),
+    ],
+)
+def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, unknown: str, act: tuple[str, str], words: str
+) -> None:
+    monkeypatch.setattr(service_view, "SECONDS_TO_MOVE", 0.0)
+    sandbox.profile("plain", **{"metrics.unknown": unknown})
+    sandbox.delays(start=0.5)
+    id = id_of(sandbox, "one")
+    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
+    method, path = act
+
+    def taken_away(*given: Any) -> None:
+        sandbox.api(method, f"/api/resources/{id}{path}")
+        service_view.wait_for_state(*given)
+
+    monkeypatch.setattr(service_power, "wait_for_state", taken_away)
+    result = run(sandbox, SERVICE, name="one", state="started", wait_timeout=60.0)
+    assert result["failed"] and words in result["msg"]
+    assert result["changed"]  # the start was sent

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import Refused
+from ansible_collections.hosted.services.plugins.module_utils.resources import service_settings
 from ansible_collections.hosted.services.plugins.module_utils.resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Resource, Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
@@ -146,3 +147,36 @@ def test_the_rate_that_runs_counts_not_the_full_one(client: FakeClient) -> None:
     pricing = {"monthlyMillicents": 10000, "billedMonthlyMillicents": 1500}
     client.add_service("s", status="SUSPENDED", state="stopped", pricing=pricing)
     assert planned(client, id="s", max_monthly="2")[1].warnings == []
+
+
+# --- What a network change leaves behind ------------------------------------------------------------------
+
+
+def let_starts_fail(sandbox: Sandbox, name: str) -> None:
+    """Let the container of a service end at once whenever it is started from now on."""
+    state = sandbox.control("GET", "/state")
+    for service in state["records"]["service"]:
+        if service["name"] == name:
+            service["start_fails"] = True
+    sandbox.control("PUT", "/state", state)
+
+
+@pytest.mark.parametrize("status", ["not refused", "502", "409"])
+def test_a_network_change_after_which_nothing_runs_is_no_success(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    monkeypatch.setattr(service_settings, "QUIET_SECONDS", 0.5)
+    sandbox.profile("plain", **{"refusal.network_start": status})
+    let_starts_fail(sandbox, "one")
+    result = run(sandbox, SERVICE, name="one", public=False)
+    assert result["failed"] and result["changed"]
+    assert "does not run since" in result["msg"]
+    assert any("answered with an error" in text for text in result["warnings"]) is (status == "409")
+    assert writes(sandbox) == ["settings.network"]
+
+
+def test_a_network_change_that_is_stopped_after_need_not_run(sandbox: Sandbox) -> None:
+    let_starts_fail(sandbox, "one")
+    result = run(sandbox, SERVICE, name="one", public=False, state="stopped")
+    assert not result.get("failed"), result["msg"]
+    assert result["service"]["state"] == "stopped"
