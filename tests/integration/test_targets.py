@@ -4,7 +4,9 @@
 """Every module's target: created, unchanged, changed with a diff, deleted; in both ways of running a task.
 
 The other tests take the plain profile when none is named. These take a random one: a module that relies on
-what the specification does not promise is found at once. `make test-profiles` has them all.
+what the specification does not promise is found at once. With a number in PAIRWISE_TURN each takes another
+profile of those that have every pair of fillings, and the next number the next ones. `make test-profiles` has
+more of them.
 """
 
 from __future__ import annotations
@@ -16,21 +18,37 @@ import yaml
 
 from integration.ansible_run import TARGETS, Ansible, begin_anew
 from integration.results import compare
+from sandbox.gaps import pairwise_array
 from sandbox.testing import Sandbox
 
 NAMES = sorted(path.name for path in TARGETS.iterdir())
-PROFILE = os.environ.get("SANDBOX_PROFILE", "random:1")
+TURN = os.environ.get("PAIRWISE_TURN", "")
 
 
-@pytest.mark.parametrize("target", NAMES)
-def test_target(target: str, ansible: Ansible, sandbox: Sandbox) -> None:
+def profile_of(place: int) -> str:
+    """Return the profile that the target in this place runs under."""
+    if named := os.environ.get("SANDBOX_PROFILE"):
+        return named
+    if not TURN:
+        return "random:1"
+    return f"pairwise:{(int(TURN) * len(NAMES) + place) % len(pairwise_array()) + 1}"
+
+
+RUNS = [
+    pytest.param(name, profile_of(place), id=f"{name}-{profile_of(place)}")
+    for place, name in enumerate(NAMES)
+]
+
+
+@pytest.mark.parametrize(("target", "profile"), RUNS)
+def test_target(target: str, profile: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """The target's own assertions hold inside the controller and as a module, with the same results."""
     play = f"- hosts: localhost\n  gather_facts: false\n  roles: [{target}]\n"
-    begin_anew(sandbox, PROFILE)
+    begin_anew(sandbox, profile)
     prepare(target, sandbox)
     in_process = ansible.playbook(play).succeed()
     assert sandbox.journal()
-    begin_anew(sandbox, PROFILE)
+    begin_anew(sandbox, profile)
     prepare(target, sandbox)
     as_module = ansible.playbook(play, in_process=False).succeed()
     assert sandbox.journal()

@@ -31,7 +31,9 @@ def _options(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--registry-port", type=int, default=8083, help="port of the registry (%(default)s)")
     parser.add_argument("--data", type=Path, help="folder that keeps the state (default: memory)")
     parser.add_argument("--seed", type=Path, help="YAML document to begin with, when the state is new")
-    parser.add_argument("--profile", help="gap profile: plain, terse, wrapped, random:SEED (default: plain)")
+    parser.add_argument(
+        "--profile", help="gap profile: plain, terse, wrapped, random:SEED, pairwise:NUMBER (default: plain)"
+    )
     parser.add_argument("--ready-file", type=Path, help="file to write, as JSON, when everything listens")
     parser.add_argument("--quiet", action="store_true", help="print nothing")
     parser.add_argument(

@@ -9,9 +9,12 @@ the same server can stand for many platforms that all agree with the specificati
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass
 from typing import ClassVar
+
+from sandbox import pairwise
 
 
 @dataclass(frozen=True)
@@ -329,14 +332,22 @@ FORMS = (
 POINTS: dict[str, Point] = {point.name: point for point in (*ANSWERS, *REFUSALS, *FORMS)}
 
 
+@functools.cache
+def pairwise_array() -> list[pairwise.Row]:
+    """The fillings of the profiles `pairwise:1`, `pairwise:2` and so on."""
+    return pairwise.array({point.name: point.fillings for point in POINTS.values()})
+
+
 class Profile:
-    """One filling for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed.
+    """One filling for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed, `pairwise`.
+
+    `pairwise:1` to the last one have every pair of fillings of any two points (see pairwise.py).
 
     `plain` takes the first filling of each point; `terse` prefers empty answers and `wrapped` enveloped
     ones, and both move on by one or two places elsewhere, so that the three differ wherever they can.
     """
 
-    NAMES = ("plain", "terse", "wrapped", "random")
+    NAMES = ("plain", "terse", "wrapped", "random", pairwise.KIND)
     PREFERRED: ClassVar[dict[str, tuple[str, ...]]] = {
         "plain": (),
         "terse": ("empty 204", "401 empty", "403 empty", "whole array", "array"),
@@ -348,7 +359,7 @@ class Profile:
         if kind not in self.NAMES:
             raise ValueError(f"unknown profile {name!r}; known: {', '.join(self.NAMES)}")
         self.name = name if kind != "random" else f"random:{seed or '0'}"
-        self._filled = {point.name: self._pick(kind, seed or "0", point) for point in POINTS.values()}
+        self._filled = self._fill(kind, seed)
         for point, filling in (fill or {}).items():
             self._override(point, filling)
         self.fill = dict(fill or {})
@@ -363,6 +374,14 @@ class Profile:
     def describe(self) -> dict[str, str]:
         """Every point with the filling chosen."""
         return dict(self._filled)
+
+    def _fill(self, kind: str, seed: str) -> dict[str, str]:
+        if kind != pairwise.KIND:
+            return {point.name: self._pick(kind, seed or "0", point) for point in POINTS.values()}
+        rows = pairwise_array()
+        if not (seed.isascii() and seed.isdigit() and 1 <= int(seed) <= len(rows)):
+            raise ValueError(f"unknown profile {self.name!r}; there are pairwise:1 to pairwise:{len(rows)}")
+        return dict(rows[int(seed) - 1])
 
     def _override(self, point: str, filling: str) -> None:
         if point not in POINTS:
