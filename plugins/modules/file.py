@@ -61,6 +61,13 @@ options:
       - Whether directories above O(path) that are missing are made.
     type: bool
     default: true
+  allow_empty:
+    description:
+      - Whether O(content) or O(src) may be empty where the file holds something. Without it such a task is refused,
+        since a variable that holds nothing looks the same.
+    type: bool
+    default: false
+    version_added: 0.1.0
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes

@@ -186,8 +186,9 @@ options:
         service with O(id) and O(new_project).
       - The platform does not show which project is the default one. It is taken to be the oldest.
       - A service of the name in any other project is named in a warning, and the order is placed.
-      - Capitals, blanks, hyphens, underscores and full stops do not tell names apart here, as the platform may change
-        them. A service of O(project) whose name differs in nothing else counts as the one that is there.
+      - Capitals do not tell names apart here, nor does what stands between their words, as the platform may change
+        both. V(Web Shop), V(web-shop) and V(web_shop) are one name, and V(webshop) is another. A service of O(project)
+        whose name differs in nothing else counts as the one that is there.
     type: bool
     default: false
   secrets_dest:

@@ -93,7 +93,9 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     spec = argument_spec(resource)
     check_texts(spec, arguments)
     names = {alias: name for name, option in spec.items() for alias in option.get("aliases", ())}
-    check_selectors(resource.selectors, {names.get(name, name): value for name, value in arguments.items()})
+    written = {names.get(name, name): value for name, value in arguments.items()}
+    check_selectors(resource.selectors, written)
+    check_fractions(resource, written)
     lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
     texts = {
         name: value
@@ -114,6 +116,25 @@ def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
             kind = "list" if isinstance(value, list) else "dictionary"
             raise ConfigurationError(f"{name} is a {kind}; it must be a text")
+
+
+AMOUNTS = frozenset({"max_monthly"})
+"""Selectors for which a number with a fraction is as good as its text."""
+
+
+def check_fractions(resource: Resource, arguments: Mapping[str, Any]) -> None:
+    """Refuse a number with a fraction for a name or a tag: YAML reads 1.10 as 1.1.
+
+    :raises ConfigurationError: naming the option.
+    """
+    for name in sorted((resource.selectors & arguments.keys()) - AMOUNTS):
+        values = arguments[name] if isinstance(arguments[name], list) else [arguments[name]]
+        texts = resource.options[name].get("type", "str") in ("str", "list")
+        found = next((value for value in values if texts and isinstance(value, float)), None)
+        if found is not None:
+            raise ConfigurationError(
+                f"{name} is {found}, a number, and YAML reads 1.10 as 1.1; put the text in quotes"
+            )
 
 
 TRIPPED = (ArithmeticError, AttributeError, TypeError, ValueError)

@@ -79,8 +79,10 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
     check_budget(task, cost.after, f"application {slug!r}")
     warn_of_slip(task, slug)
 
+    quoted_host, quoted_size = as_quoted(quote, host, size)
+
     def call() -> None:
-        task.client.create_app(slug, host, project, size)
+        task.client.create_app(slug, quoted_host, project, quoted_size)
 
     def new_ones() -> list[App]:
         return [app for app in task.client.apps() if app.slug == slug]
@@ -221,6 +223,18 @@ def whole_size(given: dict[str, Any] | None) -> Dimensions | None:
             "entry-level size"
         )
     return Dimensions(**given)
+
+
+def as_quoted(
+    quote: AppQuote, host: str | None, size: Dimensions | None
+) -> tuple[str | None, Dimensions | None]:
+    """Return the node and the size that the quote is for, so that nothing else is created.
+
+    Left open, the platform chooses again, and may have no room left where it looked for the quote.
+    """
+    told = quote.dimensions
+    whole = told is not None and all(getattr(told, name) is not None for name in SIZE)
+    return host or quote.host_id, size or (told if whole else None)
 
 
 def quoted(quote: AppQuote) -> Cost:

@@ -38,6 +38,7 @@ class FileResource(Resource):
         "content": {"type": "raw"},
         "src": {"type": "path"},
         "create_parents": {"type": "bool", "default": True},
+        "allow_empty": {"type": "bool", "default": False},
     }
     selectors = frozenset(ON_SERVICE) | {"path", "paths", "new_name"}
     host_options = HOST_IS_SERVICE
@@ -55,6 +56,7 @@ class FileResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Write, make, rename or remove, on difference only."""
+        check_text_is_used(task)
         paths = wished_paths(task)
         name = wished_name(task)
         text = wished_text(task) if task.options["state"] == "present" else ""
@@ -91,6 +93,27 @@ def wished_paths(task: Task) -> list[str]:
     if options["state"] in ("absent", "renamed"):
         check_whole(options["path"], options["paths"])
     return list(dict.fromkeys(paths))
+
+
+def check_text_is_used(task: Task) -> None:
+    """Refuse a text with a state that has no use for it: who wrote both did not mean, say, ``absent``."""
+    state = task.options["state"]
+    given = [name for name in ("content", "src") if task.options[name] is not None]
+    if given and state != "present":
+        raise Invalid(
+            f"{given[0]} is for state: present, and state is {state}; nothing was sent. Remove {given[0]}, "
+            "or correct the state"
+        )
+
+
+def check_not_emptied(task: Task, files: FileManager, path: str, entry: FileEntry | None, text: str) -> None:
+    """Refuse to empty a file that holds something, unless the task says so: a variable may hold nothing."""
+    if not text and entry is not None and entry.size and not task.options["allow_empty"]:
+        given = "content" if task.options["src"] is None else f"src {task.options['src']!r}"
+        raise Invalid(
+            f"{given} is empty, and {path!r} on {files.label} holds {entry.size} bytes; nothing was sent. "
+            "Set allow_empty: true to empty the file, or state: absent to remove it"
+        )
 
 
 def check_whole(path: str | None, paths: Sequence[str] | None) -> None:
@@ -181,6 +204,7 @@ def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
             f"{path!r} on {files.label} is a directory, and a file is wanted; "
             "remove it first with state: absent"
         )
+    check_not_emptied(task, files, path, entry, text)
     before = files.text_or_note(path, entry) if entry is not None else ""
     if entry is not None and before == text:
         return Plan(result=as_result(path, entry), before=text, after=text)

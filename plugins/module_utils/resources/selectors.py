@@ -63,9 +63,14 @@ def check_one_pattern(name: str, value: str) -> None:
 
 
 def check_text(label: str, value: Any) -> None:
-    """Refuse null, an empty text and blanks."""
+    """Refuse null, an empty text, blanks, and what YAML makes of words such as ``yes``."""
     if value is None:
         raise Invalid(f"{label} is null; {REMEDY}")
+    if isinstance(value, bool):
+        raise Invalid(
+            f"{label} is {str(value).lower()}, a truth value, as YAML reads yes, no, on and off; put the "
+            "text in quotes"
+        )
     if isinstance(value, str) and not value.strip():
         raise Invalid(f"{label} is {'blank' if value else 'empty'}; {REMEDY}")
 

@@ -146,3 +146,17 @@ def test_patterns_in_one_text_are_refused(name: str) -> None:
     assert checked_arguments(SFTP_SYNC, {name: "*.log"}) == {name: ["*.log"]}
     assert checked_arguments(SFTP_SYNC, {name: ["a,b"]}) == {name: ["a,b"]}
     assert checked_arguments(BACKUP, {"services": "web,db"}) == {"services": ["web,db"]}
+
+
+@pytest.mark.parametrize(
+    ("resource", "arguments"),
+    [(PROJECT, {"name": 1.1}), (BACKUP, {"services": ["a", 1.1], "name": "x"}), (BACKUP, {"service": 1.1})],
+)
+def test_a_number_with_a_fraction_is_no_name(resource: Any, arguments: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"is 1\.1, a number, and YAML reads 1\.10 as 1\.1"):
+        checked_arguments(resource, arguments)
+
+
+def test_a_number_with_a_fraction_is_an_amount() -> None:
+    given = {"name": "web", "max_monthly": 12.5}
+    assert checked_arguments(SERVICE, given) == given

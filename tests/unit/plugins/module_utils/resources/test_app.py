@@ -46,6 +46,16 @@ def test_an_application_is_created_once(platform: Platform) -> None:
     assert not any(path.startswith("/api/resources") for path in asked)
 
 
+def test_what_was_quoted_is_what_is_created(plain: Platform) -> None:
+    """Left open, the platform would choose node and size again, and bill what it then finds."""
+    assert plain.run(APP, slug="blog", max_monthly="4")["changed"]
+    [quote] = [line for line in plain.sandbox.journal() if line["route"] == "apps.quote"]
+    [create] = [line for line in plain.sandbox.journal() if line["route"] == CREATE]
+    assert quote["body"] == {"hostId": None, "dimensions": None}
+    priced = {name: quote["answer"][name] for name in ("hostId", "dimensions")}
+    assert priced == {name: create["body"][name] for name in priced} and all(priced.values())
+
+
 @pytest.mark.parametrize(
     ("wish", "said"),
     [

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,39 @@ def test_an_empty_file(file: Run, root: Path) -> None:
     assert file(path="empty", content="")["changed"]
     assert (root / "empty").read_bytes() == b""
     assert not file(path="empty", content="")["changed"]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("given", ["content", "src"])
+def test_a_file_is_emptied_on_request_only(
+    file: Run, root: Path, sandbox: Sandbox, given: str, check_mode: bool
+) -> None:
+    (root / "ops.txt").write_text("alice")
+    empty = {"content": ""} if given == "content" else {"src": os.devnull}
+    result = file(check_mode, path="ops.txt", **empty)
+    assert result["failed"] and not result["changed"]
+    assert f"{given} " in result["msg"] and "'ops.txt' on" in result["msg"]
+    assert "holds 5 bytes; nothing was sent. Set allow_empty: true" in result["msg"]
+    assert (root / "ops.txt").read_text() == "alice"
+    assert {line["method"] for line in sandbox.journal()} == {"GET"}
+    assert file(path="ops.txt", allow_empty=True, **empty)["changed"]
+    assert (root / "ops.txt").read_bytes() == b""
+    assert not file(path="ops.txt", **empty)["changed"]
+
+
+@pytest.mark.parametrize("state", ["absent", "directory", "renamed"])
+@pytest.mark.parametrize("given", [{"content": "x"}, {"content": ""}, {"src": "x.txt"}])
+def test_a_text_with_a_state_that_writes_none_is_refused(
+    file: Run, root: Path, sandbox: Sandbox, state: str, given: dict[str, str]
+) -> None:
+    (root / "world").mkdir()
+    result = file(path="world", state=state, new_name="w" if state == "renamed" else None, **given)
+    assert (
+        result["failed"]
+        and f"{next(iter(given))} is for state: present, and state is {state}" in result["msg"]
+    )
+    assert sandbox.journal() == []
+    assert (root / "world").is_dir()
 
 
 def test_content_keeps_its_line_breaks(file: Run, root: Path, tmp_path: Path) -> None:

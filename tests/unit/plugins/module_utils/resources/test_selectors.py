@@ -46,11 +46,20 @@ def test_blanks_and_control_characters_at_the_ends_of_names_are_refused(value: s
         check_selector("services", ["b", value])
 
 
-@pytest.mark.parametrize(
-    "value", ["a", "a b", "web,db", "é", "a\nb", 0, 1.5, False, ["a", "b"], "\U0001f600"]
-)
+@pytest.mark.parametrize("value", ["a", "a b", "web,db", "é", "a\nb", 0, 1.5, ["a", "b"], "\U0001f600"])
 def test_what_holds_something_passes(value: Any) -> None:
     check_selector("name", value)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_truth_value_is_no_name(value: bool) -> None:
+    said = (
+        f"is {str(value).lower()}, a truth value, as YAML reads yes, no, on and off; put the text in quotes"
+    )
+    with pytest.raises(Invalid, match=f"^name {said}"):
+        check_selector("name", value)
+    with pytest.raises(Invalid, match=f"^item 2 of services {said}"):
+        check_selector("services", ["a", value])
 
 
 def test_the_name_of_a_file_may_end_in_a_space_but_in_no_line_break() -> None:
