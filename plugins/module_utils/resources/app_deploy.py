@@ -18,7 +18,8 @@ from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import App, ProjectDetail, ScanReport
 from .app_records import STATE_DIR, AppRecords
 from .app_rollout import DeployFailed, bring_back, in_service_now, last_good, last_lines, put_in_service
-from .apps import ON_APP, app_view, around, digest_in_service, need_app, never_deployed, the_app
+from .app_running import as_declared, current_app, same_image
+from .apps import ON_APP, app_view, around, digest_in_service, never_deployed, the_app
 from .limits import check_log_lines
 from .lookup import foresee, near_miss
 from .money import Cost, from_millicents, shown
@@ -32,6 +33,7 @@ from .releases import (
     await_verdict,
     flaws_in_words,
     look_up,
+    renamed,
     scan_view,
 )
 from .service_view import ACTIVE, PROVISIONING
@@ -64,6 +66,7 @@ class AppDeployResource(Resource):
         app = the_app(task)
         check_deployable(app)
         report = wished(task, app)
+        app = as_declared(task, app, report.digest)
         reasons = AppRecords.of(task, app.id).reasons()
         if digest_in_service(app) != report.digest or task.options["force"] or reasons:
             return deployment(task, app, settled(task, report), reasons)
@@ -104,8 +107,8 @@ def wished(task: Task, app: App) -> ScanReport:
     report = look_up(task, tag) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
-    if report is not None and digest in (None, report.digest):
-        return report
+    if report is not None and (digest is None or same_image(task, digest, report.digest)):
+        return report if digest is None else renamed(report, digest)
     error = undeclared(task, app) if report is None else moved(task, report)
     if digest is None or task.options["declared"]:
         raise error
@@ -174,10 +177,17 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
     elif before:
         summary += f" in place of {before}"
     outstanding = {NOT_IN_EFFECT: list(reasons)} if reasons else {}
+
+    def reread() -> dict[str, Any]:
+        now = current_app(task, digest)
+        return view(task, app, now, look_up(task, task.options["tag"]) or report)
+
     return Plan(
         result=result,
         steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == PENDING))],
-        reread=lambda: view(task, app, need_app(task), look_up(task, task.options["tag"]) or report),
+        reread=lambda: view(
+            task, app, current_app(task, digest), look_up(task, task.options["tag"]) or report
+        ),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price),
@@ -217,7 +227,7 @@ def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
         lines = last_lines(task, task.options["log_lines"])
         details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
         sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
-        now = in_service_now(task, before)
+        now = in_service_now(task, before, digest)
         details["changed"] = now != before or now == digest
         if task.options["rollback"]:
             outcome, brought_back = bring_back(task, good, digest)

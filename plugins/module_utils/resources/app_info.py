@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from ..api.client import Client
 from ..api.libraries import to_snake
 from ..api.models import App
 from .app_records import STATE_DIR, AppRecords
+from .app_running import as_declared
 from .apps import app_view, check_slug, digest_in_service, entries, foreseen_app, log_lines
 from .limits import check_log_lines
 from .lookup import DELETING, foresee, near_miss
@@ -44,7 +45,11 @@ class AppInfoResource(Resource):
             task.facts["nodes"] = as_list(task.client.app_nodes())
         if "projects" in parts:
             task.facts["projects"] = as_list(task.client.app_projects())
-        return Plan(result=side_by_side(task.client, apps, lambda client, app: describe(client, app, task)))
+        return Plan(
+            result=side_by_side(
+                task.client, apps, lambda client, app: describe(replace(task, client=client), app)
+            )
+        )
 
 
 APP_INFO = AppInfoResource()
@@ -68,14 +73,14 @@ def wanted_apps(task: Task) -> list[App]:
     return found
 
 
-def describe(client: Client, app: App, task: Task) -> dict[str, Any]:
+def describe(task: Task, app: App) -> dict[str, Any]:
     """Return an application with the parts that were asked for, each under its own key."""
-    view = app_view(app)
+    client, view = task.client, app_view(app)
     parts = task.options["include"]
     if "releases" in parts:
         declared = read_declared(client, app.slug) if app.id else Declared({})
-        releases = all_releases(client, app.slug, declared) if app.id else []
-        in_service = digest_in_service(app)
+        releases = all_releases(task, app.slug, declared) if app.id else []
+        in_service = digest_in_service(as_declared(task, app, *(release.digest for release in releases)))
         view["releases"] = [
             {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
             for release in releases

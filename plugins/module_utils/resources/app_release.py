@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from ..api.errors import Interrupted, Refused
 from ..api.models import App, ScanReport
 from .app_repository import check_pushed, tag_image
+from .app_running import same_image
 from .apps import ON_APP, the_app
 from .lookup import foresee
 from .plan import Plan, Resource, Step, Task
@@ -24,6 +25,7 @@ from .releases import (
     check_verdict,
     look_up,
     objections,
+    renamed,
     scan_of,
     scan_view,
 )
@@ -54,12 +56,13 @@ class AppReleaseResource(Resource):
         options = task.options
         app = the_app(task)
         current = look_up(task, options["tag"]) if app.id else None
-        if current is None or current.digest != options["digest"]:
+        if current is None or not same_image(task, current.digest, options["digest"]):
             check_image(task, app)
             return declaration(task, current)
         if current.scan_status == PENDING and options["wait"] and not task.check_mode:
             current = await_verdict(task, current, options["tag"], deadline(task))
         check_wishes(task, current)
+        current = renamed(current, options["digest"])
         managed = {"tag": options["tag"], "digest": current.digest, "verdict": current.scan_status}
         return Plan(result=view(task, current), before=managed, after=managed)
 
@@ -74,7 +77,9 @@ def deadline(task: Task) -> float:
 
 def view(task: Task, report: ScanReport) -> dict[str, Any]:
     """Return the release with its scan."""
-    return {**scan_view(report), "slug": task.options["slug"], "tag": task.options["tag"]}
+    shown = {**scan_view(report), "slug": task.options["slug"], "tag": task.options["tag"]}
+    named = same_image(task, report.digest, task.options["digest"])
+    return {**shown, "digest": task.options["digest"]} if named else shown
 
 
 def pending(task: Task) -> ScanReport:
@@ -111,7 +116,7 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
 
     def new_ones() -> list[ScanReport]:
         report = look_up(task, tag)
-        return [report] if report is not None and report.digest == digest else []
+        return [report] if report is not None and same_image(task, report.digest, digest) else []
 
     def declare() -> None:
         tag_image(task, tag, digest)
@@ -149,7 +154,7 @@ def verdict(task: Task) -> None:
     """
     tag, digest = task.options["tag"], task.options["digest"]
     report = await_verdict(task, pending(task), tag, deadline(task))
-    if report.digest != digest:
+    if not same_image(task, report.digest, digest):
         raise Missing(
             f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
         )

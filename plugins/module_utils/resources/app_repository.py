@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,19 @@ def tag_image(task: Task, tag: str, digest: str) -> None:
         repository.put_manifest(content, media_type, tag)
     except HostedError as error:
         task.progress(f"{digest} cannot be tagged as {tag!r} from here: {error.message}")
+
+
+def images_in(task: Task, digest: str) -> frozenset[str]:
+    """Return the digests of the images that an index holds; none where it is an image, or cannot be read."""
+    try:
+        content, _media_type = open_repository(task).manifest(digest)
+        parts = json.loads(content)["manifests"]
+        return frozenset(str(part["digest"]) for part in parts)
+    except HostedError as error:
+        task.progress(f"whether {digest} is an index cannot be looked up here: {error.message}")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass  # an image, or something that nobody can read
+    return frozenset()
 
 
 def check_pushed(task: Task, digest: str, doing: str) -> None:

@@ -17,6 +17,7 @@ from ..api.errors import HostedError, Interrupted, NotSent, OpenOutcome, Refused
 from ..api.models import App, ScanReport
 from .app_records import WRITE, AppRecords
 from .app_repository import tag_image
+from .app_running import current_app
 from .apps import digest_in_service, log_lines, need_app, never_deployed
 from .pending import DEPLOY, ENVIRONMENT
 from .plan import Task
@@ -42,7 +43,7 @@ def put_in_service(task: Task, tag: str, digest: str, undecided: bool = False) -
     :raises DeployFailed: when the version does not come up.
     :raises OutcomeUnknown: when two answers were lost, or another version was deployed meanwhile.
     """
-    app = need_app(task)
+    app = current_app(task, digest)
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
     known = records.outstanding()
     written = known.get(ENVIRONMENT, {}).get(WRITE)
@@ -71,7 +72,7 @@ def told_apart(task: Task, error: HostedError, digest: str, before: str | None) 
 
     A blocked one never comes into service.
     """
-    if isinstance(error, Blocked) and before != digest and in_service_now(task, before) == digest:
+    if isinstance(error, Blocked) and before != digest and in_service_now(task, before, digest) == digest:
         return DeployFailed(error.details["reason"])
     return error
 
@@ -101,13 +102,13 @@ def begun(task: Task, error: HostedError, digest: str, before: str | None) -> bo
     if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
         return False
     refused = isinstance(error, DeployFailed) and 400 <= error.details.get("status", 500) < 500
-    return before == digest or not refused or in_service_now(task, digest) != before
+    return before == digest or not refused or in_service_now(task, digest, digest) != before
 
 
-def in_service_now(task: Task, otherwise: str | None) -> str | None:
+def in_service_now(task: Task, otherwise: str | None, wanted: str) -> str | None:
     """Return the image in service after a failure; something else where that cannot be read."""
     try:
-        return digest_in_service(need_app(task))
+        return digest_in_service(current_app(task, wanted))
     except HostedError:
         return otherwise
 
@@ -126,7 +127,7 @@ def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: b
             deploy_once(task, tag, undecided)
             break
         except ServerFailure as error:
-            seen = digest_in_service(need_app(task))
+            seen = digest_in_service(current_app(task, digest))
             if seen not in (before, digest):
                 raise OutcomeUnknown(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
@@ -232,7 +233,7 @@ def comes_into_service(task: Task, digest: str, seconds: float) -> bool:
     """Tell whether an image is in service, or gets there within some seconds."""
     until = time.monotonic() + seconds
     while True:
-        if digest_in_service(need_app(task)) == digest:
+        if digest_in_service(current_app(task, digest)) == digest:
             return True
         if time.monotonic() >= until:
             return False
@@ -242,7 +243,7 @@ def comes_into_service(task: Task, digest: str, seconds: float) -> bool:
 def verify(task: Task, tag: str, digest: str) -> None:
     """Make sure that the platform runs what it said it would."""
     if not comes_into_service(task, digest, QUIET_SECONDS / 2):
-        seen = digest_in_service(need_app(task))
+        seen = digest_in_service(current_app(task, digest))
         raise OutcomeUnknown(
             f"the platform accepted the deploy of release {tag!r}, but {seen} is in service, not {digest}. "
             "Was the tag moved, or another version deployed, at the same time?",
@@ -263,7 +264,7 @@ def bring_back(task: Task, previous: str | None, failed: str) -> tuple[str, bool
     if previous == failed:
         return "The version before is the same one, so there is nothing to bring back", False
     try:
-        if digest_in_service(need_app(task)) == previous:
+        if digest_in_service(current_app(task, previous)) == previous:
             return f"The version before, {previous}, is in service", True
         tag = tag_of(task, previous)
         put_in_service(task, tag, previous)
@@ -275,7 +276,7 @@ def bring_back(task: Task, previous: str | None, failed: str) -> tuple[str, bool
 def tag_of(task: Task, digest: str) -> str:
     """Return a tag that names the image. Where its own has moved on, it is declared under another name."""
     slug = task.options["slug"]
-    for release in reversed(all_releases(task.client, slug)):
+    for release in reversed(all_releases(task, slug)):
         if release.digest == digest:
             return release.tag
     tag = f"rollback-{digest.rpartition(':')[2][:12]}"

@@ -36,6 +36,8 @@ class Task:
     """Keys that the result carries even when a later step fails, such as secrets shown only once."""
     closing: ExitStack = field(default_factory=ExitStack)
     """What is open from the plan to the last step, such as a connection; closed when the task ends."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What was read and does not change while the task runs."""
 
     def warn(self, message: str) -> None:
         """Tell the user something that is not an error. Said once, however often it comes up."""

@@ -13,6 +13,7 @@ from typing import Any
 from ..api.client import Client
 from ..api.errors import HostedError, Interrupted, Refused
 from ..api.models import Flaw, ScanReport, plain
+from .app_running import parts_of
 from .plan import Task
 from .problems import WaitEnded
 from .release_list import Declared, read_declared
@@ -67,7 +68,17 @@ def look_up(task: Task, tag: str) -> ScanReport | None:
     declared = read_declared(task.client, slug, tag)
     if report is None and declared.has(tag):
         return unscanned(task, tag, declared, "the platform refuses to show it")
-    return None if declared.has(tag) is False else report
+    if report is None or declared.has(tag) is False:
+        return None
+    listed = declared.digest(tag)
+    if listed is None or listed == report.digest or report.digest == task.options.get("digest"):
+        return report
+    return renamed(report, listed) if report.digest in parts_of(task, listed) else report
+
+
+def renamed(report: ScanReport, digest: str) -> ScanReport:
+    """Return a scan with the digest that was declared, where the platform names an image inside of it."""
+    return report.model_copy(update={"digest": digest})
 
 
 def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
@@ -191,11 +202,12 @@ class Release:
         return asdict(self)
 
 
-def all_releases(client: Client, slug: str, declared: Declared | None = None) -> list[Release]:
+def all_releases(task: Task, slug: str, declared: Declared | None = None) -> list[Release]:
     """Return the releases, oldest first. What each tag names is read from its scan, which is shown.
 
     The order is that of their declaration where the list tells it, else that of their analysis.
     """
+    client = task.client
     tags = (declared or read_declared(client, slug)).by_tag
 
     def read(twin: Client, tag: str) -> Release:
@@ -208,9 +220,18 @@ def all_releases(client: Client, slug: str, declared: Declared | None = None) ->
             return Release(tag, entered.digest, None, None, entered.created_at)
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
-    found = side_by_side(client, tags, read)
+    found = [
+        as_listed(task, release, tags[release.tag].digest) for release in side_by_side(client, tags, read)
+    ]
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
+
+
+def as_listed(task: Task, release: Release, digest: str | None) -> Release:
+    """Return a release with the digest that was declared, where its scan names an image inside of that."""
+    if digest is None or release.digest in (None, digest):
+        return release
+    return replace(release, digest=digest) if release.digest in parts_of(task, digest) else release
 
 
 def previous_release(

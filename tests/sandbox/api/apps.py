@@ -17,7 +17,7 @@ from sandbox.api.journals import MOST_LINES, bounded_lines
 from sandbox.domain import apps, lifecycle, money, scans, views
 from sandbox.domain.clock import maybe_stamp, stamp
 from sandbox.domain.errors import RefusedError
-from sandbox.store.records import Node, Product, Project, Release, Scan, Service
+from sandbox.store.records import Node, Product, Project, Release, Service
 
 router = Chapter(tags=["Applications"])
 LONGEST_SCAN = 600.0
@@ -51,7 +51,7 @@ def _item(call: Call, service: Service) -> dict[str, Any]:
     if image.get("config"):
         record = apps.verdict(call.world, service, image["digest"])
         view |= {
-            "imageRef": f"{image['reference']}@{image['digest']}",
+            "imageRef": f"{image['reference']}@{_shown(call, service, image['digest'], 'image_ref.digest')}",
             "platform": image["platform"],
             "releasedAt": stamp(image["released_at"]),
             "scanStatus": scans.status_of(call.world, record),
@@ -200,7 +200,7 @@ async def read_scan(call: Current, slug: str, tag: str) -> Response:
     refused = call.world.gaps["refusal.scan_unfinished"] != "not refused"
     if refused and apps.pending(call.world, service, digest):
         raise RefusedError("scan_unfinished", "The analysis of this release is still running; try again")
-    return call.json(_report(call, tag, digest, apps.verdict(call.world, service, digest)))
+    return call.json(_report(call, service, tag, digest))
 
 
 def _scanned_digest(call: Call, service: Service, tag: str) -> str:
@@ -213,10 +213,19 @@ def _scanned_digest(call: Call, service: Service, tag: str) -> str:
         return pushed
 
 
-def _report(call: Call, tag: str, digest: str, record: Scan) -> dict[str, Any]:
+def _shown(call: Call, service: Service, digest: str, point: str) -> str:
+    """The digest that is shown of an image: some platforms show what they took out of an index."""
+    if call.world.gaps[point] == "the declared one":
+        return digest
+    native = call.world.store.need(Node, service.node_id).platform
+    return scans.repository(call.world, service).image(digest).for_platform(native).digest
+
+
+def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, Any]:
+    record = apps.verdict(call.world, service, digest)
     view = {
         "tag": tag,
-        "digest": digest,
+        "digest": _shown(call, service, digest, "scan.digest"),
         "scanStatus": scans.status_of(call.world, record),
         "scannedAt": maybe_stamp(record.scanned_at),
         "scanVerdict": record.report or scans.blank_report(),
