@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from integration.ansible_run import Ansible, Outcome
 from sandbox.testing import Sandbox
 
@@ -130,3 +132,76 @@ def test_a_network_change_that_acts_at_once_is_done(ansible: Ansible, sandbox: S
     changed = ansible.tasks(task).succeed().outcomes[0]
     assert changed.result["service"]["pending_restart"] == []
     assert "takes effect" not in warnings(changed)
+
+
+STRICT = """
+- name: Create a project
+  hosted.services.project: {name: games}
+- name: Rename it
+  hosted.services.project: {name: games, new_name: play}
+- name: Create an application
+  hosted.services.app: {slug: shop, project: play, dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}}
+- name: Order a database
+  hosted.services.service:
+    name: db
+    product: postgresql
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    project: play
+    state: started
+    wait_interval: 0.2
+- name: Change everything
+  hosted.services.service:
+    name: db
+    new_project: default
+    dimensions: {cpu_cores: 2}
+    command: postgres -c shared_buffers=1GB
+    public: true
+    state: restarted
+    wait_interval: 0.2
+- name: Query it
+  hosted.services.database_query: {service: db, query: "SELECT :word AS word", params: {word: it's}}
+  register: answer
+- name: Read the applications
+  hosted.services.app_info:
+  register: apps
+- name: Hint at a slug
+  hosted.services.app_info: {slug: shpo}
+  ignore_errors: true
+- name: Write a file
+  hosted.services.file: {service: db, path: notes/a.txt, content: x}
+- name: Register a key
+  hosted.services.ssh_key: {name: laptop, public_key: "KEY"}
+- name: Register the next one
+  hosted.services.ssh_key: {name: laptop, public_key: "NEXT", replace: true}
+- name: Look at the keys
+  hosted.services.ssh_key_info:
+  register: keys
+"""
+NEXT = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPtsJOdHp9ez7yPL0Nx8mm3cuUhDPSmQv3mzrJ1CoXYQ next@example"
+
+
+@pytest.mark.parametrize("spelling", ["PostgreSQL", "postgresql-16", "PostgreSQL 16"])
+def test_a_strict_platform_with_names_of_its_own(spelling: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """No body has a field that is not shown; databases are listed as applications; key names are unique."""
+    listed = {"PostgreSQL": "with a slug of null", "postgresql-16": "without a slug"}
+    fill = {
+        "body.unknown": "refused",
+        "engine.spelling": spelling,
+        "apps.listed": listed.get(spelling, "with an empty slug"),
+        "key.name": "no",
+    }
+    sandbox.profile("plain", **fill)
+    run = ansible.tasks(STRICT.replace("KEY", KEY).replace("NEXT", NEXT)).succeed()
+    assert not [line for line in sandbox.journal() if line["status"] == 422]
+    assert len(sandbox.api("GET", "/api/apps").json()["items"]) == 2
+    assert [app["slug"] for app in run["Read the applications"].result["apps"]] == ["shop"]
+    assert "did you mean 'shop'?" in run["Hint at a slug"].message
+    assert run["Query it"].result["result"]["rows"] == [["it's"]]
+    changes = [
+        line["method"] for line in sandbox.journal() if line["route"] in ("ssh_keys.add", "ssh_keys.delete")
+    ]
+    assert changes == ["POST", "POST", "DELETE", "POST"]
+    keys = run["Look at the keys"].result["ssh_keys"]
+    assert [key["name"] for key in keys] == ["laptop"]
+    assert run["Register the next one"].result["ssh_key"]["id"] == keys[0]["id"]

@@ -56,11 +56,20 @@ class Client:
     def _one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
         return one(route, route.answer.model, self._send(route, query=query, body=body, **ids))
 
-    def _pages(self, route: r.Route[r.Many[M]], query: Any = None, **ids: str) -> Iterator[M]:
-        """Yield the items of all pages. What would never end is an error, as a cursor that comes twice is."""
+    def _pages(
+        self,
+        route: r.Route[r.Many[M]],
+        query: Any = None,
+        keep: Callable[[Any], object] = lambda item: True,
+        **ids: str,
+    ) -> Iterator[M]:
+        """Yield the items of all pages that are to be kept.
+
+        What would never end is an error, as a cursor that comes twice is.
+        """
         query, seen = dict(query or {}), set()
         for _page in range(MAX_PAGES):
-            items, cursor = items_of(route, self._send(route, query=query, **ids))
+            items, cursor = items_of(route, self._send(route, query=query, **ids), keep)
             yield from items
             if not cursor:
                 return
@@ -109,8 +118,12 @@ class Client:
         return self._one(r.WHOAMI)
 
     def apps(self) -> list[m.App]:
-        """Return the applications of the account."""
-        return list(self._pages(r.APPS))
+        """Return the applications of the account.
+
+        One of the catalogue, such as a database, is an application as well, and a platform may list it.
+        It has no slug then, so none of the routes of applications is for it.
+        """
+        return list(self._pages(r.APPS, keep=lambda item: not isinstance(item, dict) or item.get("slug")))
 
     def create_app(
         self, slug: str, host_id: str | None, project_id: str | None, dimensions: m.Dimensions | None

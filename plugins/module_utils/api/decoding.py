@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from . import models as m
@@ -29,8 +30,10 @@ def one(route: Route[Any], model: type[M], value: Any) -> M:
         raise UnexpectedAnswer(f"{route}: {first_problem(error)}") from None
 
 
-def items_of(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
-    """Read a page: a bare array or an object with ``items``; return its items and the next cursor."""
+def items_of(
+    route: Route[Many[M]], value: Any, keep: Callable[[Any], object] = lambda item: True
+) -> tuple[list[M], str | None]:
+    """Read a page: a bare array or an object with ``items``; return the next cursor and the items to keep."""
     cursor = None
     if isinstance(value, dict):
         cursor, value = value.get("nextCursor"), value.get("items")
@@ -38,7 +41,9 @@ def items_of(route: Route[Many[M]], value: Any) -> tuple[list[M], str | None]:
         raise UnexpectedAnswer(f"{route}: expected a list of items, got {describe(value)}")
     if cursor is not None and not isinstance(cursor, (str, int)):
         raise UnexpectedAnswer(f"{route}: expected nextCursor to be a string, got {describe(cursor)}")
-    return [one(route, route.answer.model, item) for item in value], None if cursor is None else str(cursor)
+    return [
+        one(route, route.answer.model, item) for item in value if keep(item)
+    ], None if cursor is None else str(cursor)
 
 
 def first_problem(error: Any) -> str:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from ..api.errors import Conflict
+from ..api.errors import Conflict, HostedError, Refused
 from ..api.models import SshKey
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
@@ -102,12 +103,8 @@ def presence(task: Task, key: PublicKey, name: str) -> Plan:
         task.warn(
             f"this key is registered as {registered.name!r}; the platform cannot rename keys, so it stays"
         )
-    steps = (
-        []
-        if registered
-        else [Step(f"register SSH key {name!r} ({key.fingerprint})", adder(task, key, name, keys))]
-    )
-    steps += [deletion(task, other) for other in others]
+    steps = [] if registered else [registration(task, key, name, keys, others)]
+    steps += [deletion(task, other, others) for other in others]
     return Plan(
         result=registered.as_dict() if registered else expected(key, name),
         steps=steps,
@@ -117,7 +114,44 @@ def presence(task: Task, key: PublicKey, name: str) -> Plan:
     )
 
 
-def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Any:
+def registration(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]) -> Step:
+    """Plan to register a key. What has to make way for it is taken off ``others``."""
+    register = adder(task, key, name, keys)
+    return Step(
+        f"register SSH key {name!r} ({key.fingerprint})", lambda: in_place_of(task, others, name, register)
+    )
+
+
+def in_place_of(task: Task, others: list[SshKey], name: str, register: Callable[[], None]) -> None:
+    """Register a key before those of its name go, so that one opens at any time; after it where need be.
+
+    Whether two keys may have one name is not shown. Where a refusal speaks of the name, they may not.
+    """
+    try:
+        register()
+    except Refused as error:
+        if not others or not of_name(error):
+            raise
+        prints = ", ".join(str(other.fingerprint) for other in others)
+        while others:
+            task.client.delete_ssh_key(others[0].id)
+            del others[0]
+        try:
+            register()
+        except HostedError as again:
+            again.message += f". The key of this name, {prints}, was removed before, to make way for it"
+            raise
+
+
+def of_name(error: Refused) -> bool:
+    """Tell whether a refusal says that the name of a key is taken. Any other is about the key."""
+    said = error.message.lower()
+    return bool(
+        re.search(r"\bname", said) and re.search(r"exist|taken|already|in use|unique|duplicate", said)
+    )
+
+
+def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Callable[[], None]:
     """Return the call that registers the key. One that is there by now, as 409 says, is as good."""
     known = {key.id for key in keys}
 
@@ -130,18 +164,21 @@ def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Any:
     def run() -> None:
         try:
             create(add, new_ones, f"SSH key {name!r}", task)
-        except Conflict:
-            if registered_key(task, key) is None:
+        except Conflict as error:
+            if of_name(error) or registered_key(task, key) is None:
                 raise
 
     return run
 
 
-def deletion(task: Task, key: SshKey) -> Step:
-    """Plan the removal of a registered key."""
-    return Step(
-        f"remove SSH key {key.name!r} ({key.fingerprint})", lambda: task.client.delete_ssh_key(key.id)
-    )
+def deletion(task: Task, key: SshKey, keys: Sequence[SshKey]) -> Step:
+    """Plan the removal of a registered key, unless it is among ``keys`` no more by then."""
+
+    def remove() -> None:
+        if key in keys:
+            task.client.delete_ssh_key(key.id)
+
+    return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
 
 
 def removal(task: Task, keys: Sequence[SshKey]) -> Plan:
@@ -154,7 +191,7 @@ def removal(task: Task, keys: Sequence[SshKey]) -> Plan:
         )
     return Plan(
         result=None,
-        steps=[deletion(task, key) for key in keys],
+        steps=[deletion(task, key, keys) for key in keys],
         before=summary(keys[0]) if keys else {},
     )
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -142,7 +143,7 @@ ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB,
 
 def engine_of(name: str) -> Engine:
     """Return how an engine is dumped."""
-    engine = ENGINES.get(name.lower())
+    engine = ENGINES.get(re.sub(r"[^a-z].*", "", name.strip().lower()))  # postgresql-16, say
     if engine is None:
         raise NoDumpError(
             f"a database of engine {name!r} cannot be dumped: this role knows the dump programs of "

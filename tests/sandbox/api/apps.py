@@ -35,7 +35,25 @@ async def whoami(call: Current) -> Response:
 async def list_apps(call: Current) -> Response:
     """The applications of the account."""
     found = call.appeared(apps.own(call.world, call.account.id))
-    return call.json({"items": [_item(call, service) for service in found]})
+    items = [_item(call, service) for service in found]
+    return call.json({"items": items + [_without_slug(call, service) for service in catalogue(call)]})
+
+
+def catalogue(call: Call) -> list[Service]:
+    """The applications that were not made from an image of the account, where the platform lists them."""
+    if call.world.gaps["apps.listed"] == "no":
+        return []
+    live = lifecycle.live(call.world, call.account.id)
+    return [service for service in live if service.family == "APP" and not service.slug]
+
+
+def _without_slug(call: Call, service: Service) -> dict[str, Any]:
+    view = {**_item(call, service), "address": views.address(call.world, service)}
+    if call.world.gaps["apps.listed"] == "without a slug":
+        del view["slug"]
+    elif call.world.gaps["apps.listed"] == "with a slug of null":
+        view["slug"] = None
+    return view
 
 
 def _item(call: Call, service: Service) -> dict[str, Any]:

@@ -9,15 +9,30 @@
 from __future__ import annotations
 
 import json
+from contextvars import ContextVar
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+STRICT: ContextVar[bool] = ContextVar("STRICT", default=False)
+"""Whether the platform that this request is made to refuses fields that are not shown."""
+
 
 class Body(BaseModel):
-    """The base of all bodies; fields that are not known are ignored."""
+    """The base of all bodies; fields that are not known are ignored, or refused where STRICT."""
 
     model_config = ConfigDict(strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_known(cls, value: Any) -> Any:
+        """Refuse fields that the specification does not show, where the platform does."""
+        if isinstance(value, dict) and STRICT.get():
+            known = {field.alias or name for name, field in cls.model_fields.items()}
+            unknown = sorted(value.keys() - known)
+            if unknown:
+                raise ValueError(f"unknown field {unknown[0]!r}")
+        return value
 
     @model_validator(mode="before")
     @classmethod

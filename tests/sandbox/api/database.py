@@ -21,7 +21,6 @@ from sandbox.store.records import Product, Service
 router = Chapter(tags=["Database tunnel"])
 #: Engines that the tunnel can open.
 OPENED = ("postgresql", "mariadb")
-VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
 RULES = {
     "unsupported": "unsupported_engine",
     "unknown table": "table",
@@ -45,8 +44,8 @@ def _engine(call: Call, key: str) -> DatabaseEngine:
     kind = call.world.store.need(Product, service.product).engine
     return DatabaseEngine(
         lifecycle.root(call.world, service) / "data",
-        engine=kind,
-        version=VERSIONS.get(kind, "1"),
+        engine=references.spelled(call.world, kind),
+        version=references.VERSIONS.get(kind, "1"),
         database=service.secrets["database"],
         supported=kind in OPENED,
         limit_seconds=call.world.delays.query,

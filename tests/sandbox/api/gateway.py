@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sandbox.api import bodies
 from sandbox.api.app import failure
 from sandbox.api.call import Call
 from sandbox.api.routes import Route, RouteTable
@@ -112,6 +113,7 @@ class Gateway:
         account = self.world.store.need(Account, token.account_id)
         scope["sandbox.call"] = Call(self.world, account, token.scope)
         answer = Answer()
+        bodies.STRICT.set(self.world.gaps["body.unknown"] == "refused")
         try:
             await self.apis[route.name](scope, replay(body), answer.take)
         except Exception:

@@ -31,6 +31,8 @@ def add(world: World, account: Account, name: str, public_key: str) -> Key:
     algorithm, blob, comment = _parse(public_key)
     if any(key.blob == blob for key in world.store.of(Key, account.id)):
         raise RefusedError("key_present", "this key is already present")
+    if world.gaps["key.name"] == "no" and any(key.name == name for key in world.store.of(Key, account.id)):
+        raise RefusedError("key_name", f"a key named {name} exists already")
     key = Key(world.new_id("key"), account.id, name, algorithm, comment, blob, world.now)
     world.store.put(key)
     return key

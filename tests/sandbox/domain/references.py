@@ -16,6 +16,8 @@ from sandbox.store.records import Product, Service
 
 REFERENCE = re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}")
 INTERNAL_DOMAIN = "internal.sandbox.test"
+VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
+SPELLED = {"postgresql": "PostgreSQL", "mariadb": "MariaDB"}
 
 
 def neighbours(world: World, service: Service) -> dict[str, Service]:
@@ -37,11 +39,20 @@ def fields(world: World, service: Service) -> dict[str, str]:
     return {"HOST": host, "PORT": port, "URL": f"http://{host}:{port}"}
 
 
+def spelled(world: World, engine: str) -> str:
+    """An engine's name as this platform writes it."""
+    way = world.gaps["engine.spelling"]
+    name = SPELLED.get(engine, engine.capitalize()) if way.startswith("P") else engine
+    version = VERSIONS.get(engine, "1").partition(".")[0]
+    return name + way.lower().removeprefix("postgresql").replace("16", version)
+
+
 def connection(world: World, service: Service) -> ConnectionDetails:
     """How a project neighbour opens a database."""
     secret = service.secrets
     return connection_details(
         engine=world.store.need(Product, service.product).engine,
+        spelled=spelled(world, world.store.need(Product, service.product).engine),
         host=service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}",
         port=int(service.endpoint.get("port") or internal_port(world, service)),
         user=secret["user"],

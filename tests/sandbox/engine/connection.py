@@ -22,12 +22,12 @@ class ConnectionDetails(TypedDict):
 
 
 def connection_details(
-    *, engine: str, host: str, port: int, user: str, password: str, database: str
+    *, engine: str, host: str, port: int, user: str, password: str, database: str, spelled: str = ""
 ) -> ConnectionDetails:
     """Build the details; `url` is the same again with every part escaped, ready for a client library."""
     login = f"{quote(user, safe='')}:{quote(password, safe='')}"
     return ConnectionDetails(
-        engine=engine,
+        engine=spelled or engine,
         host=host,
         port=port,
         user=user,

@@ -143,3 +143,12 @@ def test_what_cannot_be_dumped(tmp_path: Path, tools: Path, port: int) -> None:
         script.dump(tmp_path, connection(port, "valkey"))
     with pytest.raises(script.NoDumpError, match="mariadb-dump or mysqldump is not installed"):
         script.dump(tmp_path, connection(port, "mariadb"))
+
+
+@pytest.mark.parametrize(
+    "name", ["postgresql", "PostgreSQL", "postgresql-16", "PostgreSQL 16", "postgres:17"]
+)
+def test_an_engine_is_known_however_it_is_spelled(name: str) -> None:
+    assert script.engine_of(name) is script.POSTGRESQL
+    with pytest.raises(script.NoDumpError, match="'mongodb-7' cannot be dumped"):
+        script.engine_of("mongodb-7")

@@ -235,3 +235,18 @@ def test_an_order_inside_is_no_order() -> None:
 def test_queries_that_take_no_page(text: str) -> None:
     with pytest.raises(Invalid, match="all_rows"):
         Statement(text, "postgresql").page(500, 0)
+
+
+@pytest.mark.parametrize(
+    ("engine", "dialect"),
+    [
+        ("PostgreSQL 16", "postgresql"),
+        ("postgresql-16", "postgresql"),
+        ("MariaDB 11.4", "mysql"),
+        ("sqlite3", "sqlite"),
+        ("valkey", None),
+        (None, None),
+    ],
+)
+def test_an_engine_has_its_dialect_however_it_is_spelled(engine: str | None, dialect: str | None) -> None:
+    assert Statement("SELECT 1", engine).dialect == dialect

@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import Conflict, Interrupted
+from ansible_collections.hosted.services.plugins.module_utils.api.errors import Conflict, Interrupted, Refused
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import (
     Invalid,
@@ -87,6 +87,50 @@ def test_another_key_of_the_name_is_replaced_on_request_only(client: FakeClient)
     carry_out(plan)
     assert [call[0] for call in client.calls] == ["add_ssh_key", "delete_ssh_key"], "no time without a key"
     assert [record["fingerprint"] for record in client.key_records.values()] == [PRINT]
+
+
+@pytest.mark.parametrize(
+    ("said", "calls", "left"),
+    [
+        ("409: a key named laptop exists already", ["add", "delete", "add"], [PRINT]),
+        ("400: this name is taken", ["add", "delete", "add"], [PRINT]),
+        ("400: keys of this type are not accepted", ["add"], [OTHER_PRINT]),
+        ("400: the name laptop is too long", ["add"], [OTHER_PRINT]),
+    ],
+)
+def test_a_key_makes_way_first_only_where_its_name_is_in_the_way(
+    client: FakeClient, said: str, calls: list[str], left: list[str]
+) -> None:
+    """The old key opens until the new one does, unless the platform says that both cannot have the name."""
+    client.add_key("key_1", "laptop", OTHER_PRINT)
+
+    def refuse() -> None:
+        if "key_1" in client.key_records:
+            raise Refused(said, int(said[:3]))
+
+    client.before["add_ssh_key"] = refuse
+    plan, _task = planned(client, name="laptop", public_key=LINE, replace=True)
+    if left == [PRINT]:
+        carry_out(plan)
+    else:
+        with pytest.raises(Refused, match=said):
+            carry_out(plan)
+    assert [call[0].removesuffix("_ssh_key") for call in client.calls] == calls
+    assert [record["fingerprint"] for record in client.key_records.values()] == left
+
+
+def test_a_key_that_made_way_in_vain_is_named(client: FakeClient) -> None:
+    """Which key opens no more is in the error: it cannot be put back, as only its fingerprint is known."""
+    client.add_key("key_1", "laptop", OTHER_PRINT)
+
+    def refuse() -> None:
+        raise Refused("409: a key named laptop exists already", 409)
+
+    client.before["add_ssh_key"] = refuse
+    plan, _task = planned(client, name="laptop", public_key=LINE, replace=True)
+    with pytest.raises(Refused) as refused:
+        carry_out(plan)
+    assert f"The key of this name, {OTHER_PRINT}, was removed before" in refused.value.message
 
 
 @pytest.mark.parametrize("given", [{"public_key": LINE}, {"fingerprint": PRINT}])
