@@ -176,11 +176,15 @@ long-demos: install
 
 .PHONY: test-faults
 test-faults: dev ## every scenario, every call it makes, every fault: half an hour or so (SHARE=0.1 for a tenth)
-	@python -m faults.matrix --share $(or $(SHARE),1)
+	@python -m faults.matrix --share $(or $(SHARE),1) --profile $(or $(PROFILE),plain)
+
+# CHAOS_PROFILES=pairwise lets the runs take turns through all fillings of the gap points.
+CHAOS_PROFILES ?= plain
 
 .PHONY: test-chaos
 test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEED=1); one broken off goes on
-	@python -m faults.chaos --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --log $(BUILD)/chaos.jsonl
+	@python -m faults.chaos --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --profiles $(CHAOS_PROFILES) \
+	    --log $(BUILD)/chaos.jsonl
 
 .PHONY: load
 load: dev ## 10,000 requests from 16 clients at once, and a look for losses

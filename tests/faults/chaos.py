@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random runs: plays drawn from a seed, with a fault at every fifth call, judged by the oracle.
 
-A run plays its tasks under faults, going on after failures; then cleanly, where all must succeed and reach
-the state of a play that nothing disturbed; then once more, where nothing may change. A seed gives the same
-tasks, faults and pauses again, as long as the same sources are run.
+A run plays its tasks in a gap profile under faults, going on after failures; then cleanly, where all must
+succeed and reach the state of a play that nothing disturbed; then once more, where nothing may change. A seed
+gives the same tasks, faults and pauses again, as long as the same sources are run.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from faults.oracle import (
     CONVERGENCE,
     DEADLINE,
     DOUBLE,
+    FORGOTTEN,
     KINDS,
     LAST_GOOD,
     SECRET,
@@ -37,12 +38,15 @@ from faults.oracle import (
     UNREPORTED,
     Problem,
     doubles,
+    forgotten,
     violations,
 )
 from faults.runner import Fault, Ran, Runner, leave_memory_alone, runner
 from faults.scenarios import ACCOUNT, GAME, GAME_SIZE, KEYS, ORDER
 from faults.truth import Truth
 from sandbox.embedded import Embedded
+from sandbox.gaps import pairwise_array
+from sandbox.profiles import expand
 
 Draw = random.Random
 FAULTY = 0.2
@@ -122,8 +126,8 @@ def apps(draw: Draw) -> Iterator[Play]:
 def environment(draw: Draw, slug: str) -> Play:
     """Draw an environment for an application."""
     variables = {name: str(draw.randint(0, 9)) for name in draw.sample(("MODE", "DEBUG", "LEVEL"), 2)}
-    secret = {"KEY": "s3cret-value"} if draw.random() < 0.5 else {}
-    options = {"slug": slug, "variables": variables, "secret_variables": secret}
+    secret = {"secret_variables": {"KEY": "s3cret-value"}} if draw.random() < 0.5 else {}
+    options = {"slug": slug, "variables": variables, **secret}
     return Play("environment", {**options, "state_dir": "{folder}/state"})
 
 
@@ -216,24 +220,27 @@ class Outcome:
     """What came of a run."""
 
     seed: int
+    profile: str = "plain"
     tasks: int = 0
     calls: int = 0
     struck: int = 0
     failed: int = 0
     overrun: float = 0.0
     problems: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """What the platform of this profile does not take even without a fault; such tasks are left out."""
 
 
 class ChaosRun:
     """One seed on an account that is as it was at the beginning."""
 
-    def __init__(self, work: Runner, begin: Truth, seed: int) -> None:
+    def __init__(self, work: Runner, begin: Truth, seed: int, profile: str = "plain") -> None:
         self.work = work
         self.begin = begin
         draw = random.Random(f"play {seed}")
         self.play = play_of(draw)
         self.faults = [faults_of(draw) for __ in self.play]
-        self.outcome = Outcome(seed, tasks=len(self.play))
+        self.outcome = Outcome(seed, profile)
 
     def restore(self) -> None:
         """Take platform and machine back to the beginning."""
@@ -248,8 +255,7 @@ class ChaosRun:
         """Play undisturbed, then from the same beginning under faults, then cleanly twice."""
         random.seed(self.outcome.seed)  # the pauses before another try are drawn from the common source
         self.restore()
-        for task in self.play:
-            self.clean(task)
+        self.leave_out_what_is_refused()
         wanted = Truth.of(self.work.sandbox)
         self.restore()
         self.disturbed()
@@ -257,11 +263,26 @@ class ChaosRun:
             self.clean(task)
         if differences := Truth.of(self.work.sandbox).differences(wanted):
             self.outcome.problems.append((STATE, f"after a clean run: {differences}"))
+        self.outcome.problems += forgotten(Truth.of(self.work.sandbox), self.work.folder)
         for task in self.play:
             ran = self.clean(task)
             if ran.changed and not task.repeated:
                 self.outcome.problems.append((CONVERGENCE, f"{task} still changes: {ran.result}"))
         return self.outcome
+
+    def leave_out_what_is_refused(self) -> None:
+        """Play undisturbed, and go on with what a platform of this profile takes: `plain` takes all."""
+        taken: list[bool] = []
+        for task in self.play:
+            ran = self.work.run(task.noun, task.options)
+            taken.append(not ran.failed)
+            if ran.failed and self.outcome.profile == "plain":
+                self.outcome.problems.append((CONVERGENCE, f"{task} fails without a fault: {ran.message}"))
+            elif ran.failed:
+                self.outcome.refused.append(f"{task.noun}: {ran.message}")
+        self.play = [task for task, takes in zip(self.play, taken, strict=True) if takes]
+        self.faults = [faults for faults, takes in zip(self.faults, taken, strict=True) if takes]
+        self.outcome.tasks = len(self.play)
 
     def clean(self, task: Play) -> Ran:
         """Run a task without faults; it must succeed."""
@@ -285,12 +306,20 @@ class ChaosRun:
         self.outcome.problems += doubles(self.begin, before)
 
 
-def run_piece(seeds: Sequence[int]) -> list[Outcome]:
-    """Run some seeds on a sandbox of their own."""
+def run_piece(profile: str, seeds: Sequence[int]) -> list[Outcome]:
+    """Run some seeds on a sandbox of their own, in a gap profile."""
     with Embedded() as sandbox, runner(sandbox) as work:
-        work.begin(ACCOUNT)
+        work.begin(ACCOUNT, profile)
         begin = Truth.of(sandbox)
-        return [ChaosRun(work, begin, seed).run() for seed in seeds]
+        return [ChaosRun(work, begin, seed, profile).run() for seed in seeds]
+
+
+def pieces(seeds: Sequence[int], profiles: Sequence[str]) -> Iterator[tuple[str, Sequence[int]]]:
+    """Yield seeds that share a profile, some at a time. The profiles take turns."""
+    for turn, profile in enumerate(profiles):
+        mine = [seed for seed in seeds if seed % len(profiles) == turn]
+        for at in range(0, len(mine), PIECE):
+            yield profile, mine[at : at + PIECE]
 
 
 # --- Many runs, in pieces ------------------------------------------------------------------------------
@@ -325,6 +354,7 @@ FIGURES = {
     "lost backups": BACKUP,
     "deletions of the last good backup": LAST_GOOD,
     "lost one-time secrets that were received": SECRET,
+    "changes that are not in effect and forgotten": FORGOTTEN,
     "tasks over a deadline by more than 5 s": DEADLINE,
 }
 
@@ -340,6 +370,10 @@ def figures(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from (f"  {kinds[kind]:>6} {kind}" for kind in KINDS if kind not in FIGURES.values())
     stuck = sum(any(kind in (CONVERGENCE, STATE) for kind, __ in o.problems) for o in outcomes)
     yield f"  {100 * (len(outcomes) - stuck) / max(len(outcomes), 1):.2f} % converged on a clean run"
+    refused = Counter(text for outcome in outcomes for text in outcome.refused)
+    if refused:
+        yield f"  {refused.total()} tasks left out, as the platform of their profile does not take them:"
+        yield from (f"  {count:>6} {text[:200]}" for text, count in refused.most_common(20))
     yield f"  {max((o.overrun for o in outcomes), default=0):.1f} s is the longest time over a deadline"
 
 
@@ -348,17 +382,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1, help="the first one")
+    parser.add_argument(
+        "--profiles", nargs="+", default=["plain"], help="gap profiles, such as pairwise:1-10"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--log", type=Path, help="where outcomes are kept; a run that is broken off goes on")
     given = parser.parse_args(arguments)
-    version, begun = sources(), time.monotonic()
+    profiles = list(expand(given.profiles, len(pairwise_array())))
+    version, begun = f"{sources()} {' '.join(given.profiles)}", time.monotonic()
     wanted = range(given.seed, given.seed + given.runs)
     done = kept(given.log, version) if given.log else {}
     found = {seed: done[seed] for seed in wanted if seed in done}
     left = [seed for seed in wanted if seed not in found]
     with ProcessPoolExecutor(given.workers, initializer=leave_memory_alone) as pool:
-        pieces = [pool.submit(run_piece, left[at : at + PIECE]) for at in range(0, len(left), PIECE)]
-        for piece in as_completed(pieces):
+        tasks = [pool.submit(run_piece, *piece) for piece in pieces(left, profiles)]
+        for piece in as_completed(tasks):
             outcomes = piece.result()
             if given.log:
                 keep(given.log, version, outcomes)
@@ -366,7 +404,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{len(found)} of {given.runs} runs", file=sys.stderr, flush=True)
     bad = [outcome for __, outcome in sorted(found.items()) if outcome.problems]
     for outcome in bad:
-        print(f"seed {outcome.seed} (again: make test-chaos SEED={outcome.seed} RUNS=1):")
+        again = f"make test-chaos SEED={outcome.seed} RUNS=1 CHAOS_PROFILES={outcome.profile}"
+        print(f"seed {outcome.seed} (again: {again}):")
         print("\n".join(f"  {kind}: {text}" for kind, text in outcome.problems))
     print(f"sources {version}, seeds {wanted.start} to {wanted.stop - 1}, {time.monotonic() - begun:.0f} s")
     print("\n".join(figures(list(found.values()))))

@@ -90,10 +90,10 @@ class Verdict:
 class Bench:
     """One scenario on the bench: the state it begins with, and what it does when nothing disturbs it."""
 
-    def __init__(self, work: Runner, scenario: Scenario) -> None:
+    def __init__(self, work: Runner, scenario: Scenario, profile: str = "plain") -> None:
         self.work = work
         self.scenario = scenario
-        work.begin(ACCOUNT)
+        work.begin(ACCOUNT, profile)
         for noun, options in scenario.before:
             prepared = work.run(noun, options)
             assert not prepared.failed, f"{scenario.name}: {prepared.message}"
@@ -162,11 +162,13 @@ class Bench:
             yield Problem(CONVERGENCE, f"the run after the clean one is not unchanged: {last.result}")
 
 
-def verdicts(scenarios: Iterable[Scenario], chosen: Callable[[Cell], bool]) -> Iterator[Verdict]:
-    """Run the chosen cells of some scenarios on a sandbox of their own."""
+def verdicts(
+    scenarios: Iterable[Scenario], chosen: Callable[[Cell], bool], profile: str = "plain"
+) -> Iterator[Verdict]:
+    """Run the chosen cells of some scenarios on a sandbox of their own, in a gap profile."""
     with Embedded() as sandbox, runner(sandbox) as work:
         for scenario in scenarios:
-            bench = Bench(work, scenario)
+            bench = Bench(work, scenario, profile)
             for cell in bench.cells():
                 if chosen(cell):
                     yield bench.judge(cell)
@@ -177,10 +179,10 @@ def sample(share: float, seed: int) -> Callable[[Cell], bool]:
     return lambda cell: random.Random(f"{seed} {cell}").random() < share
 
 
-def run_scenario(name: str, share: float, seed: int) -> list[Verdict]:
+def run_scenario(name: str, share: float, seed: int, profile: str) -> list[Verdict]:
     """Run one scenario, in a process of its own."""
     scenario = next(scenario for scenario in SCENARIOS if scenario.name == name)
-    return list(verdicts([scenario], sample(share, seed)))
+    return list(verdicts([scenario], sample(share, seed), profile))
 
 
 def figures(found: Sequence[Verdict], seconds: float) -> Iterator[str]:
@@ -206,13 +208,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="scenarios whose name holds this text")
     parser.add_argument("--share", type=float, default=1.0, help="which share of the cells, chosen by --seed")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--profile", default="plain", help="the gap profile, such as pairwise:7")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args(arguments)
     names = [scenario.name for scenario in SCENARIOS if given.only in scenario.name]
     begun = time.monotonic()
     found: list[Verdict] = []
     with ProcessPoolExecutor(given.workers, initializer=leave_memory_alone) as pool:
-        tasks: list[Any] = [pool.submit(run_scenario, name, given.share, given.seed) for name in names]
+        part = (given.share, given.seed, given.profile)
+        tasks: list[Any] = [pool.submit(run_scenario, name, *part) for name in names]
         for name, task in zip(names, tasks, strict=True):
             mine = task.result()
             found += mine

@@ -32,7 +32,21 @@ CRASH, BLIND, DOUBLE = "crash", "sent again blindly", "ordered or made twice"
 SECRET, UNREPORTED, LIE = "one-time secret lost", "billed and not reported", "untrue error"
 BACKUP, LAST_GOOD = "backup lost", "last good one deleted"
 DEADLINE, CONVERGENCE, STATE = "over its deadline", "no convergence", "wrong state"
-KINDS = (CRASH, BLIND, DOUBLE, SECRET, UNREPORTED, LIE, BACKUP, LAST_GOOD, DEADLINE, CONVERGENCE, STATE)
+FORGOTTEN = "not in effect and forgotten"
+KINDS = (
+    CRASH,
+    BLIND,
+    DOUBLE,
+    SECRET,
+    UNREPORTED,
+    LIE,
+    BACKUP,
+    LAST_GOOD,
+    DEADLINE,
+    CONVERGENCE,
+    STATE,
+    FORGOTTEN,
+)
 
 ONCE = re.compile(
     r"POST /api/(order|apps|projects|users/me/ssh-keys|apps/[^/]+/releases"
@@ -121,6 +135,16 @@ def doubles(before: Truth, after: Truth) -> Iterator[Problem]:
             tuple(record[name] for name in names) for record in after.all(kind) if record["id"] not in known
         )
         yield from (Problem(DOUBLE, f"{n} of {kind} {key}") for key, n in new.items() if n > 1)
+
+
+def forgotten(after: Truth, folder: Path) -> Iterator[Problem]:
+    """Yield what is written, not in effect, and noted nowhere: no later run would bring it into effect."""
+    notes = "".join(path.read_text() for path in folder.rglob("pending/*.json"))
+    for service in after.unapplied():
+        if service["id"] not in notes:
+            used = {name: service["life"]["configuration"][name] for name in ("command", "environment")}
+            written = {name: service[name] for name in used}
+            yield Problem(FORGOTTEN, f"{service['name']!r} runs with {used}, and written is {written}")
 
 
 def lies(ran: Ran, before: Truth, after: Truth) -> Iterator[Problem]:

@@ -103,9 +103,9 @@ class Runner:
     def __post_init__(self) -> None:
         self.clock = Clock(lambda seconds: self.sandbox.clock(advance=seconds))
 
-    def begin(self, account: Mapping[str, Any]) -> None:
-        """Begin anew with what an account document describes; its clock stands still."""
-        self.sandbox.reset(**account)
+    def begin(self, account: Mapping[str, Any], profile: str = "plain") -> None:
+        """Begin anew with what an account document describes, in a gap profile; its clock stands still."""
+        self.sandbox.reset(**account, profile=profile)
         self.sandbox.clock(freeze=True)
         self.clear_folder()
         self.look_up_facts()

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -66,6 +66,18 @@ class Truth:
             if root == "files" and path:
                 found[path] = digest(path, entry["content"]) if "content" in entry else "folder"
         return found
+
+    def unapplied(self) -> Iterator[Record]:
+        """Yield the services whose running container has another command or environment than is written."""
+        for service in self.all("service"):
+            container = service["life"]["configuration"]
+            if self.states[service["id"]] != "running" or container is None:
+                continue
+            written, used = service["environment"], container["environment"]
+            command = service["command"].split()
+            stale = {name for name in written.keys() | used.keys() if written.get(name) != used.get(name)}
+            if stale - {"PORT"} or (command and command != container["command"]):
+                yield service
 
     @cached_property
     def events(self) -> Counter[str]:

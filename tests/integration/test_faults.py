@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Repeat
 from faults.chaos import ChaosRun
 from faults.matrix import Bench, Cell
-from faults.oracle import BLIND, DOUBLE, ONCE, Problem
+from faults.oracle import BLIND, DOUBLE, FORGOTTEN, ONCE, Problem, forgotten
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
@@ -104,10 +104,34 @@ def test_no_route_that_makes_something_is_left_out() -> None:
     assert [name for name in once if not ONCE.fullmatch(str(ROUTES[name]))] == []
 
 
+@pytest.mark.parametrize("profile", ["plain", "pairwise"])
 @pytest.mark.parametrize("seed", range(1, 7))
-def test_a_sample_of_the_random_runs(seed: int, work: Runner) -> None:
+def test_a_sample_of_the_random_runs(seed: int, profile: str, work: Runner) -> None:
     """A play with a fault at every fifth call leaves nothing behind that a clean run does not put right."""
-    work.begin(ACCOUNT)
-    outcome = ChaosRun(work, Truth.of(work.sandbox), seed).run()
+    name = profile if profile == "plain" else f"{profile}:{seed}"
+    work.begin(ACCOUNT, name)
+    outcome = ChaosRun(work, Truth.of(work.sandbox), seed, name).run()
     assert outcome.problems == []
     assert outcome.tasks > 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/api/apps/shop/environment", {"environment": {"MODE": "new"}}),
+        ("PUT", "/api/resources/{id_mc}/deploy", {"command": "java -Xmx1g"}),
+    ],
+)
+def test_a_change_that_is_not_in_effect_and_noted_nowhere_is_caught(
+    work: Runner, method: str, path: str, body: dict[str, object]
+) -> None:
+    work.begin(ACCOUNT)
+    assert list(forgotten(Truth.of(work.sandbox), work.folder)) == []
+    assert work.sandbox.api(method, path.format(**work.facts), body).ok
+    after = Truth.of(work.sandbox)
+    [problem] = forgotten(after, work.folder)
+    assert problem.kind == FORGOTTEN
+    [service] = after.unapplied()
+    (work.folder / "pending").mkdir()
+    (work.folder / "pending" / "1.json").write_text(service["id"])
+    assert list(forgotten(after, work.folder)) == []
