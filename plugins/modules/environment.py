@@ -132,7 +132,10 @@ environment:
       type: list
       elements: str
     unchecked_references:
-      description: The references that the platform alone can check, because the token does not open projects.
+      description:
+        - The references that the platform alone can check, because the token does not open projects.
+        - An entry such as C(${...} in NAME) is for text in braces, such as V(${VAR:-a.b}), that the platform may take for
+          a reference or not. It is sent as it is, and the platform says.
       type: list
       elements: str
     added:

@@ -18,7 +18,10 @@ from .plan import Task
 from .problems import Invalid
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-REFERENCE = re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}")
+REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
+"""What is surely a reference: the name of a host, and a field in capitals as the specification has it."""
+BRACES = re.compile(r"\$\{[^{}]*\.[^{}]*\}")
+"""What may be one for some platforms, and plain text such as ``${VAR:-a.b}`` for others."""
 MOST_VARIABLES = 100
 RESERVED = "PORT"
 
@@ -98,18 +101,24 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
             yield name, alias, field
 
 
+def unsure(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables with something in braces that may be a reference or not; never the text itself."""
+    return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
+
+
 def check_references(task: Task, app: App, environment: Mapping[str, str]) -> list[str]:
     """Check that references designate neighbours. Return those that the platform alone can check.
 
-    That is all of them where the token may not read who the neighbours are, and in check mode those to a
-    neighbour that the play may be about to create.
+    That is all of them where the token may not read who the neighbours are; in check mode those to a
+    neighbour that the play may be about to create; and always what may be a reference or not.
 
     :raises Invalid: naming the variable, the reference and the near miss.
     """
     used = list(references(environment))
     graph = graph_around(task.client, app) if used else None
+    open_ones = [f"${{...}} in {name}" for name in unsure(environment)]
     if graph is None:
-        return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used})
+        return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used}) + open_ones
     neighbours = {node.alias for node in graph.nodes or [] if node.alias and node.id != app.id}
     unchecked: set[str] = set()
     for name, alias, field in used:
@@ -117,7 +126,7 @@ def check_references(task: Task, app: App, environment: Mapping[str, str]) -> li
             complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
             foresee(task, Invalid(refused(app, complaint + near_miss(alias, neighbours))), "creates")
             unchecked.add(f"${{{alias}.{field}}}")
-    return sorted(unchecked)
+    return sorted(unchecked) + open_ones
 
 
 def refused(app: App, complaint: str) -> str:
@@ -140,4 +149,7 @@ def explained(error: HostedError, app: App, environment: Mapping[str, str]) -> I
     if any(references(environment)):
         names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
         hint = f"; each alias that is referred to ({names}) must be a neighbour in its project"
+    if unsure(environment):
+        names = ", ".join(unsure(environment))
+        hint += f"; the platform may take what is in ${{...}} in {names} for a reference to a neighbour"
     return Invalid(refused(app, f"{error.message}{hint}"), **error.details)

@@ -192,7 +192,8 @@ def set_environment(world: World, service: Service, environment: dict[str, str])
     if "PORT" in environment:
         raise RefusedError("environment", "PORT is reserved: it is set from the published port")
     references.check(world, service, environment)
-    service.environment = dict(environment)
+    trimmed = world.gaps["environment.values"] == "trimmed"
+    service.environment = {name: value.strip() if trimmed else value for name, value in environment.items()}
     world.store.put(service)
     again = world.gaps["environment.applies"] == "at once"
     if again and lifecycle.state(world, service) in lifecycle.RUNNING:

@@ -14,10 +14,21 @@ from sandbox.engine import connection_details
 from sandbox.engine.connection import ConnectionDetails
 from sandbox.store.records import Product, Service
 
-REFERENCE = re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}")
+SYNTAXES = {
+    "one with a dot": re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}"),
+    "a name in lowercase, a dot, a field in capitals": re.compile(
+        r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}"
+    ),
+}
+"""What a reference looks like, by the filling of the point that leaves it open."""
 INTERNAL_DOMAIN = "internal.sandbox.test"
 VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
 SPELLED = {"postgresql": "PostgreSQL", "mariadb": "MariaDB"}
+
+
+def found_in(world: World, value: str) -> list[tuple[str, str]]:
+    """The references in a value, as alias and field."""
+    return SYNTAXES[world.gaps["reference.syntax"]].findall(value)
 
 
 def neighbours(world: World, service: Service) -> dict[str, Service]:
@@ -72,7 +83,7 @@ def check(world: World, service: Service, environment: dict[str, str]) -> None:
     known = neighbours(world, service)
     strict = world.gaps["reference.field"] == "refused"
     for name, value in environment.items():
-        for alias, field in REFERENCE.findall(value):
+        for alias, field in found_in(world, value):
             if alias not in known:
                 raise RefusedError("environment", f"{name} refers to {alias}, which is no neighbour")
             if strict and field not in fields(world, known[alias]):
@@ -89,7 +100,8 @@ def resolve(world: World, service: Service, environment: Mapping[str, str]) -> d
             raise LookupError(f"{alias} is no neighbour in the project")
         return fields(world, known[alias]).get(field, match.group(0))
 
-    return {name: REFERENCE.sub(replace, value) for name, value in environment.items()}
+    syntax = SYNTAXES[world.gaps["reference.syntax"]]
+    return {name: syntax.sub(replace, value) for name, value in environment.items()}
 
 
 def edges(world: World, service: Service) -> dict[str, list[str]]:
@@ -97,7 +109,7 @@ def edges(world: World, service: Service) -> dict[str, list[str]]:
     known = neighbours(world, service)
     found: dict[str, list[str]] = {}
     for name, value in service.environment.items():
-        for alias in {alias for alias, __ in REFERENCE.findall(value)}:
+        for alias in {alias for alias, __ in found_in(world, value)}:
             if alias in known:
                 found.setdefault(known[alias].id, []).append(name)
     return found

@@ -18,6 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.fingerpr
     locked,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]
@@ -298,3 +299,57 @@ def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path
     assert result["failed"] and "another run" in result["msg"]
     assert plain.writes() == []
     assert plain.run(ENVIRONMENT, **wish)["changed"]
+
+
+UNSURE = {
+    "default": "${VAR:-a.b}",
+    "lowercase": "${user.home}",
+    "blanks": "${ db.URL }",
+    "escaped": "$${nobody.URL}",
+    "two dots": "${nobody.a.B}",
+}
+
+
+@pytest.mark.parametrize("syntax", POINTS["reference.syntax"].fillings)
+def test_what_may_be_a_reference_is_for_the_platform_to_say(
+    plain: Platform, folder: Path, syntax: str
+) -> None:
+    """It is neither refused here although the platform takes it, nor called checked although it refuses."""
+    plain.sandbox.profile("plain", **{"reference.syntax": syntax})
+    plain.sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    shared: dict[str, Any] = {"state_dir": str(folder), "token": plain.sandbox.token}
+    verdicts = {}
+    for name, value in UNSURE.items():
+        wish = {"variables": {"SURE": "${db.URL}"}, "secret_variables": {"UNSURE": f"x{value}y"}, **shared}
+        planned = plain.run(ENVIRONMENT, check_mode=True, **wish)
+        assert planned["changed"] and not planned.get("failed"), planned.get("msg")
+        assert planned["environment"]["unchecked_references"] == ["${...} in UNSURE"]
+        assert value not in json.dumps(planned)
+        result = plain.run(ENVIRONMENT, **wish)
+        sent = plain.writes("apps.environment")
+        assert bool(result.get("failed")) is (sent[-1] >= 400), "the platform has the last word"
+        verdicts[name] = sent[-1] < 400
+        if result.get("failed"):
+            assert "UNSURE" in result["msg"] and value not in result["msg"]
+        else:
+            assert kept(plain)["UNSURE"] == f"x{value}y"
+    assert len(plain.writes("apps.environment")) == len(UNSURE)
+    assert all(verdicts.values()) is syntax.startswith("a name")
+
+
+def test_a_reference_to_nobody_is_refused_before_it_is_sent(plain: Platform, folder: Path) -> None:
+    """One that is surely a reference, whatever stands around it."""
+    for value in ("${nobody.URL}", "a ${db.x} ${nobody.URL} b"):
+        wish: dict[str, Any] = {"variables": {"URL": value}, "state_dir": str(folder)}
+        result = plain.run(ENVIRONMENT, token=plain.sandbox.token, **wish)
+        assert result["failed"] and "'nobody' is no neighbour" in result["msg"]
+    assert plain.writes() == []
+
+
+def test_values_that_the_platform_trims_are_written_once(plain: Platform, folder: Path) -> None:
+    """What was sent is what is compared, so a second run changes nothing."""
+    plain.sandbox.profile("plain", **{"environment.values": "trimmed"})
+    wish: dict[str, Any] = {"variables": {"B": " x ", "A": "007"}, "state_dir": str(folder)}
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+    assert not plain.run(ENVIRONMENT, **wish)["changed"]
+    assert kept(plain) == {"B": "x", "A": "007"} and len(plain.writes("apps.environment")) == 1
