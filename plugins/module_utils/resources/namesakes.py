@@ -19,9 +19,11 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from ..api.errors import Refused
 from ..api.models import Project, Service, ServiceSummary
 from .copies import parse_moment
-from .lookup import DELETING, home_of
+from .listing import read_projects
+from .lookup import DELETING, home_of, label
 from .plan import Task
 from .problems import Invalid
 
@@ -82,6 +84,8 @@ def check_namesakes(task: Task, project: Project | None, services: Iterable[Serv
     :raises Invalid: naming the service that is there and the ways out.
     """
     name = task.options["name"]
+    services = list(services)
+    check_whole(task, services)
     services = candidates(services)
     check_families(task, services)
     others = [service for service in services if alike(service.name, name)]
@@ -180,6 +184,37 @@ def is_new_beside(project: Project, other: ServiceSummary) -> bool:
     return born > made and (not project.resource_count or datetime.now(UTC) - born < YOUNG)
 
 
+def check_whole(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Stop where the list of services, which may be cut without a sign, lacks one of the name of the task.
+
+    :raises Invalid: naming the service.
+    """
+    others = unlisted(task, services)
+    if others and not task.options["allow_duplicate_name"]:
+        raise Invalid(
+            f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
+            "the page of its project: the list is not whole. Nothing was done. Name the service by its id",
+            namesakes=[other.id for other in others],
+        )
+
+
+def unlisted(task: Task, services: Sequence[ServiceSummary]) -> list[ServiceSummary]:
+    """Return the services of the name of the task that pages of projects show and the list does not.
+
+    The pages are read only where the projects count more services than are listed.
+    """
+    try:
+        projects = task.client.projects()
+        if sum(project.resource_count or 0 for project in projects) <= len(services):
+            return []
+        pages = read_projects(task.client, projects, lambda detail: detail.resources)
+    except Refused:  # which scope projects need is not shown
+        return []
+    listed, name = {service.id for service in services}, task.options["name"]
+    others = [service for page in pages for service in candidates(page) if service.id not in listed]
+    return [other for other in others if alike(other.name, name) and home_of(task.client, other.id)]
+
+
 def warn_of_other_name(task: Task, service: Service) -> None:
     """Tell that the platform gave a service that was just ordered another name than the task did.
 
@@ -201,12 +236,17 @@ def warn_of_other_name(task: Task, service: Service) -> None:
 
 
 def warn_of_others(task: Task) -> None:
-    """Tell of services that the name may stand for when there is none to delete: they are still billed."""
+    """Tell of services that the name may stand for when there is none to delete: they are still billed.
+
+    :raises Invalid: where the list is cut and lacks one of the name.
+    """
     name, project, family = (task.options[option] for option in ("name", "project", "family"))
-    services = candidates(task.client.services())
+    listed = task.client.services()
+    services = candidates(listed)
     if task.options["id"] is not None:
         warn_of_other_ids(task, services)
         return
+    check_whole(task, listed)
     for other in services:
         if other.id == name:
             task.warn(

@@ -35,6 +35,7 @@ from .service_view import (
     wait_for_status,
 )
 from .unkept import ORDERED, subject_of, warn_of_unkept
+from .waiting import look_for
 
 FAMILIES = ["GAME", "APP", "COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"]
 STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
@@ -221,7 +222,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
 
 def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
-    view = observe(task, id)
+    view = first_look(task, id)
     warn_of_other_name(task, view.service)
     if view.service.status == PROVISIONING and not task.options["wait"]:
         task.warn(
@@ -239,6 +240,15 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
         power.wait_until_known(task, view)
         view = observe(task, id)
     return plan_existing(task, view, project, just_ordered=True).steps
+
+
+def first_look(task: Task, id: str) -> View:
+    """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
+    try:
+        return observe(task, id)
+    except Missing:
+        look_for(lambda: task.client.service(id) is not None)
+        return observe(task, id)
 
 
 def expected_service(task: Task, project: Project | None) -> dict[str, Any]:

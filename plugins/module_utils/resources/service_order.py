@@ -278,11 +278,34 @@ class Ordering:
                 return str(adopted.id)
             keep_secrets(kept, self.name, order)
         self._compare_price(order)
-        if order.instance_id is None:
-            adopted = adopt(new_ones, what, UnexpectedAnswer("the answer to the order names no service"))
-        id = str(order.instance_id or adopted.id)
-        self._report_namesakes(new_ones, id)
+        try:
+            new = [service.id for service in new_ones()]
+        except HostedError:  # the order is placed, so a look that fails is no reason to fail
+            new = []
+        id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
+        self._report_namesakes([other for other in new if other != id], id)
         return id
+
+    def _id_of(self, order: Order, new: Sequence[str]) -> str | None:
+        """Return the id that the answer names, unless it is none of a service, as that is not promised.
+
+        ``new`` are the ids of the services of the name that came up with the order.
+        """
+        told = order.instance_id
+        if told is None or told in new or not new:
+            return told
+        return told if self.task.client.service(told) is not None else None
+
+    def _adopted(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> ServiceSummary:
+        """Return the service that came up with an order whose answer does not name it."""
+        told = order.instance_id
+        cause = "names no service" if told is None else f"names {told!r}, which is no service"
+        found = adopt(
+            new_ones, f"service {self.name!r}", UnexpectedAnswer(f"the answer to the order {cause}")
+        )
+        if told is not None:
+            self.task.warn(f"the id of service {self.name!r} is {found.id}, not the one that its order names")
+        return found
 
     def _compare_price(self, order: Order) -> None:
         """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
@@ -297,17 +320,10 @@ class Ordering:
             f"{shown(price)}{over}. It is ordered; delete it with state: absent if that is too much"
         )
 
-    def _report_namesakes(self, new_ones: Callable[[], Sequence[ServiceSummary]], id: str) -> None:
-        """Tell of services of the name that came up in the same moment: the platform orders them all.
-
-        The order is placed, so a look that fails is no reason to fail.
-        """
-        try:
-            others = [service.id for service in new_ones() if service.id != id]
-        except HostedError:
-            return
+    def _report_namesakes(self, others: Sequence[str], id: str) -> None:
+        """Tell of services of the name that came up in the same moment: the platform orders them all."""
         if others:
-            self.task.facts["namesakes"] = others
+            self.task.facts["namesakes"] = list(others)
             self.task.warn(
                 f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment, "
                 f"perhaps by another run: {', '.join(others)}; each is billed. Remove what is too many by "

@@ -38,7 +38,7 @@ class Call:
         service = self.world.store.get(Service, service_id)
         if service is None or service.account_id != self.account.id:
             raise AbsentError("Resource")
-        if service.status == "DELETED":
+        if service.status == "DELETED" or service.read_from > self.world.now:
             raise AbsentError("Resource")
         return service
 
@@ -46,7 +46,8 @@ class Call:
         """The same for reading, where some platforms still show what was deleted."""
         service = self.world.store.get(Service, service_id)
         shown = self.world.gaps["deleted.read"] == "status DELETED"
-        if service is not None and service.account_id == self.account.id and shown:
+        gone = service is not None and service.account_id == self.account.id and service.status == "DELETED"
+        if gone and shown:
             return service
         return self.service(service_id)
 

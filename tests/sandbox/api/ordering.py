@@ -12,6 +12,7 @@ from starlette.responses import Response
 from sandbox.api import bodies
 from sandbox.api.call import Call, Chapter, Current
 from sandbox.domain import money, ordering
+from sandbox.domain.clock import SECOND
 from sandbox.domain.errors import RefusedError
 
 router = Chapter(tags=["Ordering"])
@@ -67,8 +68,12 @@ def _lines(deal: ordering.Deal) -> list[dict[str, Any]]:
 async def order(call: Current, body: bodies.Order) -> Response:
     """Order a service. The generated secrets are in this answer and nowhere else."""
     service, secrets = ordering.order(call.world, call.account, _wish(body))
+    if call.world.gaps["order.readable"] != "at once":
+        service.read_from = call.world.now + SECOND
+        call.world.store.put(service)
+    own_id = call.world.gaps["order.instance"] != "yes"
     return call.created({
-        "instanceId": service.id,
+        "instanceId": call.world.new_id("ord") if own_id else service.id,
         "productSlug": service.product,
         "name": service.name,
         "status": service.status,

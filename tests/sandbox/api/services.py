@@ -31,7 +31,10 @@ def in_order(call: Call) -> list[Service]:
 @router.get("/api/resources", name="resources.list")
 async def list_resources(call: Current) -> Response:
     """All services of the account that are not deleted."""
-    return call.json({"items": [views.listed(call.world, service) for service in in_order(call)]})
+    services = in_order(call)
+    if call.world.gaps["list.length"] != "all":
+        services = services[: int(call.world.gaps["list.length"])]
+    return call.json({"items": [views.listed(call.world, service) for service in services]})
 
 
 @router.get("/api/resources/metrics", name="resources.metrics")

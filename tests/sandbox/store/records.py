@@ -108,7 +108,8 @@ class Service(Record):
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
     restart, the last signal that came: when it did (`at`), and since when the container ran (`since`). The
     page of its project shows a service from `shown_from` on; that of the project `shown_before` until then.
-    As many reads of the list of applications as `unread` says leave it out.
+    It can be read by its id from `read_from` on. As many reads of the list of applications as `unread` says
+    leave it out.
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -136,6 +137,7 @@ class Service(Record):
     failure: str | None = None
     created_at: int = 0
     shown_from: int = 0
+    read_from: int = 0
     shown_before: str = ""
     suspended_at: int | None = None
     deleted_at: int | None = None

@@ -53,7 +53,8 @@ def test_a_life_under_every_profile(server: Sandbox, name: str) -> None:
     listed = [item for __ in range(4) for item in call("GET", "/api/projects").json()]  # some show it late
     project = next(item for item in listed if item["name"] == "web")
     order = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": SIZE, "name": "mc"}
-    key = call("POST", "/api/order", order).json()["instanceId"]
+    call("POST", "/api/order", order)
+    [key] = [item["id"] for item in call("GET", "/api/resources").json()["items"] if item["name"] == "mc"]
     base = f"/api/resources/{key}"
     _wait(sandbox, key, "ACTIVE")
     call("PUT", f"{base}/project", {"projectId": project["id"]})
@@ -79,7 +80,8 @@ def test_a_life_under_every_profile(server: Sandbox, name: str) -> None:
 
 def _wait(sandbox: Sandbox, key: str, status: str) -> None:
     for __ in range(500):
-        if sandbox.api("GET", f"/api/resources/{key}").json()["status"] == status:
+        answer = sandbox.api("GET", f"/api/resources/{key}")
+        if answer.ok and answer.json()["status"] == status:
             return
         sandbox.clock(advance=1)
     raise AssertionError(f"never {status}")

@@ -83,3 +83,53 @@ def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
         results = list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
     assert writes(sandbox).count("order.create") == 1
     assert sum(result.get("failed", False) for result in results) == (name != "survival")
+
+
+# --- What the answer of an order is, and when it can be read ------------------------------------------------
+
+
+@pytest.mark.parametrize("readable", ["at once", "1 s after it is listed"])
+@pytest.mark.parametrize("instance", ["yes", "no, an id of its own"])
+def test_the_service_of_an_order_is_found_whatever_its_answer_names(
+    sandbox: Sandbox, instance: str, readable: str
+) -> None:
+    sandbox.profile("plain", **{"order.instance": instance, "order.readable": readable})
+    result = run(sandbox, SERVICE, **ORDER, state="started")
+    assert not result.get("failed"), result["msg"]
+    assert result["service"]["id"] == id_of(sandbox, "survival")
+    assert writes(sandbox).count("order.create") == 1
+    assert any("not the one that its order names" in text for text in result.get("warnings", ())) is (
+        instance != "yes"
+    )
+
+
+# --- A list that is cut without a sign ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_what_a_list_that_is_cut_lacks_is_not_ordered_again(sandbox: Sandbox, check_mode: bool) -> None:
+    full_house(sandbox)
+    result = run(sandbox, SERVICE, check_mode, **{**ORDER, "name": "last"})
+    assert result["failed"] and "the list is not whole" in result["msg"]
+    assert "order.create" not in writes(sandbox)
+
+
+def test_nor_is_it_said_to_be_absent(sandbox: Sandbox) -> None:
+    full_house(sandbox)
+    result = run(sandbox, SERVICE, name="last", state="absent")
+    assert result["failed"] and "the list is not whole" in result["msg"]
+
+
+def test_what_is_nowhere_is_ordered_though_the_list_is_cut(sandbox: Sandbox) -> None:
+    full_house(sandbox)
+    result = run(sandbox, SERVICE, **ORDER, state="present", wait=False)
+    assert writes(sandbox).count("order.create") == 1
+    assert result["changed"]
+
+
+def full_house(sandbox: Sandbox) -> None:
+    """Let there be more services than the platform lists."""
+    names = [*(f"n{number}" for number in range(50)), "last"]
+    services = [{"name": name, "product": "bucket"} for name in names]
+    sandbox.reset(seed={"services": services}, fill={"list.length": "50"})
+    sandbox.clear_journal()
