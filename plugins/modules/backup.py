@@ -25,13 +25,18 @@ options:
   state:
     description:
       - V(present) makes sure that there is a completed backup of this name. One that is being made is waited for, not
-        doubled. A failed one of this name is deleted and made again.
+        doubled. A failed one of this name is deleted and made again. Where the platform writes names its own way, for
+        example in lower case, the task warns, and names that differ in no more than case, blanks and punctuation are
+        refused from then on.
       - V(restored) puts the files of the backup in the place of those of the service. A restore of it that is under way
         is waited for. A restore is done when it was seen to begin and to end, or after O(quiet_time). That the backup is
         C(COMPLETED) again says that the restore is over; whether it brought all files back the platform does not say.
+        An event of the service that tells of a failed restore ends the task as failed; no new event at all is a warning.
       - V(absent) makes sure that there is no backup of this name. One that is being made or restored is deleted when
         that is over.
     type: str
+      - A service that is busy with another copy, or takes the next backup only after a pause, is asked again for up to
+        O(wait_timeout). Where it does not say that it is busy and nothing shows it, for up to O(quiet_time).
     choices: [present, restored, absent]
     default: present
   confirm:
@@ -123,6 +128,8 @@ services:
         completed_at: "2026-11-20T02:01:40.000Z"
       overwrites: null
       start_seen: null
+      events: null
+      vanished: []
   contains:
     service:
       description: Name of the service.
@@ -174,6 +181,18 @@ services:
     start_seen:
       description: Whether the restore was seen to begin. Null when none was waited for.
       type: bool
+    events:
+      description:
+        - Types of the events that the journal of the service gained with the restore, the newest first. It is the only place where
+          a platform may tell that a restore failed. Null when none was waited for, or the journal could not be read.
+      type: list
+      elements: str
+    vanished:
+      description:
+        - The backups that were on the list before and are not any more, though the task did not delete them. The platform
+          may have made room for a new one, or another run may have removed them. The task warns of them.
+      type: list
+      elements: dict
 actions:
   description: What was done, or would be done in check mode, one sentence each, for all services.
   returned: success

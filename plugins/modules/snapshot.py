@@ -22,9 +22,14 @@ options:
     required: true
   state:
     description:
-      - V(present) makes sure that there is a snapshot of this name.
-      - V(rolled_back) takes the service back to it. What changed since is lost. It is done after O(quiet_time).
+      - V(present) makes sure that there is a snapshot of this name. Where the platform writes names its own way, for
+        example in lower case, the task warns, and names that differ in no more than case, blanks and punctuation are
+        refused from then on.
+      - V(rolled_back) takes the service back to it. What changed since is lost. It is done after O(quiet_time). An event
+        of the service that tells of a failed rollback ends the task as failed.
       - V(absent) makes sure that there is none of this name.
+      - A service that is busy with another copy is asked again for up to O(wait_timeout). Where it does not say that it
+        is busy and nothing shows it, for up to O(quiet_time).
     type: str
     choices: [present, rolled_back, absent]
     default: present
@@ -33,6 +38,13 @@ options:
       - Agree to what O(state=rolled_back) loses. Without it the task fails and says what that is.
     type: bool
     default: false
+  discard_newer:
+    description:
+      - Agree to O(state=rolled_back) although there are snapshots that were taken after the one to go back to. What
+        becomes of them the platform does not say; it may delete them. Without it the task fails and names them.
+    type: bool
+    default: false
+    version_added: 0.2.0
   quiet_time:
     description:
       - For how many seconds nothing may change before a rollback is taken for done, as the platform does not show whether
@@ -104,6 +116,8 @@ services:
         size_bytes: 104857600
       overwrites: null
       start_seen: null
+      events: null
+      vanished: []
   contains:
     service:
       description: Name of the service.
@@ -155,6 +169,18 @@ services:
     start_seen:
       description: Whether the rollback was seen to begin. Null when none was waited for.
       type: bool
+    events:
+      description:
+        - Types of the events that the journal of the service gained with the rollback, the newest first. It is the only place where
+          a platform may tell that a rollback failed. Null when none was waited for, or the journal could not be read.
+      type: list
+      elements: str
+    vanished:
+      description:
+        - The snapshots that were on the list before and are not any more, though the task did not delete them. The platform
+          may have deleted them with the rollback, or another run has. The task warns of them.
+      type: list
+      elements: dict
 actions:
   description: What was done, or would be done in check mode, one sentence each, for all services.
   returned: success

@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from ..api.errors import Refused
 from ..api.models import Backup, Service
 from .copies import BACKUPS
+from .copy_names import check_apart, hint, new_of_name, warn_of_other_name
 from .copy_resources import CopyResource, copy_options, result_of
 from .lookup import foresee, label
 from .many_services import PlanOne
 from .plan import Plan, Step, Task
 from .problems import Ambiguous, Invalid, Missing, WaitEnded
-from .restore_watch import Sight, look, quiet_seconds, see_through, warn_unseen
+from .restore_watch import Sight, Trace, look, quiet_seconds, see_through, trace_of, warn_unseen
 from .retention import COMPLETED, FAILED, PENDING, RESTORING
+from .vanished import missing_from, say_how_full, warn_of_vanished
 from .waiting import act, create, wait_until
+from .when_free import when_free
 
 IN_MOTION = (PENDING, RESTORING)
 AFTER_MAKING = "Running this again removes it and makes another one"
@@ -73,10 +77,12 @@ def presence(task: Task, service: Service) -> Plan:
     good = newest([b for b in there if b.status not in (PENDING, FAILED)]) or pending
     if good is not None:
         return Plan(result=said(good), before=summary([good]), after=summary([good]))
-    made: list[Backup] = []
+    if not there:
+        check_apart("backup", service, name, everything)
+    made: list[tuple[Backup, list[Backup]]] = []
 
     def make() -> None:
-        made.append(make_backup(task, service, name, {backup.id for backup in everything}))
+        made.append(make_backup(task, service, name, everything))
 
     return Plan(
         result=said(to_come(name)),
@@ -84,7 +90,7 @@ def presence(task: Task, service: Service) -> Plan:
             *(deletion(task, service, failed) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
-        reread=lambda: said(made[0]),  # as the list told it at the end of the wait
+        reread=lambda: said(made[0][0], vanished=made[0][1]),  # as the list told it at the end of the wait
         before=summary(there),
         after={name: COMPLETED},
     )
@@ -95,31 +101,69 @@ def to_come(name: str) -> Backup:
     return Backup.model_construct(id=None, name=name, status=COMPLETED)
 
 
-def make_backup(task: Task, service: Service, name: str, known: set[str]) -> Backup:
-    """Begin a backup, once, and wait until it is complete. Return it as the platform lists it."""
+def make_backup(
+    task: Task, service: Service, name: str, before: Sequence[Backup]
+) -> tuple[Backup, list[Backup]]:
+    """Begin a backup, once, and wait until it is complete.
+
+    Return it as the platform lists it, with those that went for it. ``before`` is what was there; the failed
+    ones of this name are the task's own to delete.
+    """
+    known = {backup.id for backup in before}
+    listed: list[Backup] = []
+
+    def read() -> list[Backup]:
+        listed[:] = task.client.backups(service.id)
+        return listed
 
     def new_ones() -> list[Backup]:
-        return [b for b in task.client.backups(service.id) if b.name == name and b.id not in known]
+        return new_of_name(name, [backup for backup in read() if backup.id not in known])
 
     what = f"backup {name!r} of {label(service)}"
-    create(lambda: task.client.create_backup(service.id, name), new_ones, what, task)
+    create(lambda: begin(task, service, name, what), new_ones, what, task)
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
-    if not task.options["wait"] or whole(mine, service):
-        return mine
-    return wait_for(task, service, mine.id)
+    warn_of_other_name(task, "backup", service, name, mine)
+    if task.options["wait"] and not whole(mine, service):
+        mine = wait_for(task, service, mine.id, read=read)
+    there = [backup for backup in before if backup.name != name or backup.status != FAILED]
+    gone = missing_from(there, listed)
+    warn_of_vanished(task, "backup", service, f"the making of {what}", gone)
+    return mine, gone
 
 
-def wait_for(task: Task, service: Service, id: str, advice: str = AFTER_MAKING) -> Backup:
+def begin(task: Task, service: Service, name: str, what: str) -> None:
+    """Ask for a backup, again while the service is busy."""
+    try:
+        when_free(
+            task, lambda: task.client.create_backup(service.id, name), what, lambda: is_moving(task, service)
+        )
+    except Refused as error:
+        say_how_full(error, service, task.client.backups(service.id))
+        raise
+
+
+def is_moving(task: Task, service: Service) -> bool:
+    """Tell whether a backup of the service is seen to be made or restored."""
+    return any(backup.status in IN_MOTION for backup in task.client.backups(service.id))
+
+
+def wait_for(
+    task: Task,
+    service: Service,
+    id: str,
+    advice: str = AFTER_MAKING,
+    read: Callable[[], list[Backup]] | None = None,
+) -> Backup:
     """Wait until nothing moves any more, and the backup is whole. ``advice`` is what to do if it failed.
 
     :raises WaitEnded: when it failed or vanished, or after ``wait_timeout``.
     """
     return wait_until(
         task,
-        lambda: reread(task, service, id),
+        lambda: pick(read() if read else task.client.backups(service.id), service, id),
         lambda backup: whole(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
@@ -139,7 +183,12 @@ def whole(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
 
 def reread(task: Task, service: Service, id: str) -> Backup:
     """Return a backup as it is now."""
-    for backup in task.client.backups(service.id):
+    return pick(task.client.backups(service.id), service, id)
+
+
+def pick(backups: Sequence[Backup], service: Service, id: str) -> Backup:
+    """Return the backup of this id."""
+    for backup in backups:
         if backup.id == id:
             return backup
     raise WaitEnded(f"backup {id} of {label(service)} is not on the platform's list any more")
@@ -150,14 +199,15 @@ def reread(task: Task, service: Service, id: str) -> Backup:
 
 def restoration(task: Task, service: Service) -> Plan:
     """Plan that the files of a service become those of the backup. One that runs already is waited for."""
-    there = meant(task, task.client.backups(service.id))
+    everything = task.client.backups(service.id)
+    there = meant(task, everything)
     running = next((backup for backup in there if backup.status == RESTORING), None)
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
         if task.options["wait"] and not task.check_mode:
             running = wait_for(task, service, running.id, AFTER_RESTORE)
         return Plan(result=said(running))
-    backup = restorable(task, service, there)
+    backup = restorable(task, service, there, everything)
     overwrites = (
         f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "
         f"of {backup.created_at or 'unknown date'}"
@@ -165,24 +215,24 @@ def restoration(task: Task, service: Service) -> Plan:
     if not task.options["confirm"]:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
 
-    seen: list[bool] = []
+    traces: list[Trace] = []
 
     def restore() -> None:
-        seen.extend(bring_back(task, service, backup))
+        traces.extend(bring_back(task, service, backup))
 
     return Plan(
         result=said(backup, overwrites),
         steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
-        reread=lambda: said(reread(task, service, backup.id), overwrites, seen[0] if seen else None),
+        reread=lambda: said(reread(task, service, backup.id), overwrites, next(iter(traces), None)),
         before={"files": "as they are now"},
         after={"files": f"as in backup {backup.name!r} of {backup.created_at}"},
     )
 
 
-def bring_back(task: Task, service: Service, backup: Backup) -> list[bool]:
+def bring_back(task: Task, service: Service, backup: Backup) -> list[Trace]:
     """Restore a backup, once, and wait until that is over.
 
-    Return whether it was seen to begin, if it was waited for.
+    Return what was seen of it, if it was waited for.
 
     :raises WaitEnded: when it failed, or is not over after ``wait_timeout``.
     """
@@ -194,7 +244,12 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[bool]:
 
     act(
         task,
-        lambda: task.client.restore_backup(service.id, backup.id),
+        lambda: when_free(
+            task,
+            lambda: task.client.restore_backup(service.id, backup.id),
+            what,
+            lambda: is_moving(task, service),
+        ),
         lambda: status() != COMPLETED,
         what,
         tries=1,  # what the service wrote after a quick one would be lost to a second
@@ -220,10 +275,10 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[bool]:
             else (", and neither the journal nor the container changed")
         )
         warn_unseen(task, what, f"the backup never became RESTORING{then}")
-    return [passage.began]
+    return [trace_of(task, service, what, before, passage, seen=passage.began)]
 
 
-def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
+def restorable(task: Task, service: Service, there: Sequence[Backup], everything: Sequence[Backup]) -> Backup:
     """Return the backup to restore: it must be complete, and no other may have its name.
 
     In check mode one that is not there is taken for one that an earlier task of the play makes.
@@ -232,7 +287,8 @@ def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
     """
     name = task.options["name"]
     if not there:
-        foresee(task, Missing(f"{label(service)} has no backup of id or name {name!r}"), "makes")
+        missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
+        foresee(task, Missing(missing), "makes")
         return to_come(name)
     good = [backup for backup in there if backup.status == COMPLETED]
     if not good:
@@ -254,7 +310,12 @@ def restorable(task: Task, service: Service, there: Sequence[Backup]) -> Backup:
 
 def removal(task: Task, service: Service) -> Plan:
     """Plan that no backup of this name is left. One that is being made or restored is waited for."""
-    there = meant(task, task.client.backups(service.id))
+    everything = task.client.backups(service.id)
+    there = meant(task, everything)
+    if not there and (near := hint(task.options["name"], everything)):
+        task.warn(
+            f"{label(service)} has no backup of id or name {task.options['name']!r}{near}; it was left alone"
+        )
     busy = [backup for backup in there if backup.status in IN_MOTION]
     if busy and not task.options["wait"]:
         raise Invalid(

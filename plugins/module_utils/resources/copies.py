@@ -5,19 +5,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ..api.client import Client
 from ..api.models import Backup, Snapshot
-from .retention import COMPLETED, Copy
+from .retention import COMPLETED, FAILED, PENDING, Copy
 
 BACKUPS, SNAPSHOTS = "backups", "snapshots"
 KINDS = [BACKUPS, SNAPSHOTS]
+UNFINISHED = re.compile("pending|creating|progress|queued|running|taking", re.IGNORECASE)
+BROKEN = re.compile("fail|error|abort|broken|corrupt", re.IGNORECASE)
 
 
 def read_copies(client: Client, kind: str, service_id: str) -> list[Copy]:
-    """Return the backups or the snapshots of a service. A snapshot is whole once it is on the list."""
+    """Return the backups or the snapshots of a service."""
     if kind == BACKUPS:
         return backup_copies(client.backups(service_id))
     return snapshot_copies(client.snapshots(service_id))
@@ -30,7 +33,19 @@ def backup_copies(backups: Iterable[Backup]) -> list[Copy]:
 
 def snapshot_copies(snapshots: Iterable[Snapshot]) -> list[Copy]:
     """Return snapshots as copies. Their names tell them apart: the platform knows them by name."""
-    return [Copy(s.name, s.name, COMPLETED, parse_moment(s.created_at)) for s in snapshots]
+    return [Copy(s.name, s.name, snapshot_status(s), parse_moment(s.created_at)) for s in snapshots]
+
+
+def snapshot_status(snapshot: Snapshot) -> str:
+    """Return how far a snapshot is, in the words of a backup.
+
+    None has a status as far as the specification shows. Where the platform gives one all the same, what it
+    calls unfinished or failed is no copy to rely on.
+    """
+    given = str((snapshot.model_extra or {}).get("status") or "")
+    if UNFINISHED.search(given):
+        return PENDING
+    return FAILED if BROKEN.search(given) else COMPLETED
 
 
 def delete_copy(client: Client, kind: str, service_id: str, copy: Copy) -> None:

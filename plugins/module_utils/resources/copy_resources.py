@@ -17,6 +17,7 @@ from .copies import newest
 from .many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, PlanOne, Purpose, plan_many
 from .plan import Plan, Resource, Task
 from .problems import Invalid
+from .restore_watch import Trace
 from .retention import Copy, Span, read_span
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -72,13 +73,21 @@ def result_of(
     one: str,
     copy: Backup | Snapshot | None,
     overwrites: str | None = None,
-    start_seen: bool | None = None,
+    trace: Trace | None = None,
+    vanished: Sequence[Backup | Snapshot] = (),
 ) -> dict[str, Any]:
     """Return what the result says about a service: its copy, and what bringing that back overwrites.
 
-    ``start_seen`` tells whether it was seen to begin, where that was waited for.
+    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``vanished`` are the
+    copies that went though the task did not delete them.
     """
-    return {one: copy.as_dict() if copy else None, "overwrites": overwrites, "start_seen": start_seen}
+    return {
+        one: copy.as_dict() if copy else None,
+        "overwrites": overwrites,
+        "start_seen": trace.start_seen if trace else None,
+        "events": trace.events if trace else None,
+        "vanished": [gone.as_dict() for gone in vanished],
+    }
 
 
 # --- Reading ----------------------------------------------------------------------------------------

@@ -8,17 +8,24 @@ Neither the answers of their routes are shown, nor when a backup becomes RESTORI
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from ..api.errors import HostedError
 from ..api.models import Service
+from .lookup import label
 from .plan import Task
-from .service_view import read_state
+from .problems import WaitEnded
+from .service_view import RUNNING, STOPPED, read_state
 from .waiting import Passage, wait_through
 
 T = TypeVar("T")
+FAILS = re.compile("fail|error|abort", re.IGNORECASE)
+OF_BRINGING_BACK = re.compile("restor|roll", re.IGNORECASE)
+"""Words in the types of events. Of whole types only two are shown (Events)."""
+EVENTS_READ = 20
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,18 @@ class Sight:
     status: str | None
     state: str | None = None
     event: str | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a restore or a rollback left behind, once it was waited for.
+
+    ``events`` are the types of the events that the journal gained, the newest first; ``None`` where it could
+    not be read.
+    """
+
+    start_seen: bool
+    events: list[str] | None
 
 
 def look(task: Task, service: Service, status: str | None, last: Sight | None = None) -> Sight:
@@ -79,3 +98,43 @@ def warn_unseen(task: Task, what: str, missed: str) -> None:
         "done, but that is not certain. Look at the files of the service before it is used; raise quiet_time "
         "if the platform begins later than that"
     )
+
+
+def trace_of(
+    task: Task, service: Service, what: str, before: Sight, passage: Passage[Sight], *, seen: bool
+) -> Trace:
+    """Return what ``what`` left behind, and tell what of it does not look like success.
+
+    A restore or a rollback that failed may leave everything as it was. What would tell is an event.
+
+    :raises WaitEnded: when the journal says that it failed.
+    """
+    gained = unless_hidden(lambda: events_since(task, service, before.event))
+    failed = [kind for kind in gained or () if FAILS.search(kind) and OF_BRINGING_BACK.search(kind)]
+    if failed:
+        raise WaitEnded(
+            f"{what} failed: the journal has {failed[0]} since. Nothing was sent again. Look at the files of "
+            "the service before it is used",
+            events=gained,
+        )
+    if seen and gained == []:
+        task.warn(
+            f"{what} is over, but nothing in the journal of the service says that it brought anything back. "
+            "Look at the files of the service before it is used"
+        )
+    if before.state == RUNNING and passage.last.state == STOPPED:
+        task.warn(
+            f"{label(service)} ran before {what}, and is stopped now; state: started of "
+            "hosted.services.service starts it"
+        )
+    return Trace(seen, gained)
+
+
+def events_since(task: Task, service: Service, last: str | None) -> list[str]:
+    """Return the types of the events after the one of the id ``last``, the newest first."""
+    types: list[str] = []
+    for event in task.client.events(service.id, EVENTS_READ):
+        if event.id == last:
+            break
+        types.append(str(event.type))
+    return types

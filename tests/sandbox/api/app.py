@@ -41,15 +41,19 @@ def table() -> RouteTable:
     return RouteTable(route for chapter in CHAPTERS for route in chapter.router.routes)
 
 
-def failure(status: int, message: str, form: str = "error form") -> Response:
-    """An error in the specification's form, or in another one where the specification shows none."""
+def failure(status: int, message: str, form: str = "error form", after: int | None = None) -> Response:
+    """An error in the specification's form, or in another one where the specification shows none.
+
+    `after` is when to try again, in seconds.
+    """
+    headers = {} if after is None else {"Retry-After": str(after)}
     match form:
         case "text":
-            return PlainTextResponse(message, status)
+            return PlainTextResponse(message, status, headers)
         case "another JSON":
-            return JSONResponse({"errors": [{"code": status, "detail": message}]}, status)
+            return JSONResponse({"errors": [{"code": status, "detail": message}]}, status, headers)
         case _:
-            return JSONResponse({"statusCode": status, "message": message}, status)
+            return JSONResponse({"statusCode": status, "message": message}, status, headers)
 
 
 def create_apis(world: World) -> dict[str, FastAPI]:
@@ -71,7 +75,8 @@ def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
         assert isinstance(error, RefusedError)
         if error.rule in STATED:
             return failure(STATED[error.rule], error.message)
-        return failure(world.gaps.status(f"refusal.{error.rule}"), error.message, world.gaps["error.form"])
+        status = error.status or world.gaps.status(f"refusal.{error.rule}")
+        return failure(status, error.message, world.gaps["error.form"], error.after)
 
     async def absent(__: Request, error: Exception) -> Response:
         assert isinstance(error, AbsentError)

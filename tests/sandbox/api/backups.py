@@ -14,7 +14,7 @@ from sandbox.api import bodies
 from sandbox.api.call import Chapter, Current
 from sandbox.domain import backups, views
 from sandbox.domain.capabilities import require
-from sandbox.store.records import Backup, Snapshot
+from sandbox.store.records import Backup
 
 router = Chapter(tags=["Backups and snapshots"])
 BackupId = Annotated[str, Path(alias="backupId")]
@@ -52,9 +52,7 @@ async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response
 @router.get("/api/resources/{id}/snapshots", name="snapshots.list")
 async def list_snapshots(call: Current, id: str) -> Response:
     """The snapshots of a service."""
-    service = call.service(id)
-    require(call.world, service, "snapshots")
-    taken = call.world.store.of(Snapshot, service.id)
+    taken = backups.snapshots(call.world, call.service(id))
     return call.json([views.snapshot(call.world, found) for found in taken])
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from sandbox.domain import events, files, lifecycle
-from sandbox.domain.capabilities import require
+from sandbox.domain import copy_rules, events, files, lifecycle
+from sandbox.domain.capabilities import capabilities, require
+from sandbox.domain.clock import SECOND
 from sandbox.domain.errors import AbsentError, RefusedError
 from sandbox.domain.world import World, action
 from sandbox.store.records import Backup, Service, Snapshot, Task
@@ -38,16 +39,15 @@ def _bring_back(world: World, service: Service, key: str) -> None:
         shutil.copytree(_copies(world, key), home, symlinks=True, dirs_exist_ok=True)
 
 
-def _named(name: str) -> str:
-    if not name.strip() or "/" in name:
-        raise RefusedError("name", "name must not be empty or contain a slash")
-    return name
-
-
 def create(world: World, service: Service, name: str) -> Backup:
     """Begin a backup: PENDING until the copy stands, then COMPLETED."""
     require(world, service, "backups")
-    backup = Backup(world.new_id("bkp"), service.id, _named(name), created_at=world.now)
+    name = copy_rules.named(world, name)
+    copy_rules.check_busy(world, service)
+    copy_rules.check_pause(world, service)
+    if (surplus := copy_rules.surplus(world, service)) is not None:
+        _drop(world, surplus)
+    backup = Backup(world.new_id("bkp"), service.id, name, created_at=world.now)
     world.store.put(backup)
     events.record(world, service, "BACKUP_CREATED")
     world.after(world.delays.backup, "backed up", backup.id)
@@ -90,6 +90,7 @@ def restore(world: World, service: Service, backup_id: str) -> Backup:
     backup = find(world, service, backup_id)
     if backup.status != "COMPLETED":
         raise RefusedError("backup_state", f"a backup in status {backup.status} is not restorable")
+    copy_rules.check_busy(world, service)
     if world.gaps["restore.shown"] == "late":
         world.after(world.delays.restore_begins, "restore begins", backup.id)
         return backup
@@ -124,14 +125,15 @@ def _restored(world: World, task: Task) -> None:
     if backup is None or backup.status != shown:
         return
     service = world.store.need(Service, backup.service_id)
-    if service.restore_fails:
-        backup.status = "FAILED"
-    else:
-        _bring_back(world, service, backup.id)
-        backup.status = "COMPLETED"
+    answer = world.gaps["restore.failed"]
+    backup.status = "FAILED" if service.restore_fails and answer == "FAILED" else "COMPLETED"
     world.store.put(backup)
-    if world.gaps["restore.event"] == "when it ends":
-        events.record(world, service, "BACKUP_RESTORED")
+    if not service.restore_fails:
+        _bring_back(world, service, backup.id)
+        if world.gaps["restore.event"] == "when it ends":
+            events.record(world, service, "BACKUP_RESTORED")
+    elif answer != "COMPLETED":
+        events.record(world, service, "BACKUP_RESTORE_FAILED")
     if task.args.get("start") and service.status == "ACTIVE":
         lifecycle.start(world, service)
 
@@ -141,24 +143,41 @@ def delete(world: World, service: Service, backup_id: str) -> Backup:
     backup = find(world, service, backup_id)
     if backup.status in ("PENDING", "RESTORING"):
         raise RefusedError("backup_busy", f"a backup in status {backup.status} cannot be deleted")
-    shutil.rmtree(_copies(world, backup.id), ignore_errors=True)
-    world.store.drop(backup)
+    _drop(world, backup)
     events.record(world, service, "BACKUP_DELETED")
     return backup
 
 
+def _drop(world: World, copy: Backup | Snapshot) -> None:
+    shutil.rmtree(_copies(world, copy.id), ignore_errors=True)
+    world.store.drop(copy)
+
+
 def snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Take a snapshot; the one taken or rolled back to last becomes its parent."""
+    """Take a snapshot; the one taken or rolled back to last becomes its parent. It may be there late."""
     require(world, service, "snapshots")
+    name = copy_rules.named(world, name)
     taken = world.store.of(Snapshot, service.id)
-    if any(other.name == _named(name) for other in taken):
+    if any(other.name == name for other in taken):
         raise RefusedError("snapshot_duplicate", f"a snapshot named {name} exists already")
+    copy_rules.check_busy(world, service)
     parent = taken[-1].name if taken else None
     fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)
     fresh.size = copy_files(world, service, fresh.id)
+    later = world.gaps["snapshot.listed"] != "at once"
+    fresh.ready_at = world.now + (round(world.delays.snapshot * SECOND) if later else 0)
     world.store.put(fresh)
     events.record(world, service, "SNAPSHOT_CREATED")
     return fresh
+
+
+def snapshots(world: World, service: Service) -> list[Snapshot]:
+    """The snapshots that the list shows now."""
+    require(world, service, "snapshots")
+    taken = world.store.of(Snapshot, service.id)
+    if world.gaps["snapshot.listed"] == "later":
+        return [shot for shot in taken if shot.ready_at <= world.now]
+    return taken
 
 
 def find_snapshot(world: World, service: Service, name: str, capability: str = "snapshots") -> Snapshot:
@@ -173,6 +192,16 @@ def find_snapshot(world: World, service: Service, name: str, capability: str = "
 def rollback(world: World, service: Service, name: str) -> Snapshot:
     """Bring the files of a snapshot back, before the answer or after it."""
     found = find_snapshot(world, service, name, "snapshotRollback")
+    if found.ready_at > world.now:
+        raise RefusedError("backup_state", f"the snapshot {name} is not complete yet")
+    copy_rules.check_busy(world, service)
+    taken = world.store.of(Snapshot, service.id)
+    newer = taken[taken.index(found) + 1 :]
+    if newer and world.gaps["rollback.newer"] == "refused":
+        raise RefusedError("snapshot_order", f"the snapshot {newer[-1].name} is newer")
+    if world.gaps["rollback.newer"] == "deletes them":
+        for other in newer:
+            _drop(world, other)
     if world.gaps["restore.event"] == "when it begins":
         events.record(world, service, "SNAPSHOT_ROLLED_BACK")
     later = world.gaps["rollback.pace"] == "no"
@@ -186,19 +215,38 @@ def _rolled_back(world: World, task: Task) -> None:
     if found is None:
         return
     service = world.store.need(Service, found.service_id)
+    if service.restore_fails:
+        if world.gaps["restore.failed"] != "COMPLETED":
+            events.record(world, service, "SNAPSHOT_ROLLBACK_FAILED")
+        return
     _bring_back(world, service, found.id)
     if world.gaps["restore.event"] == "when it ends":
         events.record(world, service, "SNAPSHOT_ROLLED_BACK")
+    if service.status == "ACTIVE" and "powerSignals" in capabilities(world, service):
+        _power_after(world, service)
+
+
+def _power_after(world: World, service: Service) -> None:
+    """Leave the machine as it was, or as this platform leaves it after a rollback."""
+    answer = world.gaps["rollback.power"]
+    runs = lifecycle.state(world, service) in lifecycle.RUNNING
+    if answer == "stopped" and runs:
+        lifecycle.halt(world, service, "stopped by a rollback")
+    if answer == "running" and not runs:
+        lifecycle.start(world, service)
 
 
 def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Remove a snapshot; those taken after it pass to its parent."""
+    """Remove a snapshot; those taken after it pass to its parent, or forbid it."""
     found = find_snapshot(world, service, name)
-    for other in world.store.of(Snapshot, service.id):
-        if other.parent == found.name:
-            other.parent = found.parent
-            world.store.put(other)
-    shutil.rmtree(_copies(world, found.id), ignore_errors=True)
-    world.store.drop(found)
+    children = [other for other in world.store.of(Snapshot, service.id) if other.parent == found.name]
+    answer = world.gaps["snapshot.children"]
+    if children and answer == "the removal is refused":
+        raise RefusedError("snapshot_order", f"the snapshot {children[0].name} depends on it")
+    parents = {"the one before": found.parent, "null": None, "unchanged": found.name}
+    for other in children:
+        other.parent = parents[answer]
+        world.store.put(other)
+    _drop(world, found)
     events.record(world, service, "SNAPSHOT_DELETED")
     return found

@@ -20,12 +20,17 @@ STATED: dict[str, int] = {
 
 
 class RefusedError(Exception):
-    """A call breaks the rule `rule`: a key of `STATED`, or the gap point `refusal.<rule>`."""
+    """A call breaks the rule `rule`: a key of `STATED`, or the gap point `refusal.<rule>`.
 
-    def __init__(self, rule: str, message: str) -> None:
+    `status` is for a rule whose gap point says more than a status; `after` is when to try again, in seconds.
+    """
+
+    def __init__(self, rule: str, message: str, status: int | None = None, after: int | None = None) -> None:
         super().__init__(message)
         self.rule = rule
         self.message = message
+        self.status = status
+        self.after = after
 
 
 class AbsentError(Exception):

@@ -269,7 +269,7 @@ def backup(world: World, record: Backup) -> View:
 
 def snapshot(world: World, record: Snapshot) -> View:
     """A snapshot."""
-    return enriched(world, {
+    view = enriched(world, {
         "id": record.id,
         "name": record.name,
         "description": "",
@@ -277,6 +277,9 @@ def snapshot(world: World, record: Snapshot) -> View:
         "createdAt": stamp(record.created_at),
         "sizeBytes": record.size,
     })  # fmt: skip
+    if world.gaps["snapshot.listed"] == "at once, with a status":
+        view["status"] = "PENDING" if record.ready_at > world.now else "COMPLETED"
+    return view
 
 
 def event(world: World, record: Event) -> View:

@@ -50,6 +50,10 @@ class Delays:
     restore: float = 0.3
     restore_begins: float = 1.0
     """How late a restore begins where RESTORING shows late."""
+    backup_pause: float = 0.2
+    """How soon after a backup the next one may be asked for, where that is limited."""
+    snapshot: float = 0.3
+    """How late a snapshot is there, where it is not at once."""
     scan: float = 0.3
     scan_wait: float = 30
     query: float = 15

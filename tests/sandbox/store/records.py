@@ -176,7 +176,7 @@ class Backup(Record):
 
 @dataclass
 class Snapshot(Record):
-    """The state of a machine's disk under a name that is unique on the service."""
+    """The state of a machine's disk under a name that is unique on the service; whole from `ready_at` on."""
 
     OWNER: ClassVar[str] = "service_id"
     service_id: str = ""
@@ -184,6 +184,7 @@ class Snapshot(Record):
     parent: str | None = None
     size: int = 0
     created_at: int = 0
+    ready_at: int = 0
 
 
 @dataclass

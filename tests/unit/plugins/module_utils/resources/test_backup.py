@@ -309,3 +309,173 @@ def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None
     assert run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
     assert backups(sandbox, "one") == []
     assert not run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
+
+
+# --- What a platform may do that the specification does not show ---------------------------------------
+
+
+def fill(sandbox: Sandbox, **points: str) -> None:
+    """Let the platform of this run fill some points another way."""
+    sandbox.profile("plain", **points)
+    sandbox.clear_journal()
+
+
+RESTORED = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
+
+
+@pytest.mark.parametrize("shown", ["at once", "never"])
+def test_a_restore_whose_failure_only_the_journal_tells_is_an_error(sandbox: Sandbox, shown: str) -> None:
+    """The backup is COMPLETED again, as after one that succeeded; it is not begun again."""
+    points = {"restore.failed": "COMPLETED, with an event", "restore.shown": shown}
+    one = changed_since_backup(sandbox, **points)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    assert result["failed"] and result["changed"]
+    assert "BACKUP_RESTORE_FAILED" in result["msg"] and "Look at the files of the service" in result["msg"]
+    assert content(sandbox, one) == "second"
+    assert writes(sandbox) == ["backups.restore"]
+
+
+def test_a_restore_that_nothing_confirms_is_told(sandbox: Sandbox) -> None:
+    """It was seen to begin and to end, but the journal does not know of it."""
+    points = {"restore.failed": "COMPLETED", "restore.event": "when it ends"}
+    one = changed_since_backup(sandbox, **points)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    (warning,) = result["warnings"]
+    assert "nothing in the journal" in warning and "Look at the files of the service" in warning
+    assert result["services"][0]["events"] == []
+    assert content(sandbox, one) == "second"
+    sandbox.operator(f"services/{one}", restore_fails=False)
+    again = run(sandbox, BACKUP, **RESTORED)
+    assert again["services"][0]["events"] == ["BACKUP_RESTORED"] and not again.get("warnings")
+    assert content(sandbox, one) == "first"
+
+
+@pytest.mark.parametrize(("status", "shown"), [("409", "never"), ("423", "at once")])
+def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str, shown: str) -> None:
+    """A backup right after a restore that goes on, and a restore right after a backup that does."""
+    fill(sandbox, **{"refusal.copy_busy": status, "restore.shown": shown})
+    add(sandbox, "one", "n")
+    sandbox.delays(restore=1, backup=1)
+    run(sandbox, BACKUP, **RESTORED, wait=False)
+    result = run(sandbox, BACKUP, services=["one"], name="m")
+    assert result["changed"] and not result.get("failed"), result
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"] * 2
+    tried = [line["status"] for line in sandbox.journal("backups.create")]
+    assert tried[0] == int(status) and tried[-1] == 201, "what was refused is asked for again"
+    run(sandbox, BACKUP, services=["one"], name="o", wait=False)
+    assert run(sandbox, BACKUP, **RESTORED)["changed"]
+    tried = [line["status"] for line in sandbox.journal("backups.restore")]
+    assert tried[0] == 200 and tried[1] == int(status) and tried[-1] == 200
+    assert tried.count(200) == 2, "none is begun twice"
+
+
+def test_a_service_that_stays_busy_is_told(sandbox: Sandbox) -> None:
+    """After the time-out, with what the platform said; at once where nobody waits."""
+    fill(sandbox, **{"refusal.copy_busy": "409"})
+    add(sandbox, "one", "n", status="PENDING")
+    options = dict[str, Any](services=["one"], name="m")
+    result = run(sandbox, BACKUP, **options, wait_timeout=1)
+    assert "Another operation is in progress" in result["msg"]
+    assert "wait_timeout" in result["msg"] and "nothing was begun" in result["msg"]
+    assert result["failed"] and not result["changed"]
+    sandbox.clear_journal()
+    assert run(sandbox, BACKUP, **options, wait=False)["failed"]
+    assert writes(sandbox) == ["backups.create"]
+
+
+@pytest.mark.parametrize("answer", ["429 with Retry-After", "429", "409"])
+def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answer: str) -> None:
+    """Even where the pause is longer than one call may take; where it is longer than the wait, it is told."""
+    fill(sandbox, **{"refusal.backup_pause": answer})
+    sandbox.delays(backup=0, backup_pause=1.5)
+    run(sandbox, BACKUP, services=["one"], name="n")
+    result = run(sandbox, BACKUP, services=["one"], name="m", timeout=1, wait_timeout=8)
+    assert result["changed"] and not result.get("failed"), result
+    assert len(backups(sandbox, "one")) == 2
+    sandbox.delays(backup_pause=3600)
+    result = run(sandbox, BACKUP, services=["one"], name="o", timeout=1, wait_timeout=1.5)
+    assert "Too soon after the last backup" in result["msg"] and "nothing was begun" in result["msg"]
+    assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
+
+
+def fifty(sandbox: Sandbox) -> None:
+    """Let the service have as many backups as it may."""
+    for number in range(50):
+        add(sandbox, "one", f"n{number}", days=60 - number)
+    sandbox.clear_journal()
+
+
+def test_a_backup_that_goes_for_a_new_one_is_told(sandbox: Sandbox) -> None:
+    """The task did not delete it, so that its user has to hear of it."""
+    fill(sandbox, **{"backup.limit": "the oldest goes"})
+    fifty(sandbox)
+    result = run(sandbox, BACKUP, services=["one"], name="new")
+    (warning,) = result["warnings"]
+    assert "'n0'" in warning and "not on the list any more" in warning and "did not delete" in warning
+    assert [gone["name"] for gone in result["services"][0]["vanished"]] == ["n0"]
+    assert writes(sandbox) == ["backups.create"]
+
+
+def test_a_limit_of_backups_is_no_reason_to_wait(sandbox: Sandbox) -> None:
+    """The refusal tells how many there are and how to make room; it is not asked again."""
+    fill(sandbox, **{"backup.limit": "refused"})
+    fifty(sandbox)
+    result = run(sandbox, BACKUP, services=["one"], name="new")
+    assert "maximum of 50 backups" in result["msg"] and "has 50 backups" in result["msg"]
+    assert "the oldest is 'n0'" in result["msg"] and "backup_retention" in result["msg"]
+    assert writes(sandbox) == ["backups.create"] and len(backups(sandbox, "one")) == 50
+
+
+def test_what_a_task_deletes_itself_has_not_vanished(sandbox: Sandbox) -> None:
+    """A failed one of the name gives way, as the result says."""
+    add(sandbox, "one", "n", status="FAILED")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert result["services"][0]["vanished"] == [] and not result.get("warnings")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "kept"),
+    [
+        ("spaces to dashes", "Before the upgrade", "Before-the-upgrade"),
+        ("lower case", "Nightly-20260101T020000Z", "nightly-20260101t020000z"),
+    ],
+)
+def test_a_name_that_the_platform_writes_its_own_way(
+    sandbox: Sandbox, rule: str, name: str, kept: str
+) -> None:
+    """It is found and told; a second run makes no second backup, and no other state takes it for absent."""
+    fill(sandbox, **{"copy.name": rule})
+    result = run(sandbox, BACKUP, services=["one"], name=name)
+    assert result["changed"] and result["services"][0]["backup"]["name"] == kept
+    assert f"{kept!r}" in result["warnings"][0] and "use that name" in result["warnings"][0]
+    sandbox.clear_journal()
+    again = run(sandbox, BACKUP, services=["one"], name=name)
+    assert again["failed"] and f"{kept!r}" in again["msg"]
+    gone = run(sandbox, BACKUP, services=["one"], name=name, state="absent")
+    assert not gone["changed"] and f"{kept!r}" in gone["warnings"][0]
+    restored = run(sandbox, BACKUP, services=["one"], name=name, state="restored", confirm=True)
+    assert f"{kept!r}" in restored["msg"]
+    assert writes(sandbox) == []
+    assert not run(sandbox, BACKUP, services=["one"], name=kept)["changed"]
+
+
+def test_a_name_that_is_cut_is_told(sandbox: Sandbox) -> None:
+    """The backup is there under what is left of its name."""
+    fill(sandbox, **{"copy.name": "cut at 40"})
+    name = "nightly of the great machine in the cellar, by hand"
+    result = run(sandbox, BACKUP, services=["one"], name=name)
+    assert result["changed"] and result["services"][0]["backup"]["name"] == name[:40]
+    assert f"{name[:40]!r}" in result["warnings"][0]
+    assert len(backups(sandbox, "one")) == 1
+
+
+def test_a_machine_that_a_restore_leaves_stopped_is_told(sandbox: Sandbox) -> None:
+    """It ran before."""
+    one = changed_since_backup(sandbox, **{"restore.restart": "yes"})
+    sandbox.operator(f"services/{one}", start_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    (warning,) = result["warnings"]
+    assert "ran before" in warning and "is stopped now" in warning
+    assert content(sandbox, one) == "first"

@@ -102,3 +102,128 @@ def test_a_rollback_of_which_nothing_is_seen_is_told(sandbox: Sandbox) -> None:
     (warning,) = result["warnings"]
     assert "the start of the rollback of service 'disk'" in warning and "was not seen" in warning
     assert result["services"][0]["start_seen"] is False
+
+
+# --- What a platform may do that the specification does not show ---------------------------------------
+
+BACK = dict[str, Any](services=["disk"], state="rolled_back", confirm=True)
+
+
+def names(sandbox: Sandbox) -> list[str]:
+    """Return the names of the snapshots that the platform has."""
+    found = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
+    return [snapshot["name"] for snapshot in found]
+
+
+def three(sandbox: Sandbox, **points: str) -> None:
+    """Let there be three snapshots, one after the other."""
+    sandbox.profile("plain", **points)
+    sandbox.delays(snapshot=0)
+    for name in ("first", "second", "third"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+    sandbox.clear_journal()
+
+
+@pytest.mark.parametrize("listed", ["later", "at once, with a status"])
+def test_a_snapshot_that_is_there_late_is_waited_for(sandbox: Sandbox, listed: str) -> None:
+    """It can be rolled back to at once then, and is no fresh one before."""
+    sandbox.profile("plain", **{"snapshot.listed": listed})
+    sandbox.delays(snapshot=1.5)
+    run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
+    info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
+    assert info["freshness"] == "missing"
+    taken = run(sandbox, SNAPSHOT, services=["disk"], name="t")
+    assert taken["changed"] and taken["services"][0]["snapshot"]["name"] == "t"
+    assert run(sandbox, SNAPSHOT, **BACK, name="t")["changed"]
+
+
+def test_a_snapshot_that_is_still_being_taken_is_waited_for(sandbox: Sandbox) -> None:
+    """By the run that finds it as well."""
+    sandbox.profile("plain", **{"snapshot.listed": "at once, with a status"})
+    sandbox.delays(snapshot=1)
+    run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
+    sandbox.clear_journal()
+    again = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    assert not again["changed"] and again["services"][0]["snapshot"]["status"] == "COMPLETED"
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("newer", ["nothing", "deletes them", "refused"])
+def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str) -> None:
+    """They may be lost with it, and what was lost is told."""
+    three(sandbox, **{"rollback.newer": newer})
+    for check_mode in (True, False):
+        refused = run(sandbox, SNAPSHOT, check_mode, **BACK, name="first")
+        assert "'second', 'third'" in refused["msg"] and "discard_newer: true" in refused["msg"]
+    assert writes(sandbox) == [] and names(sandbox) == ["first", "second", "third"]
+    result = run(sandbox, SNAPSHOT, **BACK, name="first", discard_newer=True)
+    gone = [snapshot["name"] for snapshot in result["services"][0].get("vanished", [])]
+    if newer == "refused":
+        assert "the snapshot third is newer" in result["msg"] and "'second', 'third'" in result["msg"]
+        assert not result["changed"] and names(sandbox) == ["first", "second", "third"]
+        return
+    assert result["changed"] and gone == (["second", "third"] if newer == "deletes them" else [])
+    warned = [line for line in result.get("warnings", []) if "not on the list any more" in line]
+    assert len(warned) == (1 if gone else 0)
+    assert run(sandbox, SNAPSHOT, **BACK, name=names(sandbox)[-1])["changed"], "the newest needs no consent"
+
+
+def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox) -> None:
+    """The refusal names them."""
+    three(sandbox, **{"snapshot.children": "the removal is refused"})
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="first", state="absent")
+    assert result["failed"] and "'second', 'third' were taken after it" in result["msg"]
+    assert names(sandbox) == ["first", "second", "third"]
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
+
+
+@pytest.mark.parametrize(("power", "said"), [("as before", False), ("stopped", True), ("running", False)])
+def test_a_machine_that_a_rollback_leaves_stopped_is_told(sandbox: Sandbox, power: str, said: bool) -> None:
+    """It ran before."""
+    sandbox.profile("plain", **{"rollback.power": power})
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    result = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert [("is stopped now" in line) for line in result.get("warnings", [])] == [True] * said
+
+
+@pytest.mark.parametrize("answer", ["FAILED", "COMPLETED"])
+def test_a_rollback_that_fails(sandbox: Sandbox, answer: str) -> None:
+    """What the journal says is an error; where it says nothing, nobody can know, and that is told."""
+    points = {"rollback.pace": "no", "restore.event": "when it ends", "restore.failed": answer}
+    sandbox.profile("plain", **points)
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.operator(f"services/{disk}", restore_fails=True)
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert result["changed"] and writes(sandbox) == ["snapshots.rollback"]
+    if answer == "FAILED":
+        assert result["failed"] and "SNAPSHOT_ROLLBACK_FAILED" in result["msg"]
+    else:
+        assert not result.get("failed") and "was not seen" in result["warnings"][0]
+
+
+def test_a_busy_machine_is_waited_for(sandbox: Sandbox) -> None:
+    """A snapshot while a backup runs, and a rollback right after it."""
+    sandbox.profile("plain", **{"refusal.copy_busy": "409"})
+    sandbox.delays(backup=1)
+    disk = id_of(sandbox, "disk")
+    for options in ({"name": "s"}, {**BACK, "name": "s"}):
+        sandbox.api("POST", f"/api/resources/{disk}/backups", {"name": "b"})
+        result = run(sandbox, SNAPSHOT, **{"services": ["disk"], **options})
+        assert result["changed"] and not result.get("failed"), result
+    assert [line["status"] for line in sandbox.journal("snapshots.create")][-1] == 201
+    assert names(sandbox) == ["s"]
+
+
+def test_a_name_that_the_platform_writes_its_own_way(sandbox: Sandbox) -> None:
+    """It is found and told, and a second run takes no second one."""
+    sandbox.profile("plain", **{"copy.name": "spaces to dashes"})
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="Before the upgrade", wait_timeout=5)
+    assert result["changed"] and result["services"][0]["snapshot"]["name"] == "Before-the-upgrade"
+    assert "'Before-the-upgrade'" in result["warnings"][0] and "use that name" in result["warnings"][0]
+    sandbox.clear_journal()
+    again = run(sandbox, SNAPSHOT, services=["disk"], name="Before the upgrade")
+    assert again["failed"] and "'Before-the-upgrade'" in again["msg"] and writes(sandbox) == []
+    back = run(sandbox, SNAPSHOT, **BACK, name="Before the upgrade")
+    assert "'Before-the-upgrade'" in back["msg"] and writes(sandbox) == []

@@ -1,0 +1,143 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a platform may hold against a new copy, each way that the specification leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox.testing import Sandbox
+
+Order = Callable[..., str]
+
+
+def _post(sandbox: Sandbox, path: str, name: str | None = None) -> Any:
+    return sandbox.api("POST", path, None if name is None else {"name": name})
+
+
+@pytest.mark.parametrize(("filling", "status"), [("not refused", 201), ("409", 409), ("423", 423)])
+def test_a_busy_service(sandbox: Sandbox, order: Order, filling: str, status: int) -> None:
+    sandbox.profile("plain", **{"refusal.copy_busy": filling, "restore.shown": "never"})
+    sandbox.clock(freeze=True)
+    base = f"/api/resources/{order()}/backups"
+    backup = _post(sandbox, base, "a").json()["id"]
+    sandbox.delays(restore=5)
+    assert _post(sandbox, f"{base}/{backup}/restore").status_code == 200
+    assert _post(sandbox, base, "b").status_code == status
+    sandbox.clock(advance=5)
+    assert _post(sandbox, base, "c").status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("filling", "status", "after"),
+    [("not refused", 201, None), ("429 with Retry-After", 429, "3"), ("429", 429, None), ("409", 409, None)],
+)
+def test_a_backup_too_soon(
+    sandbox: Sandbox, order: Order, filling: str, status: int, after: str | None
+) -> None:
+    sandbox.profile("plain", **{"refusal.backup_pause": filling})
+    sandbox.clock(freeze=True)
+    sandbox.delays(backup_pause=3)
+    base = f"/api/resources/{order()}/backups"
+    _post(sandbox, base, "a")
+    answer = _post(sandbox, base, "b")
+    assert (answer.status_code, answer.headers.get("Retry-After")) == (status, after)
+    sandbox.clock(advance=3)
+    assert _post(sandbox, base, "c").status_code == 201
+
+
+@pytest.mark.parametrize(("filling", "count"), [("it is made", 51), ("the oldest goes", 50), ("refused", 50)])
+def test_a_limit_of_backups(sandbox: Sandbox, order: Order, filling: str, count: int) -> None:
+    sandbox.profile("plain", **{"backup.limit": filling})
+    key = order()
+    for day in range(50):
+        sandbox.operator(f"services/{key}/backups", name=str(day), created_at=f"2020-01-01T00:00:{day:02}Z")
+    base = f"/api/resources/{key}/backups"
+    assert _post(sandbox, base, "new").status_code == (409 if filling == "refused" else 201)
+    names = [backup["name"] for backup in sandbox.api("GET", base).json()]
+    assert len(names) == count and ("0" in names) == (filling != "the oldest goes")
+
+
+@pytest.mark.parametrize(
+    ("filling", "kept"),
+    [
+        ("as given", "A name"),
+        ("spaces to dashes", "A-name"),
+        ("cut at 40", "A name"),
+        ("lower case", "a name"),
+        ("plain names only", None),
+    ],
+)
+def test_names(sandbox: Sandbox, order: Order, filling: str, kept: str | None) -> None:
+    sandbox.profile("plain", **{"copy.name": filling})
+    key = order("linux", "box")
+    for kind in ("backups", "snapshots"):
+        answer = _post(sandbox, f"/api/resources/{key}/{kind}", "A name")
+        assert answer.status_code == (400 if kept is None else 201)
+        found = sandbox.api("GET", f"/api/resources/{key}/{kind}").json()
+        assert [copy["name"] for copy in found] == ([] if kept is None else [kept])
+
+
+def test_a_snapshot_is_listed_late_or_with_a_status(sandbox: Sandbox, order: Order) -> None:
+    sandbox.clock(freeze=True)
+    base = f"/api/resources/{order('linux', 'box')}/snapshots"
+    sandbox.delays(snapshot=5)
+    for filling, name in (("later", "a"), ("at once, with a status", "b")):
+        sandbox.profile("plain", **{"snapshot.listed": filling})
+        assert _post(sandbox, base, name).status_code == 201
+        early = {shot["name"]: shot.get("status") for shot in sandbox.api("GET", base).json()}
+        assert early.get(name) == ("PENDING" if name == "b" else None) and (name in early) == (name == "b")
+        assert _post(sandbox, f"{base}/{name}/rollback").status_code == 409
+        sandbox.clock(advance=5)
+        assert name in [shot["name"] for shot in sandbox.api("GET", base).json()]
+        assert _post(sandbox, f"{base}/{name}/rollback").status_code == 200
+
+
+@pytest.mark.parametrize("filling", ["nothing", "deletes them", "refused"])
+def test_a_rollback_past_newer_snapshots(sandbox: Sandbox, order: Order, filling: str) -> None:
+    sandbox.profile("plain", **{"rollback.newer": filling, "snapshot.children": "the removal is refused"})
+    base = f"/api/resources/{order('linux', 'box')}/snapshots"
+    for name in ("a", "b"):
+        _post(sandbox, base, name)
+    assert sandbox.api("DELETE", f"{base}/a").status_code == 409
+    assert _post(sandbox, f"{base}/a/rollback").status_code == (409 if filling == "refused" else 200)
+    left = [shot["name"] for shot in sandbox.api("GET", base).json()]
+    assert left == (["a"] if filling == "deletes them" else ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("filling", "before", "after"),
+    [
+        ("as before", "start", "running"),
+        ("stopped", "start", "stopped"),
+        ("running", "stop", "running"),
+        ("as before", "stop", "stopped"),
+    ],
+)
+def test_the_power_after_a_rollback(
+    sandbox: Sandbox, order: Order, filling: str, before: str, after: str
+) -> None:
+    sandbox.profile("plain", **{"rollback.power": filling})
+    key = order("linux", "box")
+    sandbox.api("POST", f"/api/resources/{key}/power", {"signal": before})
+    _post(sandbox, f"/api/resources/{key}/snapshots", "a")
+    _post(sandbox, f"/api/resources/{key}/snapshots/a/rollback")
+    assert sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]["state"] == after
+
+
+@pytest.mark.parametrize("filling", ["FAILED", "COMPLETED, with an event", "COMPLETED"])
+def test_a_restore_that_fails(sandbox: Sandbox, order: Order, filling: str) -> None:
+    sandbox.profile("plain", **{"restore.failed": filling, "restore.event": "when it ends"})
+    key = order()
+    sandbox.operator(f"services/{key}", restore_fails=True)
+    base = f"/api/resources/{key}/backups"
+    _post(sandbox, f"{base}/{_post(sandbox, base, 'a').json()['id']}/restore")
+    (backup,) = sandbox.api("GET", base).json()
+    types = [event["type"] for event in sandbox.api("GET", f"/api/resources/{key}/events").json()["items"]]
+    assert backup["status"] == filling.partition(",")[0]
+    assert ("BACKUP_RESTORE_FAILED" in types) == (filling != "COMPLETED")
+    assert "BACKUP_RESTORED" not in types
