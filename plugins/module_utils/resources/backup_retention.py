@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any, ClassVar
 
+from ..api.errors import Refused
 from ..api.models import Service
-from .copies import BACKUPS, KINDS, delete_copy, read_copies
+from .copies import BACKUPS, KINDS, SNAPSHOTS, delete_copy, read_copies
 from .lookup import label
 from .many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid
-from .retention import BUCKETS, Decision, Policy, check_brake, plan_retention, read_policy
+from .retention import BUCKETS, Copy, Decision, Policy, check_brake, plan_retention, read_policy
 from .service_info import time_zone
 
 RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
@@ -91,17 +92,33 @@ def deletion(task: Task, service: Service, decision: Decision, decide: Callable[
     copy, kind = decision.copy, task.options["kind"]
 
     def delete() -> None:
-        now = next((d for d in decide() if d.copy.id == copy.id), None)
+        decisions = decide()
+        now = next((d for d in decisions if d.copy.id == copy.id), None)
         if now is None:
             return
         if now.keep:
             reasons = "; ".join(now.reasons)
             task.warn(f"{copy.name!r} of {label(service)} was to be deleted, but now stays: {reasons}")
             return
-        delete_copy(task.client, kind, service.id, copy)
+        try:
+            delete_copy(task.client, kind, service.id, copy)
+        except Refused as error:
+            say_what_depends(error, kind, copy, [d.copy for d in decisions])
+            raise
 
     made = moment(copy.created_at)
     return Step(f"delete {kind[:-1]} {copy.name!r} of {label(service)}, made {made}", delete)
+
+
+def say_what_depends(error: Refused, kind: str, copy: Copy, copies: Sequence[Copy]) -> None:
+    """Add to a refusal the snapshots that may be its reason: a platform may let the newest go only."""
+    newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
+    if kind == SNAPSHOTS and newer:
+        error.message += (
+            f". {', '.join(map(repr, newer))} were taken after it, which may be why. If the platform deletes "
+            "no snapshot that others come from, the old ones cannot be thinned out"
+        )
+        error.args = (error.message,)
 
 
 def described(decisions: Sequence[Decision]) -> dict[str, Any]:

@@ -117,3 +117,16 @@ def test_a_deletion_that_did_not_happen_is_not_reported(sandbox: Sandbox) -> Non
     result = run(sandbox, BACKUP, services=["one"], name="nightly-1", state="absent")
     assert result["failed"] and "is still on the list" in result["msg"] and not result["changed"]
     assert len(backups(sandbox, "one")) == 3
+
+
+def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox) -> None:
+    """Where the platform wants the newer ones to go first, the error says so, and all stay."""
+    for number in range(3):
+        run(sandbox, SNAPSHOT, services=["disk"], name=f"auto-{number}")
+    sandbox.profile("plain", **{"snapshot.children": "the removal is refused"})
+    policy: dict[str, Any] = {"kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
+    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy)
+    assert result["failed"] and not result["changed"]
+    assert "'auto-2', 'auto-1' were taken after it" in result["msg"]
+    left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
+    assert len(left) == 3
