@@ -204,6 +204,8 @@ options:
   return_secrets:
     description:
       - Whether the generated secrets are in the result.
+      - Without O(secrets_dest) they are on disk only until the task ends. Of a run that is killed before, the file stays in
+        C(hosted_services/secrets), and the next task on the service names it in a warning.
     type: bool
     default: false
 extends_documentation_fragment:

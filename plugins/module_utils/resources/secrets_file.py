@@ -22,7 +22,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,12 +175,14 @@ class Kept:
         if options["return_secrets"]:
             self.task.facts["secrets"] = content
         path = destination(self.task, id)
+        if path is None:
+            self._keep_until_returned(id, content, labels)
+            return True
         try:
-            if path is not None:
-                self._write(path, content)
+            self._write(path, content)
         except OSError as error:
             return self._write_elsewhere(id, content, f"{labels} could not be written to {path}: {error}")
-        if path is not None and not options["secrets_dest"]:
+        if not options["secrets_dest"]:
             self.task.warn(
                 f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
             )
@@ -190,6 +192,25 @@ class Kept:
     def _write(self, path: str, content: dict[str, Any]) -> None:
         write_private(path, content)
         self.task.facts["secrets_file"] = path
+
+    def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
+        """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.
+
+        Where that cannot be done the note stays as long, and tells of secrets that were never kept.
+        """
+        path = default_path(f"{id}-not-returned")
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            write_private(path, content)
+            self.note.leave(labels, kept_in=path)
+
+        def end(kind: type[BaseException] | None, *__: object) -> None:
+            if kind is None or issubclass(kind, Exception):  # not Ctrl-C, after which nothing is returned
+                with suppress(OSError):
+                    os.unlink(path)
+                self.nothing()
+
+        self.task.closing.push(end)
 
     def _write_elsewhere(self, id: str, content: dict[str, Any], failure: str) -> bool:
         """Write secrets to the default place after all. Where that fails too, say that they are lost."""

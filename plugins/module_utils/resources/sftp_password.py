@@ -109,7 +109,7 @@ def generate(task: Task, id: str) -> None:
             )
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
-            settle(task, subject)  # what an earlier call made opens nothing any more
+            settle(task, subject, kept.note)  # what an earlier call made opens nothing any more
     if task.client.transport.attempts > sent + 1:
         task.warn(
             "the call had to be sent more than once; should an earlier one have made a password too, "

@@ -57,8 +57,8 @@ class Note:
         """What to do when the secrets are lost."""
         return REMEDIES[self.subject.partition(":")[0]]
 
-    def leave(self, what: str) -> None:
-        """Write the note.
+    def leave(self, what: str, kept_in: str | None = None) -> None:
+        """Write the note. ``kept_in`` is the file that holds the secrets until the task returns them.
 
         :raises OSError: when it cannot be written.
         """
@@ -66,6 +66,8 @@ class Note:
             os.makedirs(made, mode=0o700, exist_ok=True)
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         content = {"endpoint": self.endpoint, "subject": self.subject, "what": what, "since": since}
+        if kept_in is not None:
+            content["kept_in"] = kept_in
         write_json(self.path, content)
 
     def remove(self) -> None:
@@ -103,9 +105,16 @@ def warn_of_unkept(task: Task, subject: str) -> None:
     for path in found(task, subject):
         content = read(path)
         what = content.get("what", "what the platform shows only once")
+        since = content.get("since", "an unknown date")
+        cause = "the run that asked for it did not come to its end, or is still under way"
+        if "kept_in" in content:
+            task.warn(
+                f"{what}, generated on {since}, is in {content['kept_in']}: {cause}. Move that file to where "
+                f"it is safe, and remove {path} to end this warning"
+            )
+            continue
         task.warn(
-            f"{what} may have been generated on {content.get('since', 'an unknown date')} and never kept: "
-            f"the run that asked for it did not come to its end, or is still under way. If nobody has it: "
+            f"{what} may have been generated on {since} and never kept: {cause}. If nobody has it: "
             f"{REMEDIES[subject.partition(':')[0]]}. Remove {path} to end this warning"
         )
 
@@ -120,8 +129,10 @@ def read(path: str) -> dict[str, Any]:
         return {}
 
 
-def settle(task: Task, subject: str) -> None:
-    """Take away all notes on a subject: its secrets do not matter any more, or there are newer ones."""
+def settle(task: Task, subject: str, newest: Note | None = None) -> None:
+    """Take away the notes on a subject: its secrets do not matter any more, or there is a newer one."""
     for path in found(task, subject):
+        if newest is not None and path == newest.path:
+            continue
         with suppress(OSError):
             os.unlink(path)

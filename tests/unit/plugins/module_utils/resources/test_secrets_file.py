@@ -30,7 +30,10 @@ CONTENT: dict[str, Any] = {
 def kept(call: Callable[[], None] = lambda: None, /, **options: Any) -> Task:
     """Make a call, and keep what it shows only once."""
     task = task_of(SERVICE, FakeClient(), **options)
-    with secrets_file.keeping(task, "service:web", "the one-time secrets of service 'web'") as place:
+    with (
+        task.closing,
+        secrets_file.keeping(task, "service:web", "the one-time secrets of service 'web'") as place,
+    ):
         call()
         place.write("svc_1", CONTENT, "the secrets of service 'web' (Password)")
     assert not any("hunter2" in warning for warning in task.warnings)
@@ -97,7 +100,7 @@ def test_a_file_that_is_there_is_put_aside(tmp_path: Path) -> None:
 
 def test_they_are_in_the_result_only_when_asked_for(home: Path, tmp_path: Path) -> None:
     assert kept(return_secrets=True).facts == {"secrets": CONTENT}
-    assert files(home) == []
+    assert files(home / "hosted_services" / "secrets") == []
     path = tmp_path / "mine.json"
     both = kept(return_secrets=True, secrets_dest=str(path))
     assert both.facts == {"secrets": CONTENT, "secrets_file": str(path)}

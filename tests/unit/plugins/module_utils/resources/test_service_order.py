@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -133,3 +134,52 @@ def full_house(sandbox: Sandbox) -> None:
     services = [{"name": name, "product": "bucket"} for name in names]
     sandbox.reset(seed={"services": services}, fill={"list.length": "50"})
     sandbox.clear_journal()
+
+
+# --- Secrets that are only returned ------------------------------------------------------------------------
+
+DATABASE: dict[str, Any] = {
+    "name": "db",
+    "product": "postgresql",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10},
+    "return_secrets": True,
+}
+
+
+def secrets_on_disk(folder: Path) -> list[str]:
+    return [path.read_text() for path in folder.rglob("*.json") if "value" in path.read_text()]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_a_run_that_is_stopped_leaves_the_secrets_that_it_was_to_return(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: type[BaseException]
+) -> None:
+    def stop(*given: Any) -> Any:
+        raise end
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(service, "follow_up", stop)
+        with pytest.raises(end):
+            run(sandbox, SERVICE, **DATABASE)
+    [order] = [line for line in sandbox.journal() if line["route"] == "order.create"]
+    [kept] = secrets_on_disk(tmp_path / "home")
+    assert [secret["value"] for secret in json.loads(kept)["secrets"]] == [
+        secret["value"] for secret in order["answer"]["secrets"]
+    ]
+    result = run(sandbox, SERVICE, **DATABASE)
+    [warning] = [text for text in result["warnings"] if "generated on" in text]
+    assert json.loads(Path(warning.split(" is in ")[1].split(": ")[0]).read_text()) == json.loads(kept)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_returned_does_not_stay_on_disk(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fails: bool
+) -> None:
+    if fails:
+        sandbox.fault("resources.get", "status", status=400)
+    result = run(sandbox, SERVICE, **DATABASE)
+    assert result.get("failed", False) == fails
+    assert result["secrets"]["secrets"]
+    assert secrets_on_disk(tmp_path / "home") == []
+    assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
