@@ -30,9 +30,10 @@ class BackupMachine:
         self.folder = folder
         self.sandbox = sandbox
         self.ansible = Ansible(folder, sandbox)
-        for name in ("bin", "units", "cron", "metrics"):
+        for name in ("bin", "units", "cron", "metrics", "rules"):
             (folder / name).mkdir()
         self.command = folder / "bin" / "hosted-backup"
+        self.zone = "UTC"
 
     def install(self, *plans: dict[str, Any], without: str | None = None, **variables: Any) -> Run:
         """Run the role with these plans. One of the variables that are always given can be left out."""
@@ -47,6 +48,7 @@ class BackupMachine:
             "backups_unit_dir": str(self.folder / "units"),
             "backups_cron_dir": str(self.folder / "cron"),
             "backups_textfile_dir": str(self.folder / "metrics"),
+            "backups_rules_dir": str(self.folder / "rules"),
             "backups_scheduler": "systemd",
             "backups_activate": False,
             "backups_ansible_playbook": str(Path(sys.executable).parent / "ansible-playbook"),
@@ -54,13 +56,13 @@ class BackupMachine:
         }
         values.update(variables)
         values.pop(without or "", None)
-        return self.ansible.playbook(INSTALL, variables=values)
+        return self.ansible.playbook(INSTALL, variables=values, env={"TZ": self.zone})
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the installed command in a process group of its own, with nothing of this environment."""
         return subprocess.Popen(
             [self.command, *arguments],
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"},
+            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8", "TZ": self.zone},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

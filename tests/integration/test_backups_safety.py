@@ -15,7 +15,7 @@ from sandbox.testing import Sandbox
 
 MARK = "Managed by the role hosted.services.backups: "
 SERVICES = {"services": [{"name": "one", "product": "minecraft", "project": "web"}]}
-FOLDERS = ("bin", "units", "cron", "metrics", "etc", "state")
+FOLDERS = ("bin", "units", "cron", "metrics", "rules", "etc", "state")
 
 
 @pytest.fixture
@@ -69,7 +69,13 @@ def test_no_plans_are_a_word_of_their_own(machine: BackupMachine) -> None:
     """With it every plan goes, and what they share stays."""
     machine.install(NIGHTLY).succeed()
     machine.install(backups_plans=[], backups_allow_no_plans=True).succeed()
-    assert set(contents(machine)) == {"bin/hosted-backup", "etc/environment", "etc/token", "etc/token.sha256"}
+    assert set(contents(machine)) == {
+        "bin/hosted-backup",
+        "etc/environment",
+        "etc/token",
+        "etc/token.sha256",
+        "rules/hosted-backup.rules.yml",
+    }
 
 
 # --- Plans that hold nothing ------------------------------------------------------------------------------

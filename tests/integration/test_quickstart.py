@@ -41,3 +41,11 @@ def test_a_check_after_a_run_finds_nothing_to_do(ansible: Ansible, sandbox: Sand
     run = quickstart(ansible, "--check")
     assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
     assert written(sandbox) == []
+
+
+def test_a_second_run_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+    quickstart(ansible)
+    sandbox.clear_journal()
+    run = quickstart(ansible)
+    assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
+    assert written(sandbox) == []

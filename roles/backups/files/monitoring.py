@@ -1,0 +1,322 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Say in the formats of Prometheus and of monitoring plugins how backups are.
+
+    monitoring.py run < facts.json       what a run leaves: the state for the next one, and the metrics
+    monitoring.py verdict < facts.json   the exit code and the line of a check
+
+Prints one line of JSON. All moments are seconds since 1970, which no time zone and no change of the clock
+moves; a moment of 0 is "never". What the facts hold is said at `run_result` and
+`verdict`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+Facts = Mapping[str, Any]
+
+HOUR = 3600
+UNITS = {"y": 365 * 24 * HOUR, "m": 30 * 24 * HOUR, "d": 24 * HOUR, "h": HOUR}
+NAMED_MOMENT = re.compile(r"-(\d{8}T\d{6}Z)$")
+CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
+SEVEREST_FIRST = ("CRITICAL", "UNKNOWN", "WARNING")
+SHOWN_PROBLEMS = 3
+
+HELP = {
+    "hosted_backup_run_timestamp_seconds": "When the plan ran last.",
+    "hosted_backup_run_problems": "How many things went wrong in that run.",
+    "hosted_backup_success_timestamp_seconds": "When a run went well for the last time, 0 if never.",
+    "hosted_backup_services": "How many services the plan selects that can be backed up.",
+    "hosted_backup_newest_timestamp_seconds": "When the newest good backup was made, 0 if there is none.",
+    "hosted_backup_fresh": "Whether the newest good backup is young enough.",
+    "hosted_backup_offsite_timestamp_seconds": "When the newest off-site copy was made, 0 if there is none.",
+    "hosted_backup_left_out": "1 for a service that the plan selects and that offers no backups.",
+}
+
+
+# --- Moments and durations --------------------------------------------------------------------------
+
+
+def moment(text: str | None) -> int:
+    """Return a timestamp of the platform in seconds since 1970, 0 for none. One without a zone is in UTC."""
+    try:
+        read = datetime.fromisoformat(text or "")
+    except ValueError:
+        return 0
+    return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp())
+
+
+def moment_of_copy(name: str) -> int:
+    """Return the moment in the name of an off-site copy, 0 if there is none."""
+    found = NAMED_MOMENT.search(name)
+    if found is None:
+        return 0
+    try:
+        return int(datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        return 0
+
+
+def newest_on(shelf: Sequence[str], service_id: str) -> int:
+    """Return when the newest off-site copy of a service was made, 0 if there is none.
+
+    `shelf` are the paths of the copies, each in the folder of its service.
+    """
+    parts = (path.rsplit("/", 2)[-2:] for path in shelf)
+    return max((moment_of_copy(name) for folder, name in parts if folder == service_id), default=0)
+
+
+def read_report(text: str | None, plan: str) -> Facts:
+    """Return the report of the run before, given in Base64; empty when there is none of this plan."""
+    try:
+        report = json.loads(base64.b64decode(text or ""))
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) and report.get("plan") == plan else {}
+
+
+def seconds(span: str) -> int:
+    """Return a duration such as 1m2d3h in seconds, with a month of 30 days and a year of 365."""
+    return sum(int(amount) * UNITS[unit] for amount, unit in re.findall(r"(\d+)([ymdh])", span))
+
+
+# --- What a run leaves ------------------------------------------------------------------------------
+
+
+def run_result(facts: Facts, now: int) -> dict[str, Any]:
+    """Return the state after a run, and its metrics.
+
+    `plan`, `max_age`, `offsite` (whether there are off-site copies), `may_skip` (services that may be left
+    out); `problems` of the run; `seen`, what backup_info told at its end, or null; `copied`, what became of
+    each off-site copy; `shelf`, the paths of those that are there; `report`, what the run before has written.
+    """
+    state = state_after(facts, now)
+    return {"state": state, "metrics": exposition(run_samples(facts, state, now))}
+
+
+def state_after(facts: Facts, now: int) -> dict[str, Any]:
+    """Return what is known of the plan and its services, from this run or else from those before."""
+    before = read_report(facts.get("report"), facts["plan"]).get("state") or {}
+    known = {service["service_id"]: service for service in before.get("services", ())}
+    seen = facts.get("seen")
+    services = before.get("services", []) if seen is None else [after(entry, known, facts) for entry in seen]
+    for service in services:
+        service["offsite"] = offsite_of(service["service_id"], facts)
+    return {
+        "success": before.get("success", 0) if facts["problems"] else now,
+        "services": services,
+    }
+
+
+def after(entry: Facts, known: Mapping[str, Facts], facts: Facts) -> dict[str, Any]:
+    """Return what is known of a service. Where it could not be read, that is what was known before."""
+    service, service_id = entry["service"], entry.get("service_id") or ""
+    readable = not entry["failed"] and not entry["skipped"]
+    newest = moment((entry.get("newest") or {}).get("created_at"))
+    return {
+        "service": service,
+        "service_id": service_id,
+        "newest": newest if readable else known.get(service_id, {}).get("newest", 0),
+        "fresh": readable and entry.get("freshness") == "fresh",
+        "left_out": bool(entry["skipped"]),
+        "expected": not entry["skipped"] or not is_among(entry, facts.get("may_skip") or ()),
+    }
+
+
+def is_among(entry: Facts, names: Sequence[str]) -> bool:
+    """Tell whether a service is named, by id or name."""
+    return entry.get("service_id") in names or entry["service"] in names
+
+
+def offsite_of(service_id: str, facts: Facts) -> int | None:
+    """Return when the newest off-site copy of a service was made, None where there is to be none."""
+    if not facts.get("offsite"):
+        return None
+    nothing: Facts = {}
+    entry = next((one for one in facts.get("copied") or () if one["service_id"] == service_id), nothing)
+    if entry.get("copied") == "nothing" and not entry.get("failed"):
+        return None
+    return newest_on(facts.get("shelf") or (), service_id)
+
+
+# --- Prometheus -------------------------------------------------------------------------------------
+
+Sample = tuple[str, Mapping[str, str], int]
+
+
+def run_samples(facts: Facts, state: Facts, now: int) -> Iterator[Sample]:
+    """Yield the metrics of a run."""
+    plan = {"plan": facts["plan"]}
+    backed_up = [service for service in state["services"] if not service["left_out"]]
+    yield "hosted_backup_run_timestamp_seconds", plan, now
+    yield "hosted_backup_run_problems", plan, len(facts["problems"])
+    yield "hosted_backup_success_timestamp_seconds", plan, state["success"]
+    yield "hosted_backup_services", plan, len(backed_up)
+    for service in state["services"]:
+        labels = {**plan, "service": service["service"], "service_id": service["service_id"]}
+        if service["left_out"] and service["expected"]:
+            yield "hosted_backup_left_out", labels, 1
+        if service["left_out"] and not service["newest"]:
+            continue
+        if service["expected"]:
+            yield "hosted_backup_newest_timestamp_seconds", labels, service["newest"]
+            yield "hosted_backup_fresh", labels, int(service["fresh"])
+            if service["offsite"] is not None:
+                yield "hosted_backup_offsite_timestamp_seconds", labels, service["offsite"]
+
+
+def exposition(samples: Iterable[Sample]) -> str:
+    """Write metrics in Prometheus' text format: those of one name together, below its HELP and TYPE."""
+    families: dict[str, dict[str, int]] = {}
+    for name, labels, value in samples:
+        written = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
+        families.setdefault(name, {})[written] = value
+    lines = []
+    for name, values in families.items():
+        lines += [f"# HELP {name} {HELP[name]}", f"# TYPE {name} gauge"]
+        lines += [f"{name}{{{labels}}} {value}" for labels, value in values.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def escaped(text: str) -> str:
+    """Write the value of a label: the format escapes these three characters."""
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+# --- The check --------------------------------------------------------------------------------------
+
+Finding = tuple[str, str]
+
+
+def verdict(facts: Facts, now: int) -> dict[str, Any]:
+    """Return the exit code and the line of a check.
+
+    `plan`, `allow_empty`, `may_skip`, `offsite`, `max_age` and `critical_age`; `seen`, what backup_info told
+    by `max_age`; `too_old`, ids of those that are beyond `critical_age`; `report`, what the last run has
+    written; `shelf`, the paths of the off-site copies.
+    """
+    report = read_report(facts.get("report"), facts["plan"])
+    facts = {**facts, "copied": report.get("offsite")}
+    backed_up = [entry for entry in facts["seen"] if not entry["skipped"]]
+    findings = [
+        *(finding for entry in backed_up for finding in findings_of(entry, facts, now)),
+        *left_out(facts),
+        *of_last_run(report),
+    ]
+    level, text = summary(facts, backed_up, findings)
+    data = performance(facts, backed_up, now)
+    line = single_line(f"{level}: {text}") + (f" | {' '.join(data)}" if data else "")
+    return {"code": CODES[level], "line": line}
+
+
+def summary(facts: Facts, backed_up: Sequence[Facts], findings: Sequence[Finding]) -> Finding:
+    """Return the severest level and all that was found."""
+    plan = facts["plan"]
+    texts = [text for __, text in findings]
+    if not backed_up:
+        empty = facts.get("allow_empty")
+        texts.insert(0, f"plan {plan} selects no service, as it may" if empty else "")
+        levels = [level for level, __ in findings] + ([] if empty else ["CRITICAL"])
+        texts[0] = texts[0] or f"plan {plan} selects no service that can be backed up"
+        return severest(levels), "; ".join(texts)
+    about = f"plan {plan}, {len(backed_up)} services"
+    if not findings:
+        oldest = max(entry["age_hours"] for entry in backed_up)
+        return "OK", f"{about}, the oldest backup of all is {oldest} h old"
+    return severest([level for level, __ in findings]), "; ".join([about, *texts])
+
+
+def severest(levels: Sequence[str]) -> str:
+    """Return the level that counts."""
+    return next((level for level in SEVEREST_FIRST if level in levels), "OK")
+
+
+def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
+    """Yield what is wrong with the backups of a service, and with its off-site copies."""
+    name = entry["service"]
+    if entry["failed"]:
+        yield "UNKNOWN", f"{name} cannot be read"
+        return
+    if entry["freshness"] == "missing":
+        yield "CRITICAL", f"{name} has no good backup"
+    elif entry["freshness"] == "stale":
+        level = "CRITICAL" if entry["service_id"] in facts["too_old"] else "WARNING"
+        yield level, f"{name} was last backed up {entry['age_hours']} h ago"
+    copied = offsite_of(entry["service_id"], facts)
+    if copied is None:
+        return
+    age = max(0, now - copied)
+    if not copied:
+        yield "CRITICAL", f"{name} has no off-site copy"
+    elif age > seconds(facts["max_age"]):
+        level = "CRITICAL" if age > seconds(facts["critical_age"]) else "WARNING"
+        yield level, f"{name} was last copied off-site {age // HOUR} h ago"
+
+
+def left_out(facts: Facts) -> Iterator[Finding]:
+    """Yield which services are left out, unless the plan says that they may be."""
+    for entry in facts["seen"]:
+        if entry["skipped"] and not is_among(entry, facts.get("may_skip") or ()):
+            yield "WARNING", f"{entry['service']} is left out, as it offers no backups"
+
+
+def of_last_run(report: Facts) -> Iterator[Finding]:
+    """Yield what went wrong in the last run."""
+    problems = report.get("problems") or []
+    if problems:
+        shown = ", ".join(problems[:SHOWN_PROBLEMS])
+        more = f", and {len(problems) - SHOWN_PROBLEMS} more" if len(problems) > SHOWN_PROBLEMS else ""
+        yield "WARNING", f"in the run of {report.get('finished')} went wrong: {shown}{more}"
+
+
+def performance(facts: Facts, backed_up: Sequence[Facts], now: int) -> list[str]:
+    """Return the performance data: the age of each newest backup and copy in seconds, U where unknown."""
+    limits = f"{seconds(facts['max_age'])};{seconds(facts['critical_age'])};0;"
+    values: dict[str, int | None] = {}
+    names = [entry["service"] for entry in backed_up]
+    for entry in backed_up:
+        name, service_id = entry["service"], entry["service_id"]
+        label = f"{name} {service_id}" if names.count(name) > 1 else name
+        values[label] = age_of(moment((entry.get("newest") or {}).get("created_at")), now)
+        copied = offsite_of(service_id, facts)
+        if copied is not None:
+            values[f"{label} off-site"] = age_of(copied, now)
+    return [
+        f"{quoted(label)}={'U' if value is None else f'{value}s'};{limits}" for label, value in values.items()
+    ]
+
+
+def age_of(made: int, now: int) -> int | None:
+    """Return an age in seconds, None for what was never made."""
+    return max(0, now - made) if made else None
+
+
+def quoted(label: str) -> str:
+    """Write a label of performance data: in quotes, a quote doubled, and without an equals sign."""
+    return "'" + single_line(label).replace("=", "_").replace("'", "''") + "'"
+
+
+def single_line(text: str) -> str:
+    """Write a text on one line that holds no bar, as that is where performance data begin."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).replace("|", "/").split())
+
+
+RESULTS = {"run": run_result, "verdict": verdict}
+
+
+def main() -> None:
+    """Answer what standard input tells."""
+    print(json.dumps(RESULTS[sys.argv[1]](json.load(sys.stdin), int(time.time()))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The alerts of the role `backups`, as Prometheus raises them over five days of each failure."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from integration.ansible_run import REPOSITORY
+
+if not shutil.which("promtool"):
+    pytest.skip("not installed: promtool", allow_module_level=True)
+
+FILES = REPOSITORY / "roles" / "backups" / "files"
+RULES = FILES / "hosted-backup.rules.yml"
+HOUR, DAY = 3600, 24 * 3600
+HOURS = 6 * 24
+AT_NIGHT = 2 * HOUR + 300
+"""When a run ends, in the night of each day."""
+PLAN = {
+    "hosted_backup_since_timestamp_seconds": HOUR,
+    "hosted_backup_max_age_seconds": 26 * HOUR,
+    "hosted_backup_critical_age_seconds": 50 * HOUR,
+}
+NASTY = 'a "b" \\ c\nd | é'
+
+Facts = dict[str, Any]
+Night = Callable[[int], Facts | None]
+"""What a run finds in the night of a day; None when there is no run."""
+
+
+def monitoring() -> Any:
+    """Import the script of the role by its path."""
+    specification = importlib.util.spec_from_file_location("monitoring", FILES / "monitoring.py")
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def iso(moment: int, form: str = "%Y-%m-%dT%H:%M:%S.000Z") -> str:
+    """Write a moment as the platform does."""
+    return datetime.fromtimestamp(moment, UTC).strftime(form)
+
+
+def entry(made: int | None, name: str = "one") -> Facts:
+    """Return what backup_info tells of a service."""
+    newest = None if made is None else {"created_at": iso(made)}
+    fresh = "missing" if made is None else "fresh"
+    same = {"service": name, "service_id": f"id-{name[:3]}", "failed": False, "skipped": False}
+    return {**same, "newest": newest, "freshness": fresh}
+
+
+def good(day: int) -> Facts:
+    """Return the facts of a night in which all went well."""
+    moment = day * DAY + 2 * HOUR
+    copy = f"/srv/id-one/nightly-{iso(moment, '%Y%m%dT%H%M%SZ')}"
+    return {"problems": [], "seen": [entry(moment)], "shelf": [copy]}
+
+
+def from_the_second(failing: Callable[[int], Facts | None]) -> Night:
+    """Return nights of which the first goes well."""
+    return lambda day: good(day) if day == 0 else failing(day)
+
+
+def textfiles(night: Night) -> dict[str, list[str]]:
+    """Return the values of each series at every hour, as the text files of the role make them."""
+    script, report, metrics = monitoring(), "", ""
+    series: dict[str, list[str]] = {}
+    for hour in range(HOURS):
+        day, of_day = divmod(hour, 24)
+        facts = night(day) if of_day == 3 else None
+        if facts is not None:
+            given = {"plan": "nightly", "offsite": True, "copied": [], "report": report, **facts}
+            result = script.run_result(given, day * DAY + AT_NIGHT)
+            metrics = result["metrics"]
+            report = b64encode(json.dumps({"plan": "nightly", "state": result["state"]}).encode()).decode()
+        lines = [line for line in metrics.splitlines() if not line.startswith("#")]
+        lines += [f'{name}{{plan="nightly"}} {value}' for name, value in PLAN.items() if hour]
+        for line in lines:
+            name, __, value = line.rpartition(" ")
+            series.setdefault(name, ["_"] * HOURS)[hour] = value
+    return series
+
+
+def scraped(night: Night, instance: str) -> list[dict[str, str]]:
+    """Return the series as Prometheus has them, for promtool."""
+    job = f'job="node",instance="{instance}",'
+    return [
+        {"series": name.replace("{", "{" + job, 1), "values": " ".join(values)}
+        for name, values in textfiles(night).items()
+    ]
+
+
+def raised(folder: Path, night: Night, expected: Mapping[int, set[str]]) -> None:
+    """Let promtool see which alerts of the machine fire at these hours; one beside it raises none at all."""
+    expression = 'group by (alertname, instance) (ALERTS{alertstate="firing"})'
+    tests = [
+        {
+            "expr": expression,
+            "eval_time": f"{hour}h",
+            "exp_samples": [
+                {"labels": f'{{alertname="HostedBackup{name}", instance="here"}}', "value": 1}
+                for name in sorted(names)
+            ],
+        }
+        for hour, names in expected.items()
+    ]
+    series = scraped(night, "here") + scraped(good, "there")
+    test = {"interval": "1h", "input_series": series, "promql_expr_test": tests}
+    suite = {"rule_files": [str(RULES)], "evaluation_interval": "1h", "tests": [test]}
+    (folder / "test.yml").write_text(yaml.safe_dump(suite))
+    done = subprocess.run(
+        ["promtool", "test", "rules", "test.yml"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_rules_are_rules(tmp_path: Path) -> None:
+    """And each says in its words what it is about."""
+    done = subprocess.run(["promtool", "check", "rules", RULES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for rule in yaml.safe_load(RULES.read_text())["groups"][0]["rules"]:
+        assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("warning", "critical")
+
+
+def test_no_alert_where_all_is_well(tmp_path: Path) -> None:
+    """At no hour of these days, the first one included."""
+    raised(tmp_path, good, {hour: set() for hour in range(HOURS)})
+
+
+OLD, TOO_OLD = {"Old", "OffsiteOld"}, {"TooOld", "OffsiteTooOld"}
+FIRST, SECOND, THIRD, LAST = 24 + 4, 48 + 3, 72 + 5, 5 * 24 + 12
+
+
+@pytest.mark.parametrize("why", ["Back up: the token was refused (401)", "Back up: connection refused"])
+def test_runs_that_cannot_reach_the_platform(tmp_path: Path, why: str) -> None:
+    """A bad token and an API that is down: the run is there, the platform tells it nothing."""
+    night = from_the_second(lambda day: {"problems": [why], "seen": None, "shelf": good(0)["shelf"]})
+    failed = {"RunFailed"}
+    severe = failed | OLD | TOO_OLD | {"NeverSucceeds"}
+    raised(tmp_path, night, {FIRST: failed, SECOND: failed | OLD, THIRD: severe, LAST: severe})
+
+
+def test_runs_that_never_could_reach_the_platform(tmp_path: Path) -> None:
+    """From the first night on, so that there is no age to judge by."""
+    facts: Facts = {"problems": ["401"], "seen": None, "shelf": []}
+    raised(tmp_path, lambda day: facts, {4: {"RunFailed"}, 53: {"RunFailed", "NeverSucceeds"}})
+
+
+def test_a_backup_that_is_never_made(tmp_path: Path) -> None:
+    facts: Facts = {"problems": ["one: ended as FAILED"], "seen": [entry(None)], "shelf": []}
+    at_once = {"RunFailed", "Missing", "OffsiteMissing"}
+    raised(tmp_path, lambda day: facts, {4: at_once, LAST: at_once | {"NeverSucceeds"}})
+
+
+def test_a_run_that_never_starts(tmp_path: Path) -> None:
+    """From the first night on, so that it left no metrics at all; and from the second on."""
+    never = {20: set[str](), 28: {"DoesNotRun"}, 52: {"DoesNotRun", "NeverSucceeds"}}
+    raised(tmp_path, lambda day: None, never)
+    stopped = {"DoesNotRun"} | OLD
+    severe = stopped | TOO_OLD | {"NeverSucceeds"}
+    night = from_the_second(lambda day: None)
+    raised(tmp_path, night, {27: set(), 30: stopped, 53: severe, LAST: severe})
+
+
+def test_an_off_site_copy_that_fails(tmp_path: Path) -> None:
+    """The backups are fresh, and no alert says otherwise."""
+    night = from_the_second(
+        lambda day: {**good(day), "problems": ["one off-site: x"], "shelf": good(0)["shelf"]}
+    )
+    failed = {"RunFailed"}
+    severe = failed | {"OffsiteOld", "OffsiteTooOld", "NeverSucceeds"}
+    raised(tmp_path, night, {FIRST: failed, SECOND: failed | {"OffsiteOld"}, THIRD: severe, LAST: severe})
+
+
+def test_a_service_that_is_left_out(tmp_path: Path) -> None:
+    """One that offers no backups any more grows old besides; the plan says which one may be left out."""
+
+    def without(*may_skip: str) -> Night:
+        def night(day: int) -> Facts:
+            gone = {**entry(None, "two"), "skipped": True, "freshness": None}
+            facts = good(day)
+            seen = [*facts["seen"], gone if day else entry(2 * HOUR, "two")]
+            shelf = [*facts["shelf"], f"/srv/id-two/nightly-{iso(2 * HOUR, '%Y%m%dT%H%M%SZ')}"]
+            return {**facts, "seen": seen, "shelf": shelf, "may_skip": may_skip}
+
+        return night
+
+    severe = {"LeftOut"} | OLD | TOO_OLD
+    raised(tmp_path, without(), {4: set(), FIRST: {"LeftOut"}, SECOND: {"LeftOut"} | OLD, LAST: severe})
+    raised(tmp_path, without("two"), {FIRST: set(), LAST: set()})
+
+
+def test_names_that_would_break_the_text_file(tmp_path: Path) -> None:
+    """Prometheus reads them as they are."""
+
+    def night(day: int) -> Facts:
+        seen = [entry(day * DAY + 2 * HOUR, NASTY), entry(None, "fine")]
+        return {"problems": [], "seen": seen, "offsite": False, "shelf": []}
+
+    raised(tmp_path, night, {4: {"Missing"}, LAST: {"Missing"}})
+    facts = {"plan": "nightly", "copied": [], "report": "", **(night(0) or {})}
+    metrics = monitoring().run_result(facts, 1)["metrics"]
+    done = subprocess.run(
+        ["promtool", "check", "metrics"], input=metrics, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 3), (
+        done.stdout + done.stderr
+    )  # 3 is for names that it would choose otherwise
+    assert "error" not in (done.stdout + done.stderr).lower()

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role `backups` among monitoring: what real runs and checks tell Prometheus and Nagios."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.backup_machine import NIGHTLY, BackupMachine
+from sandbox.testing import Sandbox
+
+NAME = 'it\'s "a|b"\nc = \\d'
+QUICK = {**NIGHTLY, "wait_timeout": 20}
+
+
+@pytest.fixture
+def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
+    """A machine, and one service in the project of its plan."""
+    sandbox.seed({"services": [{"name": NAME, "product": "minecraft", "project": "web"}]})
+    return BackupMachine(tmp_path, sandbox)
+
+
+def metrics(machine: BackupMachine, file: str = "hosted-backup-nightly.prom") -> dict[str, int]:
+    """Return the values of a text file by name, and of those of services by the name of the metric."""
+    lines = (machine.folder / "metrics" / file).read_text().splitlines()
+    return {
+        line.split("{")[0].removeprefix("hosted_backup_"): int(line.rpartition(" ")[2])
+        for line in lines
+        if not line.startswith("#")
+    }
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Asia/Kolkata"])
+def test_moments_in_every_time_zone(machine: BackupMachine, zone: str) -> None:
+    """Seconds since 1970 are those of Greenwich, and a line is one line, whatever the name of the service."""
+    machine.zone = zone
+    begun = int(time.time())
+    machine.install(QUICK).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code == 0, output
+    code, line = machine.run("check", "nightly")
+    ended = int(time.time())
+    assert code == 0, line
+    data = r"'it''s \"a/b\" c _ \\d'=(\d+)s;93600;180000;0;\n"
+    found = re.fullmatch(
+        rf"OK: plan nightly, 1 services, the oldest backup of all is 0 h old \| {data}", line
+    )
+    assert found is not None, line
+    assert 0 <= int(found[1]) <= ended - begun
+    told = metrics(machine)
+    (service,) = machine.sandbox.api("GET", "/api/resources").json()["items"]
+    (backup,) = machine.backups(service["id"])
+    made = datetime.strptime(backup["createdAt"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    assert told["newest_timestamp_seconds"] == int(made.timestamp())
+    for moment in (told["run_timestamp_seconds"], told["success_timestamp_seconds"]):
+        assert begun <= moment <= ended
+    assert begun <= metrics(machine, "hosted-backup.prom")["since_timestamp_seconds"] <= ended
+    labels = r'service="it' + "'" + r's \"a|b\"\nc = \\d"'
+    assert labels in (machine.folder / "metrics" / "hosted-backup-nightly.prom").read_text()
+
+
+def test_off_site_copies_that_fail(machine: BackupMachine) -> None:
+    """The backups are fresh, and the check is critical all the same; it names the service and the reason."""
+    (machine.folder / "key").write_text("no key\n")
+    offsite = {"dest": str(machine.folder / "shelf"), "private_key_file": str(machine.folder / "key")}
+    machine.install({**QUICK, "offsite": offsite}).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (2, "CRITICAL"), line
+    assert "c = \\d has no off-site copy" in line and "went wrong: " in line and "off-site: " in line
+    assert line.count("\n") == 1 and line.count("|") == 1
+    told = metrics(machine)
+    assert (told["fresh"], told["offsite_timestamp_seconds"], told["run_problems"]) == (1, 0, 1)
+
+
+def test_a_run_that_was_refused_says_so(machine: BackupMachine) -> None:
+    """What was known of the services stays, and the check warns as long as no run went well."""
+    machine.install({**QUICK, "after": ["test ! -e fail"]}).succeed()
+    assert machine.run("run", "nightly")[0] == 0
+    good = metrics(machine)
+    machine.sandbox.fault("*", "status", status=401, count=None)
+    assert machine.run("run", "nightly")[0] not in (0, 75)
+    machine.sandbox.clear_faults()
+    bad = metrics(machine)
+    assert bad["run_problems"] == 1 and bad["run_timestamp_seconds"] > good["run_timestamp_seconds"]
+    for name in ("newest_timestamp_seconds", "success_timestamp_seconds"):
+        assert bad[name] == good[name]
+    code, line = machine.run("check", "nightly")
+    assert (code, line.split(":")[0]) == (1, "WARNING"), line
+    assert re.search(r"in the run of \S+Z went wrong: Back up: ", line)
+
+
+def test_what_is_installed_for_prometheus(machine: BackupMachine) -> None:
+    """The limits of each plan, since when it is there, and the rules; all of it goes with the rest."""
+    weekly: dict[str, Any] = {**QUICK, "name": "weekly", "every": "weekly", "critical_age": "1m1d"}
+    machine.install(QUICK).succeed()
+    file = machine.folder / "metrics" / "hosted-backup.prom"
+    file.write_text(re.sub(r"(since.*}) \d+", r"\1 12345", file.read_text()))
+    machine.install(QUICK, weekly).succeed()
+    text = file.read_text()
+    assert 'hosted_backup_since_timestamp_seconds{plan="nightly"} 12345\n' in text
+    assert re.search(r'since_timestamp_seconds{plan="weekly"} \d{10}\n', text)
+    for name, plan, hours in (
+        ("max", "nightly", 26),
+        ("critical", "nightly", 50),
+        ("max", "weekly", 8 * 24),
+        ("critical", "weekly", 31 * 24),
+    ):
+        assert f'hosted_backup_{name}_age_seconds{{plan="{plan}"}} {hours * 3600}\n' in text
+    rules = machine.folder / "rules" / "hosted-backup.rules.yml"
+    assert "alert: HostedBackupNeverSucceeds" in rules.read_text()
+    machine.install(backups_state="absent").succeed()
+    assert not file.exists() and not rules.exists()
+
+
+def test_a_check_that_cannot_be_made_is_one_line(machine: BackupMachine) -> None:
+    """A name that is none opens no other file, and nothing in a reason begins performance data."""
+    machine.install(QUICK).succeed()
+    for plan in ("../etc/nightly", "a|b", "night\nly"):
+        code, line = machine.run("check", plan)
+        assert code == 3 and line.startswith("UNKNOWN: ") and line.count("\n") == 1 and "|" not in line, line
+    (machine.folder / "etc" / "nightly.yml").write_text("- 'a | b'\n")
+    code, line = machine.run("check", "nightly")
+    assert code == 3 and line.count("\n") == 1 and "|" not in line, line

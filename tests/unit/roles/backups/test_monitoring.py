@@ -1,0 +1,279 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Metrics and verdicts: moments that no time zone moves, and names that no format misreads.
+
+What Prometheus makes of the metrics is in tests/integration/test_backups_alerts.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils.resources.retention import read_span
+
+SCRIPT = Path(__file__).parents[4] / "roles" / "backups" / "files" / "monitoring.py"
+NASTY = "a\"b\\c\nd|e=f'g\ttab"
+DAY = 24 * 3600
+
+
+def load() -> ModuleType:
+    """Import the script by its path, as a role's files are in no package."""
+    specification = importlib.util.spec_from_file_location("monitoring", SCRIPT)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+script = load()
+
+
+@pytest.fixture(params=["America/New_York", "UTC", "Asia/Kolkata"])
+def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A machine in each of these time zones; New York puts its clocks forward and back."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield request.param
+    monkeypatch.undo()
+    time.tzset()
+
+
+def at(text: str) -> int:
+    """Return a moment in seconds, reckoned from the calendar alone."""
+    return (datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
+
+
+def entry(
+    service: str = "one", made: str | None = "2026-11-20T02:00:00.000Z", **changes: Any
+) -> dict[str, Any]:
+    """Return what backup_info tells of a service."""
+    return {
+        "service": service,
+        "service_id": f"id-{service}",
+        "failed": False,
+        "skipped": False,
+        "newest": {"created_at": made} if made else None,
+        "freshness": "fresh" if made else "missing",
+        "age_hours": 7 if made else None,
+        **changes,
+    }
+
+
+def after_run(now: str = "2026-11-20T02:05:00+00:00", **facts: Any) -> dict[str, Any]:
+    """Return state and metrics after a run that went well, but for what is given."""
+    given = {
+        "plan": "nightly",
+        "offsite": False,
+        "problems": [],
+        "seen": [entry()],
+        "copied": [],
+        "shelf": [],
+    }
+    result: dict[str, Any] = script.run_result({**given, **facts}, at(now))
+    return result
+
+
+def written(state: dict[str, Any], **report: Any) -> str:
+    """Return a report as the role hands it over."""
+    text = json.dumps({"plan": "nightly", "state": state, **report})
+    return base64.b64encode(text.encode()).decode()
+
+
+def check(now: str = "2026-11-20T09:00:00+00:00", **facts: Any) -> tuple[int, str]:
+    """Return exit code and line of a check."""
+    given = {"plan": "nightly", "max_age": "26h", "critical_age": "50h", "too_old": [], "seen": [entry()]}
+    result = script.verdict({**given, **facts}, at(now))
+    return result["code"], result["line"]
+
+
+def value(metrics: str, name: str) -> int:
+    """Return the value of the only series of a metric."""
+    (line,) = [line for line in metrics.splitlines() if line.startswith(name + "{")]
+    return int(line.rpartition(" ")[2])
+
+
+# --- Time -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-03-08T06:59:59+00:00",  # the last second before New York puts its clocks forward
+        "2026-03-08T07:00:00+00:00",
+        "2026-11-01T05:30:00+00:00",  # half past one for the first time
+        "2026-11-01T06:30:00+00:00",  # and for the second
+        "2026-07-01T12:00:00+00:00",
+    ],
+)
+def test_no_time_zone_moves_a_moment(zone: str, moment: str) -> None:
+    """However the platform writes it, and in the name of a copy."""
+    utc = moment.replace("+00:00", "")
+    for text in (f"{utc}.000Z", f"{utc}Z", f"{utc}+00:00", utc):
+        assert script.moment(text) == at(moment), text
+    name = utc.replace("-", "").replace(":", "")
+    shelf = [f"/srv/id-one/nightly-{name}Z", "/srv/id-one/nightly-20200101T000000Z", "/srv/id-two/nightly-x"]
+    assert script.newest_on(shelf, "id-one") == at(moment)
+    assert script.newest_on(shelf, "id-two") == script.newest_on(shelf, "id-three") == 0
+    metrics = after_run(moment, seen=[entry(made=f"{utc}.000Z")])["metrics"]
+    for metric in ("run", "success", "newest"):
+        assert value(metrics, f"hosted_backup_{metric}_timestamp_seconds") == at(moment)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("2026-03-07T07:00:00+00:00", "2026-03-08T07:00:00+00:00"),  # 24 hours, 25 by the clock on the wall
+        ("2026-10-31T06:30:00+00:00", "2026-11-01T06:30:00+00:00"),  # 24 hours, 23 by the clock on the wall
+    ],
+)
+def test_an_age_is_what_has_passed(zone: str, before: str, now: str) -> None:
+    """Also over a night in which clocks are changed."""
+    __, line = check(now, seen=[entry(made=before)])
+    assert "'one'=86400s;" in line
+
+
+@pytest.mark.parametrize("span", ["26h", "50h", "8d", "1d2h", "3h"])
+def test_a_duration_is_that_of_the_modules(span: str) -> None:
+    """The limits of metrics and performance data are those that backup_info judges by."""
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    read = read_span(span)
+    assert read is not None
+    assert script.seconds(span) == (now - read.before(now, UTC)).total_seconds()
+
+
+# --- What a run leaves ----------------------------------------------------------------------------------
+
+
+def test_what_was_known_outlives_a_platform_that_cannot_be_read() -> None:
+    """Ages go on growing, so that their alerts are raised."""
+    good = after_run()
+    bad = after_run("2026-11-21T02:05:00+00:00", problems=["401"], seen=None, report=written(good["state"]))
+    assert value(bad["metrics"], "hosted_backup_newest_timestamp_seconds") == at("2026-11-20T02:00:00+00:00")
+    assert value(bad["metrics"], "hosted_backup_success_timestamp_seconds") == at("2026-11-20T02:05:00+00:00")
+    assert value(bad["metrics"], "hosted_backup_run_timestamp_seconds") == at("2026-11-21T02:05:00+00:00")
+    again = after_run("2026-11-22T02:05:00+00:00", problems=["401"], seen=None, report=written(bad["state"]))
+    assert again["state"] == bad["state"]
+    unread = [entry(failed=True, newest=None, freshness=None)]
+    partly = after_run(
+        "2026-11-21T02:05:00+00:00", problems=["x"], seen=unread, report=written(good["state"])
+    )
+    assert value(partly["metrics"], "hosted_backup_newest_timestamp_seconds") == at(
+        "2026-11-20T02:00:00+00:00"
+    )
+
+
+@pytest.mark.parametrize("report", ["", "bm8ganNvbg==", "W10=", written({}, plan="weekly"), "%%"])
+def test_a_report_that_cannot_be_used_counts_as_none(report: str) -> None:
+    metrics = after_run(problems=["x"], seen=None, report=report)["metrics"]
+    assert value(metrics, "hosted_backup_success_timestamp_seconds") == 0
+    assert value(metrics, "hosted_backup_services") == 0
+
+
+def test_never_is_a_moment_of_its_own() -> None:
+    """A series that is not there raises no alert."""
+    metrics = after_run(seen=[entry(made=None)], offsite=True)["metrics"]
+    assert value(metrics, "hosted_backup_newest_timestamp_seconds") == 0
+    assert value(metrics, "hosted_backup_offsite_timestamp_seconds") == 0
+    assert value(metrics, "hosted_backup_fresh") == 0
+
+
+def test_off_site_copies_that_the_plan_leaves_out_are_not_missed() -> None:
+    copied = [{"service_id": "id-one", "copied": "nothing", "why": "a database"}]
+    facts: dict[str, Any] = {"offsite": True, "copied": copied}
+    assert "offsite" not in after_run(**facts)["metrics"]
+    copied[0]["failed"] = True  # type: ignore[assignment]
+    assert value(after_run(**facts)["metrics"], "hosted_backup_offsite_timestamp_seconds") == 0
+
+
+def test_a_service_that_is_left_out_is_told_unless_it_may_be() -> None:
+    """One that was backed up before keeps its age, which grows."""
+    gone = entry(skipped=True, newest=None, freshness=None)
+    never = after_run(seen=[gone])["metrics"]
+    assert value(never, "hosted_backup_left_out") == 1 and "newest" not in never
+    before = written(after_run()["state"])
+    later = after_run("2026-11-21T02:05:00+00:00", seen=[gone], report=before)["metrics"]
+    assert value(later, "hosted_backup_newest_timestamp_seconds") == at("2026-11-20T02:00:00+00:00")
+    for name in ("one", "id-one"):
+        allowed = after_run(seen=[gone], may_skip=[name], report=before)["metrics"]
+        assert "left_out" not in allowed and "newest" not in allowed
+
+
+def test_a_label_is_escaped_as_prometheus_wants_it() -> None:
+    """Only these three characters are; a line stays a line."""
+    metrics = after_run(seen=[entry(NASTY, service_id="x")])["metrics"]
+    label = r'service="a\"b\\c\nd|e=f' + "'g\ttab\""
+    assert f'{{plan="nightly",{label},service_id="x"}}' in metrics
+    assert all(line.startswith(("#", "hosted_backup_")) for line in metrics.splitlines())
+
+
+# --- The check ------------------------------------------------------------------------------------------
+
+
+def test_all_is_well() -> None:
+    line = "OK: plan nightly, 1 services, the oldest backup of all is 7 h old | 'one'=25200s;93600;180000;0;"
+    assert check() == (0, line)
+
+
+@pytest.mark.parametrize(
+    ("facts", "code", "says"),
+    [
+        (
+            {"seen": [entry(freshness="stale")]},
+            1,
+            "WARNING: plan nightly, 1 services; one was last backed up 7 h",
+        ),
+        ({"seen": [entry(freshness="stale")], "too_old": ["id-one"]}, 2, "CRITICAL: "),
+        ({"seen": [entry(made=None)]}, 2, "one has no good backup | 'one'=U;93600;180000;0;"),
+        ({"seen": [entry(failed=True)]}, 3, "UNKNOWN: plan nightly, 1 services; one cannot be read"),
+        ({"seen": [entry(failed=True), entry("two", None)]}, 2, "CRITICAL: "),
+        ({"seen": [entry(), entry("two", skipped=True)]}, 1, "two is left out, as it offers no backups"),
+        ({"seen": [entry(), entry("two", skipped=True)], "may_skip": ["two"]}, 0, "OK: "),
+        ({"seen": []}, 2, "CRITICAL: plan nightly selects no service that can be backed up"),
+        ({"seen": [], "allow_empty": True}, 0, "OK: plan nightly selects no service, as it may"),
+        ({"report": written({}, finished="F", problems=["a", "b"])}, 1, "in the run of F went wrong: a, b |"),
+        ({"report": written({}, problems=["a"] * 9)}, 1, "went wrong: a, a, a, and 6 more"),
+        ({"report": written({}, problems=[])}, 0, "OK: "),
+        ({"offsite": True}, 2, "one has no off-site copy"),
+        (
+            {"offsite": True, "shelf": ["/s/id-one/nightly-20261120T020000Z"]},
+            0,
+            "'one off-site'=25200s;93600;",
+        ),
+        (
+            {"offsite": True, "shelf": ["/s/id-one/nightly-20261119T060000Z"]},
+            1,
+            "was last copied off-site 27 h",
+        ),
+        (
+            {"offsite": True, "shelf": ["/s/id-one/nightly-20261117T060000Z"]},
+            2,
+            "one was last copied off-site 75",
+        ),
+    ],
+)
+def test_every_verdict(facts: dict[str, Any], code: int, says: str) -> None:
+    """The severest level counts, and each finding is named."""
+    found, line = check(**facts)
+    assert (found, says in line) == (code, True), line
+
+
+def test_names_that_would_break_the_line_of_a_plugin() -> None:
+    """One line, one bar, and labels in quotes without an equals sign."""
+    __, line = check(seen=[entry(NASTY), entry("it's"), entry("twin"), entry("twin", service_id="other")])
+    assert line.isprintable() and line.count("|") == 1
+    data = line.split(" | ")[1]
+    assert data.startswith("'a\"b\\c d/e_f''g tab'=25200s;93600;180000;0; 'it''s'=25200s;")
+    assert "'twin id-twin'=" in data and "'twin other'=" in data
