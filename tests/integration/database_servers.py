@@ -42,16 +42,17 @@ def free_port() -> int:
 
 
 class Server:
-    """A server with the database DATABASE, which USER opens with PASSWORD."""
+    """A server with one database, which one user opens with PASSWORD."""
 
     engine: str
     """As the platform names it."""
     account: str | None = None
     """Who runs it when the tests run as root."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, owner: str = USER, database: str = DATABASE) -> None:
         self.folder = folder
         self.port = port
+        self.owner, self.database = owner, database
 
     @property
     def connection(self) -> dict[str, object]:
@@ -59,9 +60,9 @@ class Server:
         return {
             "host": "127.0.0.1",
             "port": self.port,
-            "user": USER,
+            "user": self.owner,
             "password": PASSWORD,
-            "database": DATABASE,
+            "database": self.database,
         }
 
     def run(self, *command: str, text: str = "") -> str:
@@ -125,8 +126,8 @@ class PostgreSQL(Server):
 
     def create(self) -> None:
         quoted = PASSWORD.replace("'", "''")
-        self.sql(f"SET standard_conforming_strings = on; CREATE ROLE {USER} LOGIN PASSWORD '{quoted}';")
-        self.sql(f"CREATE DATABASE {DATABASE} OWNER {USER};")
+        self.sql(f"SET standard_conforming_strings = on; CREATE ROLE {self.owner} LOGIN PASSWORD '{quoted}';")
+        self.sql(f"CREATE DATABASE {self.database} OWNER {self.owner};")
 
     def restore(self, dump: Path, database: str) -> None:
         self.sql(f"CREATE DATABASE {database} OWNER {USER};")
@@ -158,8 +159,9 @@ class MariaDB(Server):
     def create(self) -> None:
         quoted = PASSWORD.replace("\\", "\\\\").replace("'", "''")
         self.sql(
-            f"CREATE DATABASE {DATABASE}; CREATE USER {USER}@'127.0.0.1' IDENTIFIED BY '{quoted}'; "
-            f"GRANT ALL ON {DATABASE}.* TO {USER}@'127.0.0.1';",
+            f"CREATE DATABASE {self.database}; "
+            f"CREATE USER {self.owner}@'127.0.0.1' IDENTIFIED BY '{quoted}'; "
+            f"GRANT ALL ON {self.database}.* TO {self.owner}@'127.0.0.1';",
             "mysql",
         )
 
@@ -170,10 +172,10 @@ class MariaDB(Server):
 
 
 @contextmanager
-def serving(kind: type[Server], port: int) -> Iterator[Server]:
+def serving(kind: type[Server], port: int, owner: str = USER, database: str = DATABASE) -> Iterator[Server]:
     """Run a server of this kind on a port of loopback."""
     with tempfile.TemporaryDirectory(prefix="hosted-database-", ignore_cleanup_errors=True) as name:
-        server = kind(Path(name), port)
+        server = kind(Path(name), port, owner, database)
         if (account := server.user()) is not None:
             os.chown(name, pwd.getpwnam(account).pw_uid, -1)
         server.prepare()

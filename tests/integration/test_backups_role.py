@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from integration.ansible_run import PROFILE, Run
+from integration.ansible_run import PROFILE, REPOSITORY, Run
 from integration.backup_machine import NIGHTLY, BackupMachine
 from sandbox.testing import Sandbox
 
@@ -352,6 +352,34 @@ def test_off_site_copies(machine: BackupMachine, key: Path) -> None:
     ]
     assert [path.name for path in (shelf / own).glob("*/*")] == ["index.html"] * 2
     assert (second / "log.txt").stat().st_ino != (third / "log.txt").stat().st_ino
+    fresh = sandbox.seed({"services": [{"name": "fresh", "product": "minecraft"}]})["services"]["fresh"]
+    restored = restore_as_the_guide_has_it(machine, third, "fresh", f"{key} known_hosts={known_hosts}")
+    assert restored.returncode == 0, restored.stdout
+    there = sandbox.api("GET", f"/api/resources/{fresh}/files?directory=").json()
+    assert {entry["name"] for entry in there} == {"log.txt", "world.dat"}
+
+
+def restore_as_the_guide_has_it(
+    machine: BackupMachine, copy: Path, service: str, key: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command of the guide that brings files back, with the names of this machine in it."""
+    guide = (REPOSITORY / "docs" / "guides" / "backups.md").read_text()
+    (command,) = [line for line in guide.splitlines() if line.startswith("ansible ") and "sftp_sync" in line]
+    for told, meant in (
+        ("service=survival", f"service={service}"),
+        ("/srv/offsite/SERVICE_ID/NAME_OF_THE_BACKUP", str(copy)),
+        ("/etc/hosted-backups/id_ed25519", key),
+    ):
+        assert told in command
+        command = command.replace(told, meant)
+    return subprocess.run(
+        ["sh", "-euc", command],
+        env=machine.ansible.environment,
+        cwd=machine.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +31,16 @@ from typing import IO, Any
 
 CONNECT_SECONDS = 10
 LAST_WORDS = 500
+
+#: Who owns a view, trigger, routine or event of MariaDB and MySQL, which only an administrator may restore.
+#: The clause stands in these lines alone, and a value of a row in none of them.
+DEFINER = re.compile(rb"DEFINER=`(?:[^`]|``)*`(?:@`(?:[^`]|``)*`)? ?")
+VIEW_OWNER = re.compile(rb"/\*!50013 " + DEFINER.pattern + rb"SQL SECURITY ")
+OWNED = re.compile(rb"(?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+| )")
+END_OF_BODY = b";;"
+"""What such a statement ends with, and so does the line before it, which sets that."""
+SANDBOX_MODE = b"/*M!999999"
+"""A line that MariaDB's client understands and others take for a command of their own."""
 
 
 class NoDumpError(Exception):
@@ -54,7 +64,8 @@ class Engine:
 
     `programs` are by preference. `secret` writes the file that holds the password, `command` the arguments
     after the program's name, and `environment` what they leave out. The program writes to standard output,
-    which is compressed here where the program does not do it.
+    which is compressed here where the program does not do it, without the lines and clauses that `lines`
+    leaves out.
     """
 
     programs: tuple[str, ...]
@@ -64,6 +75,7 @@ class Engine:
     secret: Callable[[Login], str]
     command: Callable[[Login, str], list[str]]
     environment: Callable[[Login, str], dict[str, str]]
+    lines: Callable[[Iterable[bytes]], Iterator[bytes]] = iter
 
 
 # --- Engines ----------------------------------------------------------------------------------------
@@ -111,9 +123,24 @@ def mysql_command(login: Login, secret: str) -> list[str]:
         "--triggers",
         "--events",
         "--no-tablespaces",
+        "--loose-set-gtid-purged=OFF",  # of MySQL alone; restoring it takes an administrator
         "--",
         login.database,
     ]
+
+
+def without_owners(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a dump without owners: what is restored belongs to whoever restores it."""
+    before = b""
+    for line in lines:
+        begins_body = before.endswith(END_OF_BODY) and OWNED.match(line)
+        before = line.rstrip()
+        yield DEFINER.sub(b"", line, count=1) if begins_body or VIEW_OWNER.match(line) else line
+
+
+def for_mysql(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a dump as MySQL's own client reads them, whichever program made it."""
+    return without_owners(line for line in lines if not line.startswith(SANDBOX_MODE))
 
 
 POSTGRESQL = Engine(
@@ -133,8 +160,11 @@ MARIADB = Engine(
     secret=option_file,
     command=mysql_command,
     environment=lambda login, secret: {},
+    lines=without_owners,
 )
-MYSQL = replace(MARIADB, programs=("mysqldump", "mariadb-dump"), package="default-mysql-client")
+MYSQL = replace(
+    MARIADB, programs=("mysqldump", "mariadb-dump"), package="default-mysql-client", lines=for_mysql
+)
 ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB, "mysql": MYSQL}
 
 
@@ -243,7 +273,7 @@ def write(file: IO[bytes], engine: Engine, program: str, login: Login) -> None:
         ) as process:
             if process.stdout:
                 with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                    shutil.copyfileobj(process.stdout, packed)
+                    packed.writelines(engine.lines(process.stdout))
         if process.returncode:
             words.seek(0)
             said = words.read().decode(errors="replace")

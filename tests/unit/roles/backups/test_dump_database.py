@@ -116,6 +116,34 @@ def test_mariadb_and_mysql(tmp_path: Path, tools: Path, port: int, engine: str) 
     ]
 
 
+def test_a_dump_names_no_owners() -> None:
+    """Rows and bodies that look alike stay as they are; MySQL gets no line of MariaDB's client."""
+    data = b"(1,'/*!50013 DEFINER=`a`@`b` SQL SECURITY DEFINER */'),\n"
+    body = b"CREATE DEFINER=`in a body`@`%`\n"
+    lines = [
+        b"/*M!999999\\- enable the sandbox mode */ \n",
+        data,
+        b"/*!50013 DEFINER=`a``b`@`%` SQL SECURITY INVOKER */\n",
+        b"DELIMITER ;;\n",
+        b"CREATE DEFINER=`a`@`b` PROCEDURE `p`()\n",
+        body,
+        b"end ;;\n",
+        b"/*!50106 CREATE*/ /*!50117 DEFINER=`role`*/ /*!50106 EVENT `e`\n",
+    ]
+    without = [
+        *lines[:2],
+        b"/*!50013 SQL SECURITY INVOKER */\n",
+        lines[3],
+        b"CREATE PROCEDURE `p`()\n",
+        body,
+        lines[6],
+        b"/*!50106 CREATE*/ /*!50117 */ /*!50106 EVENT `e`\n",
+    ]
+    assert list(script.MARIADB.lines(lines)) == without
+    assert list(script.MYSQL.lines(lines)) == without[1:]
+    assert list(script.POSTGRESQL.lines(lines)) == lines
+
+
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
 def test_a_program_that_fails(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
     """Its last words are told, without the password, and what it wrote is not left behind."""
