@@ -33,6 +33,7 @@ options:
   content:
     description:
       - Read the file O(path), which must be text of at most 2 MB. Other files are read by M(hosted.services.sftp_sync).
+      - What the file manager cuts, or changes because it is not plain text in UTF-8, is refused.
     type: bool
     default: false
 extends_documentation_fragment:

@@ -205,7 +205,7 @@ def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
             "remove it first with state: absent"
         )
     check_not_emptied(task, files, path, entry, text)
-    before = files.text_or_note(path, entry) if entry is not None else ""
+    before = files.text_or_note(path, entry, text) if entry is not None else ""
     if entry is not None and before == text:
         return Plan(result=as_result(path, entry), before=text, after=text)
     size = len(text.encode())

@@ -19,6 +19,10 @@ from .waiting import act
 
 MAX_BYTES = 2_000_000
 """Where the platform's reader stops: at 2 MB (Limits), of which this is the smaller reading."""
+LONGEST_CHARACTER = 4
+"""How many bytes a cut may lose besides, so that no character is halved."""
+UNKNOWN = "\ufffd"
+"""What takes the place of bytes that are no text."""
 BEYOND = "use hosted.services.sftp_sync"
 ROOT = "."
 
@@ -78,24 +82,50 @@ class FileManager:
                 f"{MAX_BYTES}. To fetch it, {BEYOND}"
             )
         try:
-            return self.client.read_file(self.id, path)
+            text = self.client.read_file(self.id, path)
         except NotFound as error:
             raise Missing(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
         except Refused as error:
             error.message += f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}"
             raise
+        if not is_whole(entry, text):  # or the file was replaced since it was listed
+            self.forget()
+            self.check_whole(path, text)
+        return text
 
-    def text_or_note(self, path: str, entry: FileEntry) -> str | dict[str, Any]:
-        """Return the text of a file that is going to be compared; facts about it where it has none."""
+    def check_whole(self, path: str, text: str) -> None:
+        """Refuse what the reader returned of a file, unless it is what the list has of it now.
+
+        :raises Invalid: saying what came.
+        """
+        entry = self.entry(path)
+        if entry is None or not is_whole(entry, text):
+            size = f"{entry.size} bytes" if entry else "no such file any more"
+            raise Invalid(
+                f"what the file manager returned of {path!r} on {self.label} is not the file: it has "
+                f"{len(text.encode())} bytes, and the directory has {size}. It was cut, or changed because "
+                f"it is not plain text in UTF-8. To fetch it, {BEYOND}"
+            )
+
+    def text_or_note(self, path: str, entry: FileEntry, wanted: str) -> str | dict[str, Any]:
+        """Return the text of a file that is going to be compared; facts about it where it has none.
+
+        A reader may change line ends. Then ``wanted`` is there where it has the size of the file and would be
+        shown as the file is.
+        """
         note = {"size": entry.size, "modified_at": entry.modified_at}
         if is_large(entry):
             return note
         try:
-            return self.client.read_file(self.id, path)
+            text = self.client.read_file(self.id, path)
         except Refused as error:
             if error.status == 401:
                 raise
             return {**note, "text": False}
+        if is_whole(entry, text):
+            return text
+        same_size = entry.size == len(wanted.encode())
+        return wanted if same_size and text == with_plain_line_ends(wanted) else {**note, "text": False}
 
     # --- Changing ---------------------------------------------------------------------------------
 
@@ -181,6 +211,23 @@ class FileManager:
 def is_large(entry: FileEntry) -> bool:
     """Tell whether a file is beyond the platform's reader; of a link, the size is not that of the file."""
     return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
+
+
+def is_whole(entry: FileEntry, text: str) -> bool:
+    """Tell whether this is the whole text of a file: a reader may cut it, or change what is not plain text.
+
+    A file that grew since it was listed is whole. Of a link, the size is not that of the file, so that all
+    that is short of the limit is taken for whole.
+    """
+    size = len(text.encode())
+    if entry.size is None or entry.symlink:
+        return size < MAX_BYTES - LONGEST_CHARACTER and UNKNOWN not in text
+    return size == entry.size or (size > entry.size and UNKNOWN not in text)
+
+
+def with_plain_line_ends(text: str) -> str:
+    """Return a text with the line ends of Unix."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:

@@ -94,16 +94,27 @@ def read(world: World, service: Service, path: str) -> str:
     place = _follow(world, service, locate(world, service, path))
     if not place.is_file():
         raise RefusedError("file_missing", "no such file")
-    if place.stat().st_size > MOST_BYTES[world.gaps["file.limit"]]:
-        raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
     content = place.read_bytes()
+    most = MOST_BYTES[world.gaps["file.limit"]]
+    if len(content) > most:
+        if world.gaps["file.beyond"] == "a refusal":
+            raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
+        content = content[:most]
+    return _text(world, content)
+
+
+def _text(world: World, content: bytes) -> str:
+    """The text of a file as this platform's reader shows it."""
+    lenient = world.gaps["file.binary"] != "a refusal"
     try:
-        text = content.decode()
+        text = content.decode(errors="replace" if lenient else "strict")
     except UnicodeDecodeError:
         text = "\0"
-    if "\0" in text:
+    if "\0" in text and not lenient:
         raise RefusedError("file_unreadable", "the file is binary; use SFTP")
-    return text
+    if world.gaps["file.line_ends"] == "as they are":
+        return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def write(world: World, service: Service, path: str, content: str) -> Path:

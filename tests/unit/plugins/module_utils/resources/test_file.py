@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils.resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
@@ -276,3 +277,70 @@ def test_content_that_cannot_be_read(file_info: Run, root: Path) -> None:
     assert "sftp_sync" in file_info(path="blob", content=True)["msg"]
     message = file_info(path="large", content=True)["msg"]
     assert "2097153" in message and "sftp_sync" in message
+
+
+# --- A reader that shows something else than the file -------------------------------------------------------
+
+READERS = {
+    "file.beyond": "its beginning",
+    "file.binary": "text with U+FFFD in it",
+    "file.line_ends": r"as \n",
+    "file.limit": "2 MiB",
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"x" * 3_000_000, id="too large"),
+        pytest.param("é".encode() * 1_500_000, id="too large, cut within a character"),
+        pytest.param(b"\x00\xff\xfe", id="binary"),
+        pytest.param("Überlauf".encode("latin-1"), id="latin-1"),
+        pytest.param(b"a\r\nb\r\n", id="line ends"),
+    ],
+)
+@pytest.mark.parametrize("link", [False, True])
+def test_no_content_is_returned_that_is_not_the_file(
+    file_info: Run, root: Path, sandbox: Sandbox, content: bytes, link: bool
+) -> None:
+    sandbox.profile("plain", **READERS)
+    (root / "a").write_bytes(content)
+    (root / "link").symlink_to("a")
+    result = file_info(path="link" if link else "a", content=True)
+    if link and b"\r" in content:  # nothing tells
+        assert result["files"][0]["content"] == "a\nb\n"
+        return
+    assert result["failed"] and "sftp_sync" in result["msg"]
+
+
+def test_a_file_that_grows_while_it_is_read_is_whole(
+    file_info: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "log").write_text("one\n")
+    read = Client.read_file
+
+    def after_another_line(self: Client, id: str, path: str) -> str:
+        (root / "log").write_text("one\ntwo\n")
+        return read(self, id, path)
+
+    monkeypatch.setattr(Client, "read_file", after_another_line)
+    assert file_info(path="log", content=True)["files"][0]["content"] == "one\ntwo\n"
+
+
+def test_what_the_reader_shows_like_the_wanted_text_is_replaced(
+    file: Run, root: Path, sandbox: Sandbox
+) -> None:
+    sandbox.profile("plain", **READERS)
+    for there, wanted in [(b"a\r\nb", "a\nb"), (b"a\xffb", "a\ufffdb")]:
+        (root / "a").write_bytes(there)
+        assert file(path="a", content=wanted)["changed"]
+        assert (root / "a").read_bytes() == wanted.encode()
+        assert not file(path="a", content=wanted)["changed"]
+
+
+def test_line_ends_that_the_reader_hides_are_written_once(file: Run, root: Path, sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **READERS)
+    wanted = "motd=x\r\nport=1\r\n"
+    assert file(path="a", content=wanted)["changed"]
+    assert (root / "a").read_bytes() == wanted.encode()
+    assert not file(path="a", content=wanted)["changed"]
