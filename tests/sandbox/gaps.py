@@ -366,6 +366,8 @@ FORMS = (
           "Does the registry name the digest of a manifest in a header of its answers?", ("yes", "no")),
     Point("image_ref.digest", APPS, "Which digest has `imageRef` when the release names an index of images?",
           ("the declared one", "that of the platform's image")),
+    Point("scan.verdict", APPS, "What stands in a scan's verdict for what is not known or not there?",
+          ("zeros and empty lists", "nulls", "nulls, and no severities")),
     Point("scan.digest", APPS, "Which digest has the scan of a release that names an index of images?",
           ("the declared one", "that of the platform's image")),
     Point("app.first_status", STATES, "Which status has an application until its first deploy?",

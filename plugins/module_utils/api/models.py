@@ -424,7 +424,7 @@ class Flaw(LateModel):
 class Verdict(LateModel):
     """What a scan concluded."""
 
-    counts: dict[str, int] | None = None
+    counts: dict[str, int | None] | None = None
     blocking: list[Flaw] | None = None
     warnings: list[Flaw] | None = None
     warning_count: int | None = None

@@ -17,6 +17,7 @@ from .lookup import foresee
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .releases import (
+    FAILED,
     GLANCE,
     PENDING,
     SEVERITIES,
@@ -176,6 +177,12 @@ def check_wishes(task: Task, report: ScanReport) -> None:
     :raises Blocked: with the scan in its details.
     """
     found = objections(report, task.options["fail_on"])
+    limits = [name for name in SEVERITIES if name in task.options["fail_on"]]
+    if report.scan_status == FAILED and limits and not found:
+        task.warn(
+            f"the analysis of {naming(task)} did not complete, so whether it has flaws of severity "
+            f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"
+        )
     if not found:
         return
     if "blocked" in task.options["fail_on"]:

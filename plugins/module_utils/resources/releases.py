@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -153,19 +154,47 @@ def in_words(flaw: Flaw) -> str:
     """Write a flaw as a phrase."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
-    return f"{flaw.id} in {flaw.package} {flaw.version}{f' ({why})' if why else ''}, {fix}"
+    where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))
+    return f"{flaw.id or 'a flaw'} in {where}{f' ({why})' if why else ''}, {fix}"
 
 
 def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
-    """Return what in a report the user does not want: verdicts, and severities that were found."""
+    """Return what in a report the user does not want: verdicts, and severities that were found.
+
+    A limit for a severity is not kept where the report has flaws and does not tell their severity.
+    """
     wanted = set(fail_on)
     found = [f"its verdict is {report.scan_status}"] if report.scan_status.lower() in wanted else []
-    counts = report.scan_verdict.counts or {} if report.scan_verdict else {}
-    return found + [
-        f"it has {count} {name.lower()} flaw{'s' if count > 1 else ''}"
-        for name, count in counts.items()
-        if count and name.lower() in wanted
-    ]
+    limits = [name for name in SEVERITIES if name in wanted]
+    counts, untold = severities(report)
+    for name in limits:
+        if counts[name]:
+            found.append(f"it has {counts[name]} {name} flaw{'s' if counts[name] > 1 else ''}")
+    if limits and untold:
+        found.append(
+            f"its scan does not tell the severity of {untold}, so {', '.join(limits)} cannot be held"
+        )
+    return found
+
+
+def severities(report: ScanReport) -> tuple[Counter[str], str]:
+    """Return how many flaws there are of each severity, and in words those of which it is not told."""
+    verdict = report.scan_verdict
+    if verdict is None:
+        return Counter(), ""
+    flaws = [*(verdict.blocking or ()), *(verdict.warnings or ())]
+    counts = Counter((flaw.severity or "").lower() for flaw in flaws)
+    counts.pop("", None)
+    told = verdict.counts or {}
+    for name, count in told.items():
+        counts[name.lower()] = max(count or 0, counts[name.lower()])
+    if told and None not in told.values():
+        return counts, ""
+    all_of_them = max(len(flaws), (verdict.warning_count or 0) + len(verdict.blocking or ()))
+    missing = all_of_them - sum(counts.values())
+    if not all_of_them and report.scan_status in (WARNED, BLOCKED):
+        return counts, "its flaws"
+    return counts, f"{missing} of its flaws" if missing > 0 else ""
 
 
 def scan_view(report: ScanReport) -> dict[str, Any]:
@@ -176,7 +205,7 @@ def scan_view(report: ScanReport) -> dict[str, Any]:
         "digest": report.digest,
         "scan_status": report.scan_status,
         "scanned_at": report.scanned_at,
-        "counts": (verdict.counts if verdict else None) or {},
+        "counts": {name: count or 0 for name, count in ((verdict and verdict.counts) or {}).items()},
         "blocking": plain(verdict.blocking if verdict else None) or [],
         "warnings": plain(verdict.warnings if verdict else None) or [],
         "warning_count": verdict.warning_count if verdict else None,

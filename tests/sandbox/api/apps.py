@@ -17,7 +17,7 @@ from sandbox.api.journals import MOST_LINES, bounded_lines
 from sandbox.domain import apps, lifecycle, money, scans, views
 from sandbox.domain.clock import maybe_stamp, stamp
 from sandbox.domain.errors import RefusedError
-from sandbox.store.records import Node, Product, Project, Release, Service
+from sandbox.store.records import Node, Product, Project, Release, Scan, Service
 
 router = Chapter(tags=["Applications"])
 LONGEST_SCAN = 600.0
@@ -239,6 +239,28 @@ def _shown(call: Call, service: Service, digest: str, point: str) -> str:
     return scans.repository(call.world, service).image(digest).for_platform(native).digest
 
 
+def _verdict(call: Call, record: Scan) -> dict[str, Any] | None:
+    """What a scan found; a platform may give null for what there is nothing of, or what it cannot tell."""
+    report = record.report or scans.blank_report()
+    way = call.world.gaps["scan.verdict"]
+    if way == "zeros and empty lists":
+        return report
+    if record.scanned_at is None:
+        return None
+    if way == "nulls":
+        return {
+            **{name: value or None for name, value in report.items()},
+            "counts": {name: count or None for name, count in report["counts"].items()},
+        }
+    lists = {name: _untold(report[name]) for name in ("blocking", "warnings")}
+    return {**report, **lists, "counts": None, "scanner": None}
+
+
+def _untold(flaws: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Flaws of which the severity is not known."""
+    return [{**flaw, "severity": None} for flaw in flaws]
+
+
 def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, Any]:
     record = apps.verdict(call.world, service, digest)
     view = {
@@ -246,7 +268,7 @@ def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, An
         "digest": _shown(call, service, digest, "scan.digest"),
         "scanStatus": scans.status_of(call.world, record),
         "scannedAt": maybe_stamp(record.scanned_at),
-        "scanVerdict": record.report or scans.blank_report(),
+        "scanVerdict": _verdict(call, record),
     }
     if record.scanned_at is None and call.world.gaps["scan.unscanned_at"] == "absent":
         del view["scannedAt"]

@@ -127,3 +127,45 @@ def test_a_verdict_that_comes_after_a_refusal_is_taken(plain: Platform) -> None:
         assert plain.run(APP_DEPLOY, tag="v3")["changed"]
     assert plain.in_service == digest
     assert len(plain.writes(DECLARE)) == 1 and len(plain.writes(DEPLOY)) > 1
+
+
+@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].fillings)
+@pytest.mark.parametrize(("tag", "status"), [("v1", "PASSED"), ("v2", "WARNED"), ("blocked", "BLOCKED")])
+def test_a_scan_may_hold_nulls(plain: Platform, verdict: str, tag: str, status: str) -> None:
+    """It is read all the same: the result has the same keys, and words for what is not known."""
+    fill(plain, scan__verdict=verdict)
+    result = plain.run(APP_RELEASE, tag=tag, digest=plain.digests[tag], fail_on=[])
+    release = result["release"]
+    assert release["scan_status"] == status and isinstance(release["counts"], dict)
+    assert isinstance(release["blocking"], list) and isinstance(release["warnings"], list)
+    refused = plain.run(APP_RELEASE, tag=tag, digest=plain.digests[tag])
+    assert bool(refused.get("failed")) is (status == "BLOCKED")
+    assert "None" not in refused.get("msg", "")
+
+
+@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].fillings)
+def test_a_severity_that_is_not_told_is_not_taken_for_none(plain: Platform, verdict: str) -> None:
+    """A limit that nobody can check is not kept; a release with nothing in it keeps every limit."""
+    fill(plain, scan__verdict=verdict)
+    wish: dict[str, Any] = {"tag": "v2", "digest": plain.digests["v2"]}
+    told = plain.run(APP_RELEASE, **wish, fail_on=[])["release"]["counts"]
+    every = ["critical", "high", "medium", "low"]
+    found = plain.run(APP_RELEASE, **wish, fail_on=every)
+    assert found["failed"] and found["scan"]["warning_count"]
+    if verdict == "nulls, and no severities":
+        assert not told and "does not tell the severity" in found["msg"]
+    else:
+        assert "flaw" in found["msg"]
+        clean = [name for name in every if not told.get(name.capitalize())]
+        assert clean and not plain.run(APP_RELEASE, **wish, fail_on=clean).get("failed")
+    assert not plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"], fail_on=every).get("failed")
+
+
+def test_an_analysis_that_did_not_complete_is_told(plain: Platform) -> None:
+    """Its counts say nothing. The platform deploys it, so that is a warning, unless `failed` is a limit."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="FAILED")
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
+    told = plain.run(APP_RELEASE, **wish, fail_on=["critical"])
+    assert not told.get("failed") and "severity critical is not known" in told["warnings"][0]
+    assert plain.run(APP_RELEASE, **wish, fail_on=["critical", "failed"])["failed"]
+    assert "warnings" not in plain.run(APP_RELEASE, **wish)
