@@ -81,7 +81,9 @@ options:
     default: push
   src:
     description:
-      - The directory or file to copy. Of a directory its content is meant; a slash at its end makes no difference.
+      - The directory or file to copy. Of a directory its content is meant.
+      - It must not end in a slash, contain C(//), or be the root of this machine or your home, since
+        C(sites/{{ name }}) looks so when the variable holds nothing.
       - A relative path on this machine is looked for in C(files/) of the role and beside the playbook, see the notes.
       - A path on the service is relative to the root of the service, which is V(.); one that begins with a slash or
         contains C(..) is refused.

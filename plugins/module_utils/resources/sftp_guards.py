@@ -33,6 +33,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     limit = options["max_delete"]
     if limit is not None and limit < 0:
         raise Invalid(f"max_delete is {limit}; it must be 0 or more")
+    check_source(options["src"], local=options["direction"] == PUSH)
     if options["delete"]:
         check_target(options["dest"], local=options["direction"] != PUSH)
 
@@ -42,6 +43,24 @@ def check_patterns(name: str, patterns: Sequence[str]) -> None:
     for number, pattern in enumerate(patterns, 1):
         if why := objection(pattern):
             raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
+
+
+def check_source(src: str, local: bool) -> None:
+    """Refuse to copy what an empty variable leads to: the files of everybody, or this whole machine."""
+    short = cut_short(src) and src not in ("./", "/")
+    if local and os.path.realpath(os.path.expanduser(src)) in (
+        "/",
+        os.path.realpath(os.path.expanduser("~")),
+    ):
+        raise Invalid(
+            f"src is {src!r}, which is your home folder or the root of this machine; "
+            "give src the folder to copy"
+        )
+    if short:
+        raise Invalid(
+            f"src is {src!r}, which is what an empty variable makes of a longer path; write "
+            f"{os.path.normpath(src)!r} if all of that folder is to be copied"
+        )
 
 
 def check_target(dest: str, local: bool) -> None:

@@ -99,6 +99,12 @@ def presence(task: Task, key: PublicKey, name: str) -> Plan:
             f"another key named {name!r} is registered, with fingerprint {others[0].fingerprint}. "
             "Set replace: true to put this one in its place, or choose another name"
         )
+    if len(others) > 1:
+        prints = ", ".join(str(other.fingerprint) for other in others)
+        raise Invalid(
+            f"{len(others)} other keys are named {name!r}: {prints}; nothing was done. Which of them this "
+            "key replaces is not known. Remove those that are not needed, each by its fingerprint"
+        )
     if registered is not None and registered.name != name:
         task.warn(
             f"this key is registered as {registered.name!r}; the platform cannot rename keys, so it stays"

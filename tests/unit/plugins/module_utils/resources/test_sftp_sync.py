@@ -289,6 +289,31 @@ def test_no_folder_that_holds_a_project_or_a_home_is_emptied(
 
 
 @pytest.mark.parametrize(
+    ("direction", "given"),
+    [
+        ("push", "sites/"),
+        ("push", "sites//public"),
+        ("push", "sites/."),
+        ("push", "/"),
+        ("push", "//"),
+        ("push", "~"),
+        ("push", "~/"),
+        ("pull", "world/"),
+        ("pull", "world//"),
+    ],
+)
+def test_a_source_that_was_cut_short_is_refused(
+    direction: str, given: str, sync: Sync, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of one customer, without the name of the customer, is that of all of them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sites" / "public").mkdir(parents=True)
+    for check_mode in (True, False):
+        message = refusal(sync(check_mode, direction=direction, src=given, dest="there", port=1))
+        assert message.startswith(f"src is {given!r}, which is "), message
+
+
+@pytest.mark.parametrize(
     ("direction", "dest"),
     [("push", "world/"), ("push", "./"), ("push", "a//b"), ("push", "world/."), ("pull", "/srv/archive/")],
 )

@@ -89,6 +89,19 @@ def test_another_key_of_the_name_is_replaced_on_request_only(client: FakeClient)
     assert [record["fingerprint"] for record in client.key_records.values()] == [PRINT]
 
 
+@pytest.mark.parametrize("known", [(), (PRINT,)])
+def test_one_of_several_keys_of_a_name_is_not_chosen_for_replacement(
+    client: FakeClient, known: tuple[str, ...]
+) -> None:
+    """Two colleagues may each have a laptop: one of them would be locked out."""
+    for number, fingerprint in enumerate((OTHER_PRINT, f"{OTHER_PRINT[:-1]}x", *known)):
+        client.add_key(f"key_{number}", "laptop", fingerprint)
+    with pytest.raises(Invalid, match="2 other keys are named 'laptop'") as caught:
+        planned(client, name="laptop", public_key=LINE, replace=True)
+    assert OTHER_PRINT in caught.value.message
+    assert client.calls == []
+
+
 @pytest.mark.parametrize(
     ("said", "calls", "left"),
     [
