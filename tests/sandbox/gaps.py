@@ -238,7 +238,7 @@ FORMS = (
         ("application/json", "application/json; charset=utf-8"),
     ),
     Point("metrics.unknown", "Endpoints / Services", "What does metrics say of an id it does not know?",
-          ("left out", "null")),
+          ("left out", "null", "404 for all", "400 for all")),
     Point("metrics.no_ids", "Endpoints / Services", "What does metrics answer without ids?",
           ("empty", "all", "refused")),
     Point("metrics.no_container", "Resources and their fields / Live metrics",

@@ -201,13 +201,27 @@ class Client:
         found: dict[str, m.Metrics | None] = dict.fromkeys(ids)
         remaining = iter(ids)
         while batch := list(islice(remaining, METRICS_PER_CALL)):
-            answer = self._send(r.METRICS, query={"ids": ",".join(batch)})
-            if not isinstance(answer, dict):
-                raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
-            for id in batch:
-                value = answer.get(id)
-                found[id] = None if value is None else one(r.METRICS, r.METRICS.answer.model, value)
+            found.update(self._metrics_of(batch))
         return found
+
+    def _metrics_of(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
+        """Return the metrics of at most :data:`METRICS_PER_CALL` services.
+
+        What the platform says of an id that it does not know is not shown. Where it refuses all for one, such
+        as a service deleted a moment ago, the others are asked for in smaller numbers.
+        """
+        try:
+            answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
+        except Refused as error:
+            if error.status not in (400, 404, 410):
+                raise
+            half = len(ids) // 2
+            return self._metrics_of(ids[:half]) | self._metrics_of(ids[half:]) if half else {}
+        if not isinstance(answer, dict):
+            raise UnexpectedAnswer(f"{r.METRICS}: expected an object by service id")
+        told = {id: answer.get(id) for id in ids}
+        model = r.METRICS.answer.model
+        return {id: None if value is None else one(r.METRICS, model, value) for id, value in told.items()}
 
     def settings(self, id: str) -> m.Settings:
         """Return what can be changed on a game server or an application."""

@@ -46,9 +46,10 @@ class Call:
         """The same for reading, where some platforms still show what was deleted."""
         service = self.world.store.get(Service, service_id)
         shown = self.world.gaps["deleted.read"] == "status DELETED"
-        gone = service is not None and service.account_id == self.account.id and service.status == "DELETED"
-        if gone and shown:
-            return service
+        if service is not None and service.account_id == self.account.id and service.status == "DELETED":
+            if shown:
+                return service
+            raise AbsentError("Resource")
         return self.service(service_id)
 
     def json(self, data: Any, status: int = 200) -> Response:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from sandbox.api import bodies
 from sandbox.api.call import Call, Chapter, Current
 from sandbox.domain import lifecycle, views
-from sandbox.domain.errors import RefusedError
+from sandbox.domain.errors import AbsentError, RefusedError
 from sandbox.store.records import Service
 
 router = Chapter(tags=["Services"])
@@ -60,6 +60,10 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
         service = call.world.store.get(Service, key)
         if service is not None and service.account_id == call.account.id and service.status != "DELETED":
             found[key] = views.metrics(call.world, service)
+        elif call.world.gaps["metrics.unknown"] == "404 for all":
+            raise AbsentError("Resource")
+        elif call.world.gaps["metrics.unknown"] == "400 for all":
+            raise RefusedError("capability", f"unknown id {key}")
         elif call.world.gaps["metrics.unknown"] == "null":
             found[key] = None
     return found

@@ -30,7 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.problems
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
 from sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils.resources.platform import run
+from unit.plugins.module_utils.resources.platform import id_of, run
 
 
 @pytest.fixture
@@ -316,3 +316,15 @@ def test_a_service_that_the_page_of_its_project_does_not_show_yet_is_read(sandbo
     sandbox.api("POST", "/api/order", {**order, "projectId": projects["web"]})
     read = run(sandbox, SERVICE_INFO, project="web")["services"]
     assert {service["name"] for service in read} == {"one", "two", "disk", "metal", "twin", "fresh"}
+
+
+@pytest.mark.parametrize("unknown", ["left out", "null", "404 for all", "400 for all"])
+def test_an_id_that_is_gone_hides_the_metrics_of_no_other(sandbox: Sandbox, unknown: str) -> None:
+    sandbox.profile("plain", **{"metrics.unknown": unknown})
+    gone = id_of(sandbox, "disk")
+    services = [service["id"] for service in sandbox.api("GET", "/api/resources").json()["items"]]
+    sandbox.api("DELETE", f"/api/resources/{gone}")
+    connection = Connection(base_url=sandbox.base_url, token=sandbox.token)
+    found = Client(Transport(connection)).metrics(services)
+    assert [id for id, metrics in found.items() if metrics is None] == [gone]
+    assert len(found) == len(services)

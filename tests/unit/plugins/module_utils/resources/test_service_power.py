@@ -311,7 +311,7 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
 # --- What goes away while it is waited for ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unknown", ["left out", "null"])
+@pytest.mark.parametrize("unknown", ["left out", "null", "404 for all"])
 @pytest.mark.parametrize(
     ("act", "words"),
     [
