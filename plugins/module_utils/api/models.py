@@ -566,6 +566,21 @@ class Order(Model):
     href: Any = None
     secrets: list[Secret] | None = None
 
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Order:
+        """Read a receipt. Its secrets are shown this once, so they are kept in whatever form they come."""
+        if isinstance(obj, dict) and obj.get("secrets") is not None:
+            obj = {**obj, "secrets": listed_secrets(obj["secrets"])}
+        return super().model_validate(obj, **options)
+
+
+def listed_secrets(given: Any) -> list[dict[str, Any]]:
+    """Return secrets as a list of objects, each with a label and a value where they can be told apart."""
+    if isinstance(given, dict) and not {"label", "value"} & given.keys():
+        return [{"label": name, "value": value} for name, value in given.items()]
+    items = given if isinstance(given, list) else [given]
+    return [item if isinstance(item, dict) else {"label": None, "value": item} for item in items]
+
 
 class BillingOverview(LateModel):
     """Balance and spend in cents; the two burn rates may be fractions."""

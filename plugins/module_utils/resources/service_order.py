@@ -333,11 +333,11 @@ class Ordering:
 
 def keep_secrets(kept: secrets_file.Kept, name: str, order: Order) -> None:
     """Keep what the order generated; no other answer shows it."""
-    secrets = [{"label": secret.label, "value": secret.value} for secret in order.secrets or []]
+    secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:
         kept.nothing()
     else:
         id = order.instance_id or name
-        labels = ", ".join(str(secret["label"]) for secret in secrets)
+        labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
         content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
         kept.write(id, content, f"the secrets of service {name!r} ({labels})")
