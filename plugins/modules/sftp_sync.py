@@ -20,6 +20,10 @@ description:
     one, never a part of one. What a broken transfer left behind is removed by the next.
   - Symbolic links are copied as links and never followed. One that leads out of the tree is left out with a warning,
     on either side.
+  - Servers differ in what they do beyond reading and writing. What this one does is tried before it counts, with
+    files and links of our own inside of O(dest), which are removed again. Where it makes no links, they are left out
+    with a warning. Where it keeps no times or no permissions, what was copied is told by its content, with a warning.
+  - What is left out with a warning is not deleted from O(dest) either.
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
     the host itself is meant when neither O(service) nor O(host) is given. Its variables C(ansible_host),
     C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password) say how to get there.
@@ -150,7 +154,7 @@ options:
   preserve_modes:
     description:
       - Give files and directories the permissions they have in O(src).
-      - Turn it off for servers that do not keep permissions.
+      - Turn it off for servers that do not keep permissions. If it is on there, a warning says so in each run.
     type: bool
     default: true
   file_mode:
@@ -170,12 +174,20 @@ requirements:
 notes:
   - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of
     connecting and logging in over SFTP.
-  - The content of files of 64 MiB and more goes through OpenSSH's C(ssh) where that is installed and the login needs
-    neither password nor passphrase, as it encrypts several times faster. Each such file has two connections of its
+  - The content of files of 64 MiB and more goes through OpenSSH's C(ssh) where that is installed, the login needs
+    neither password nor passphrase, and the server is known to take it, as it encrypts several times faster. Each such file has two connections of its
     own. They accept the key of the server that this task has verified and no other, and read no configuration. Where
     they cannot be used, nothing is lost but time.
-  - When something cannot be copied the task fails and RV(finished) lists what was done until then. Running it
-    again goes on from there.
+  - What cannot be read or written does not keep the rest from being done. The task fails at its end, RV(failures) says
+    why, and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk and a lost connection
+    end the task at once. Running it again goes on from there.
+  - Folders in O(dest) that their owner may not write to are made writable for as long as something in them is changed.
+  - Check mode writes nothing, and so knows of a server that refuses links, times or permissions only where it says
+    so at once. One that takes such requests and does nothing is found out when the task is carried out.
+  - The protocol has times from 1970 to 2106, in whole seconds. Other times are set to the nearest of these, with a
+    warning. It has no holes either. A sparse file arrives with the same content and takes up all of its size.
+  - Set-user-ID, set-group-ID and sticky bits are not copied, which a warning says. O(file_mode) and
+    O(directory_mode) set them. Owners, groups, access control lists and hard links are not copied.
 seealso:
   - module: hosted.services.sftp_host_key
   - module: hosted.services.file
@@ -228,6 +240,7 @@ sftp_sync:
     deleted: []
     unchanged: 41
     bytes: 1204411
+    left_out: []
   contains:
     host:
       description: The server.
@@ -265,12 +278,35 @@ sftp_sync:
     bytes:
       description: The size of all files that were copied.
       type: int
+    left_out:
+      description:
+        - What of O(src) takes no part though nothing excludes it. These are links that lead out of the tree or that the
+          server does not make, and what is neither a file, a directory nor a link.
+      type: list
+      elements: str
+      version_added: 0.2.0
 would_delete:
   description: What would be deleted. Paths are relative to O(dest).
   returned: when O(max_delete) or an empty O(src) stopped the task
   type: list
   elements: str
   sample: ["data.db"]
+failures:
+  description: What could not be done. Everything else was, except for deletions.
+  returned: when something could not be read or written
+  type: list
+  elements: dict
+  version_added: 0.2.0
+  sample:
+    - path: plugins/secret.yml
+      message: "cannot read /srv/files/plugins/secret.yml on this machine: Permission denied"
+  contains:
+    path:
+      description: Its path relative to O(dest).
+      type: str
+    message:
+      description: Which side refused what, and why.
+      type: str
 finished:
   description: What was done before a transfer failed. Paths are relative to O(dest).
   returned: when a transfer failed

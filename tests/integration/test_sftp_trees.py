@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Many small files and a large one go over as they are, and a second run changes nothing.
 
-Real plays, in both ways of running a task, against OpenSSH's server and the sandbox's. `make bench-sftp`
+Real plays, in both ways of running a task, against several servers. `make bench-sftp`
 holds 2,000 files and one of 1 GiB to the same.
 """
 
@@ -22,6 +22,7 @@ from unit.plugins.module_utils.sftp import servers
 from unit.plugins.module_utils.sftp.servers import Server
 
 FILES, FOLDERS = 300, 7
+LINK = "folder-1/link"
 PLAY = """
 - hosts: localhost
   gather_facts: false
@@ -46,13 +47,10 @@ PLAY = """
 """
 
 
-@pytest.fixture(params=["openssh", "sandbox"])
-def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@pytest.fixture
+def target(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server, and nothing on it."""
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "openssh" and (reason := servers.missing()):
-        pytest.skip(reason)
-    with (servers.openssh if request.param == "openssh" else servers.sandboxed)(folder) as server:
+    with servers.start(kind, tmp_path_factory.mktemp(kind)) as server:
         yield server
 
 
@@ -65,33 +63,42 @@ def tree(ansible: Ansible) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(os.urandom(number * 20))
     (root / "large").write_bytes(os.urandom(WORTH_IT + 1))
+    (root / LINK).symlink_to("../folder-0/file-0")
     return root
 
 
-def content(root: Path) -> dict[str, tuple[int, int, str]]:
-    """Return the mode, the time and a checksum of every file below a directory."""
+def content(root: Path, modes: bool) -> dict[str, tuple[int, int, str]]:
+    """Return the mode, where it is of interest, the time and a checksum of every file below a directory."""
     return {
         str(path.relative_to(root)): (
-            path.stat().st_mode,
+            path.stat().st_mode if modes else 0,
             int(path.stat().st_mtime),
             hashlib.sha256(path.read_bytes()).hexdigest(),
         )
         for path in root.rglob("*")
-        if path.is_file()
+        if path.is_file() and not path.is_symlink()
     }
 
 
-@pytest.mark.parametrize("in_process", [True, False], ids=["in the controller", "as a module"])
+@pytest.mark.parametrize(
+    ("kind", "in_process"),
+    [*((kind, True) for kind in servers.KINDS), ("openssh", False), ("sandbox", False)],
+)
 def test_everything_arrives_and_stays(in_process: bool, ansible: Ansible, target: Server, tree: Path) -> None:
     run = ansible.playbook(PLAY, in_process=in_process, variables={"server": target.options}).succeed()
+    links = target.kind != "rclone"  # which knows neither links nor permissions
+    entries = FILES + FOLDERS + 2 + links
     for way in ("Push", "Pull"):
-        assert len(run[way].result["sftp_sync"]["created"]) == FILES + FOLDERS + 2
+        assert len(run[way].result["sftp_sync"]["created"]) == entries
         again = run[f"{way} again"].result
         assert not again["changed"]
-        assert again["sftp_sync"]["unchanged"] == FILES + FOLDERS + 2
-    wanted = content(tree)
-    assert content(target.root / "up") == wanted
-    assert content(ansible.folder / "down") == wanted
+        assert again["sftp_sync"]["unchanged"] == entries
+        assert again["sftp_sync"]["left_out"] == ([] if links or way == "Pull" else [LINK])
+    assert sorted(path.name for path in target.root.iterdir()) == ["up"]
+    wanted = content(tree, links)
+    for root in (target.root / "up", ansible.folder / "down"):
+        assert content(root, links) == wanted
+        assert not links or os.readlink(root / LINK) == "../folder-0/file-0"
     log = target.root.parent / "sshd.log"
     if log.exists():  # it tells whether the large file took the faster way
         assert log.read_text().count("Accepted publickey") == 4 + 2 * PIPES

@@ -8,25 +8,35 @@ from __future__ import annotations
 import asyncio
 import os
 import posixpath
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..api.errors import HostedError
-from ..sftp.compare import Changes, Rules, compare, described, pick, without_stray_links
+from ..sftp.compare import Changes, compare
+from ..sftp.errors import TransferFailed
 from ..sftp.host_keys import ACCEPT_NEW, OFF, STANDARD_PORT, STRICT, HostKeys
 from ..sftp.library import require
 from ..sftp.mirror import PULL, PUSH, Mirror
 from ..sftp.patterns import Patterns
 from ..sftp.session import Login, Session
-from ..sftp.sides import Local, Remote, Side
-from ..sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root, shown
+from ..sftp.sides import Local, Remote
+from ..sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root
 from .lookup import foresee
 from .on_service import ON_SERVICE, sftp_access
 from .paths import relative_path
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .sftp_guards import check_deletions, check_options, warn_of_idle_patterns
+from .sftp_mirror import (
+    MirrorWork,
+    as_plan,
+    in_words,
+    not_readable,
+    pushes,
+    read_source,
+    rules_of,
+    sentence,
+    summary,
+)
 
 HIGHEST_MODE = 0o7777
 
@@ -111,11 +121,6 @@ class SftpSyncResource(Resource):
 SFTP_SYNC = SftpSyncResource()
 
 
-def pushes(arguments: Mapping[str, Any]) -> bool:
-    """Tell which way the files go. A push is what happens when nothing is said."""
-    return arguments.get("direction") in (None, PUSH)
-
-
 def the_login(task: Task) -> Login:
     """Return where the files are reached: as the platform says for a service, or as the user says."""
     options = task.options
@@ -163,43 +168,11 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
         foresee(task, error, "makes")
         return not_known_yet(task, session.login)
     target = await mirror.target.tree(patterns, lambda path, why: None)
-    same = await mirror.same_content(source, target) if options["checksum"] else None
-    changes = compare(source, target, rules_of(task, modes, same))
+    work = MirrorWork(task, session, mirror, source, target, modes)
+    await work.compare()
     warn_of_idle_patterns(task, patterns, target)
-    check_deletions(task, source, changes)
-
-    def run() -> None:
-        try:
-            session.run(mirror.carry_out(changes))
-        except HostedError as error:
-            error.details.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
-            raise
-
-    return as_plan(task, session.login, changes, target, run)
-
-
-async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
-    """Read the tree that the other one follows, and warn of what is left out.
-
-    :raises Missing: when there is none.
-    """
-    skipped: dict[str, str] = {}
-    source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
-    if ROOT not in source:
-        raise Missing(f"src {task.options['src']!r} is not there")
-    for path, why in sorted(skipped.items()):
-        task.warn(f"{shown(path)} was left out: {why}")
-    return source
-
-
-def rules_of(task: Task, modes: Mapping[str, int | None], equal: set[str] | None) -> Rules:
-    """Return what the mirror is to be. ``equal`` are the files whose content was compared and is the same."""
-    return Rules(
-        lambda path, wished, there: same_file(path, wished, there, equal),
-        task.options["delete"],
-        task.options["preserve_modes"],
-        **modes,
-    )
+    check_deletions(task, work.source, work.changes)
+    return work.plan()
 
 
 def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
@@ -213,7 +186,10 @@ def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
     patterns = Patterns(options["include"], options["exclude"])
     source = asyncio.run(read_source(task, Local(local), patterns))
     target = Tree() if remote else Tree({ROOT: Entry(Kind.DIRECTORY)})
-    return as_plan(task, login, compare(source, target, rules_of(task, modes, None)), target, lambda: None)
+    if source.unreadable:
+        raise TransferFailed(in_words(not_readable(Local(local), source)))
+    changes = compare(source, target, rules_of(task, modes, set()))
+    return as_plan(task, login, changes, target, lambda: None)
 
 
 def not_known_yet(task: Task, login: Login) -> Plan:
@@ -239,70 +215,3 @@ async def aimed(task: Task, session: Session) -> Mirror:
             local = os.path.join(local, posixpath.basename(remote))
     there_side = Remote(session.sftp, remote, session.ssh_command)
     return Mirror(Local(local), there_side, options["direction"], task.progress)
-
-
-def same_file(path: str, wished: Entry, there: Entry, equal: set[str] | None) -> bool:
-    """Tell whether a file need not be copied: by content where that was compared, else by size and time."""
-    if equal is not None:
-        return path in equal
-    return (wished.size, wished.mtime) == (there.size, there.mtime)
-
-
-def as_plan(task: Task, login: Login, changes: Changes, target: Tree, run: Callable[[], None]) -> Plan:
-    """Return the plan for these changes, which ``run`` carries out."""
-    result = summary(task, login, changes, target)
-    before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
-    return Plan(
-        result=result,
-        steps=[Step(sentence(task, login, result), run)] if changes else [],
-        before=listing(before),
-        after=listing(changes.wished),
-    )
-
-
-def summary(task: Task, login: Login, changes: Changes, target: Tree) -> dict[str, Any]:
-    """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
-    removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
-    return {
-        "host": login.host,
-        "port": login.port,
-        "username": login.username,
-        "direction": task.options["direction"],
-        "src": task.options["src"],
-        "dest": task.options["dest"],
-        "created": names(path for path in changes.wished if path not in target),
-        "updated": names(path for path in changes.wished if path in target),
-        "deleted": names(removed),
-        "unchanged": changes.unchanged,
-        "bytes": changes.bytes,
-    }
-
-
-def names(paths: Any) -> list[str]:
-    """Return paths for people, in order."""
-    return [shown(path) or "." for path in sorted(paths)]
-
-
-def sentence(task: Task, login: Login, result: Mapping[str, Any]) -> str:
-    """Say in one line what is done."""
-    counts = ", ".join(
-        f"{word} {len(result[key])}"
-        for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
-        if result[key]
-    )
-    src, dest = task.options["src"], task.options["dest"]
-    where = str(login) if login.host else f"service {task.options['service']!r}"
-    way = f"push {src} to {dest} on {where}" if pushes(task.options) else f"pull {src} on {where} to {dest}"
-    return (
-        f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: what is there is not known yet"
-    )
-
-
-def listing(entries: Mapping[str, Entry]) -> dict[str, str]:
-    """Return entries as a diff shows them, in order."""
-    return {shown(path) or ".": described(entries[path], timestamp) for path in sorted(entries)}
-
-
-def timestamp(seconds: int) -> str:
-    """Write a time in UTC."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))

@@ -9,6 +9,7 @@ sparse file, so that one which ends in a hole arrives too short.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -88,6 +89,33 @@ async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
             moved(written)
 
     await several_at_once(blocks, move)
+
+
+async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
+    """Return the checksum of an open file of the server: as many of its bytes as the blocks have."""
+    summing = hashlib.sha256()
+
+    async def read(offset: int, length: int) -> bytes:
+        data = bytearray()
+        while len(data) < length:  # a server may send less than it was asked for
+            piece = await file.read(length - len(data), offset + len(data))
+            if not piece:
+                raise Shrank
+            data += piece
+        moved(length)
+        return bytes(data)
+
+    todo, at_once = list(blocks), max(IN_FLIGHT // blocks.length, 1)
+    for first in range(0, len(todo), at_once):
+        pieces: dict[int, bytes] = {}
+
+        async def keep(offset: int, length: int, into: dict[int, bytes] = pieces) -> None:
+            into[offset] = await read(offset, length)
+
+        await gather(*(keep(*block) for block in todo[first : first + at_once]))
+        for offset in sorted(pieces):
+            summing.update(pieces[offset])
+    return summing.digest()
 
 
 async def several_at_once(blocks: Blocks, move: Callable[[int, int], Awaitable[None]]) -> None:

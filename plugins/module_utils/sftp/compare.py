@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import ROOT, Entry, Kind, Tree, shown
+from .trees import ROOT, Entry, Kind, Tree, shown, within
 
+PERMISSIONS, SPECIAL = 0o777, 0o7000
+"""What of a mode is copied, and what is set only where the user gives it: who runs it, and sticky folders."""
+MOST_LINKS = 40
+"""How many links on the way to one place are followed, as Linux does."""
 Same = Callable[[str, Entry, Entry], bool]
 
 
@@ -34,7 +38,9 @@ class Rules:
         given = self.directory_mode if entry.kind is Kind.DIRECTORY else self.file_mode
         if entry.kind is Kind.LINK:
             return None
-        return given if given is not None else entry.mode if self.preserve_modes else None
+        if given is not None or entry.mode is None or not self.preserve_modes:
+            return given
+        return entry.mode & PERMISSIONS
 
 
 @dataclass
@@ -49,6 +55,8 @@ class Changes:
     extra: dict[str, Entry] = field(default_factory=dict)
     leftovers: list[str] = field(default_factory=list)
     unchanged: int = 0
+    there: dict[str, Entry] = field(default_factory=dict)
+    """What stands in the target at the paths of these steps, or above them."""
 
     @property
     def wished(self) -> dict[str, Entry]:
@@ -60,6 +68,23 @@ class Changes:
         """How much is to be copied."""
         return sum(entry.size for entry in self.files.values())
 
+    def drop_modes(self) -> None:
+        """Leave permissions as they are."""
+        self.unchanged += len(self.modes)
+        self.modes.clear()
+
+    def drop_files(self, paths: Collection[str]) -> None:
+        """Leave files as they are."""
+        self.unchanged += len(paths)
+        for path in paths:
+            del self.files[path]
+
+    def drop_links(self) -> None:
+        """Make no links, and leave what would have been in the way of one."""
+        for path in [path for path in self.in_the_way if within(path, self.links)]:
+            del self.in_the_way[path]
+        self.links.clear()
+
     def __bool__(self) -> bool:
         return bool(self.wished or self.extra or self.leftovers)
 
@@ -69,19 +94,36 @@ def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
 
     :raises TransferFailed: when a directory stands where a file belongs and may not be removed.
     """
-    changes = Changes(leftovers=sorted(target.leftovers))
+    changes = Changes(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
+        if within(posixpath.dirname(path), target.unreadable) and path:
+            continue
         wished = source.entries[path]
         there = target.entries.get(path)
         if there is not None and there.kind is not wished.kind:
             clear_the_way(path, there, target, rules, changes)
             there = None
         sort_in(path, replace(wished, mode=rules.mode_for(wished)), there, rules, changes)
-    if rules.delete:
+    # What is deleted may be all that is left of what could not be read.
+    if rules.delete and not source.unreadable and not target.unreadable:
+        kept = kept_for(source, target)
         for path, entry in target.entries.items():
-            if path not in source and path not in changes.in_the_way and path not in target.protected:
+            if path not in source and path not in changes.in_the_way and path not in kept:
                 changes.extra[path] = entry
     return changes
+
+
+def kept_for(source: Tree, target: Tree) -> set[str]:
+    """Return what stays of the target though the source has none: what is excluded, or left out there."""
+    kept = set(target.protected)
+    for path in target.entries:
+        if within(path, source.left_out):
+            above = path
+            kept.add(path)
+            while above:
+                above = posixpath.dirname(above)
+                kept.add(above)
+    return kept
 
 
 def sort_in(path: str, wished: Entry, there: Entry | None, rules: Rules, changes: Changes) -> None:
@@ -89,12 +131,28 @@ def sort_in(path: str, wished: Entry, there: Entry | None, rules: Rules, changes
     by_kind = {Kind.DIRECTORY: changes.directories, Kind.FILE: changes.files, Kind.LINK: changes.links}
     if there is None or (wished.kind is Kind.FILE and not rules.same(path, wished, there)):
         by_kind[wished.kind][path] = wished
-    elif wished.kind is Kind.LINK and wished.target != there.target:
+    elif wished.kind is Kind.LINK and not same_target(path, wished, there):
         changes.links[path] = wished
-    elif rules.mode_for(wished) not in (None, there.mode) and path_is_ours(path, wished):
-        changes.modes[path] = wished
+    elif wished.mode is not None and path_is_ours(path, wished) and not same_mode(wished.mode, there.mode):
+        special = (there.mode or 0) & SPECIAL if wished.kind is Kind.DIRECTORY else 0
+        changes.modes[path] = replace(wished, mode=wished.mode | special)
     else:
         changes.unchanged += 1
+
+
+def same_target(path: str, wished: Entry, there: Entry) -> bool:
+    """Tell whether two links lead to the same place, and are written alike where that is known."""
+    if wished.target == there.target or not (wished.resolved or there.resolved):
+        return wished.target == there.target
+    one, other = (posixpath.join(posixpath.dirname(path), str(entry.target)) for entry in (wished, there))
+    return posixpath.normpath(one) == posixpath.normpath(other)
+
+
+def same_mode(wished: int, there: int | None) -> bool:
+    """Tell whether permissions are right. Special bits count where they are wished for."""
+    if there is None:
+        return False
+    return wished == (there if wished & SPECIAL else there & PERMISSIONS)
 
 
 def path_is_ours(path: str, entry: Entry) -> bool:
@@ -122,32 +180,56 @@ def clear_the_way(path: str, there: Entry, target: Tree, rules: Rules, changes: 
 
 def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
     """Return a tree without the links that lead out of it; ``skip`` hears of each."""
-    kept = {}
+    stray = {}
     for path, entry in tree.entries.items():
         if entry.kind is Kind.LINK and entry.target is None:
-            skip(path, "it is a link, and the server does not tell where it leads")
-        elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target)):
-            skip(path, f"it is a link that leads out of the tree, to {shown(str(entry.target))}")
-        else:
-            kept[path] = entry
-    return Tree(kept, tree.protected, tree.leftovers)
+            stray[path] = "it is a link, and the server does not tell where it leads"
+        elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target), tree.entries):
+            stray[path] = f"it is a link that leads out of the tree, to {shown(str(entry.target))}"
+    for path, why in stray.items():
+        skip(path, why)
+    return without(tree, stray)
 
 
-def stays_inside(path: str, target: str) -> bool:
+def without(tree: Tree, paths: Collection[str]) -> Tree:
+    """Return a tree that leaves these out. Their namesakes on the other side are not deleted for that."""
+    kept = {path: entry for path, entry in tree.entries.items() if path not in paths}
+    return replace(tree, entries=kept, left_out=tree.left_out | set(paths))
+
+
+def stays_inside(path: str, target: str, entries: Mapping[str, Entry]) -> bool:
     """Tell whether a link leads to a place in its tree, whatever other links are on the way.
 
-    Climbing is allowed at the beginning of a target only: there the directories above are real ones.
+    Climbing at the beginning of a target is safe, as the directories above a link are real ones. Further on
+    it is safe where the tree knows what is climbed out of.
     """
-    names = [name for name in target.split("/") if name not in ("", ".")]
-    depth = posixpath.dirname(path).count("/") + 1 if "/" in path else 0
-    climbs = next((i for i, name in enumerate(names) if name != ".."), len(names))
-    return (
-        path != ROOT
-        and not target.startswith("/")
-        and bool(target)
-        and climbs <= depth
-        and ".." not in names[climbs:]
-    )
+    if path == ROOT or not target or target.startswith("/"):
+        return False
+    here, todo, links = path.split("/")[:-1], target.split("/")[::-1], 0
+    while todo:
+        name = todo.pop()
+        if name == ".." and not here:
+            return False
+        if name == "..":
+            here.pop()
+        elif name not in ("", "."):
+            here.append(name)
+            entry = entries.get("/".join(here))
+            if ".." not in todo or (entry is not None and entry.kind is Kind.DIRECTORY):
+                continue
+            links += 1
+            if entry is None or not followed(entry, here, todo) or links > MOST_LINKS:
+                return False
+    return True
+
+
+def followed(entry: Entry, here: list[str], todo: list[str]) -> bool:
+    """Put what a link says in its place on a way; return whether that can be done."""
+    if entry.kind is not Kind.LINK or not entry.target or entry.target.startswith("/"):
+        return False
+    here.pop()
+    todo.extend(entry.target.split("/")[::-1])
+    return True
 
 
 def described(entry: Entry, when: Callable[[int], str]) -> str:

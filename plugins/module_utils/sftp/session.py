@@ -28,6 +28,8 @@ KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 15, 4
 # The first that both sides know is taken; with AES in hardware these are the fastest.
 CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes128-ctr"]
 CIPHERS += ["aes192-ctr", "aes256-ctr"]
+TAKE_SEVERAL_WRITERS = ("OpenSSH", "AsyncSSH", "mod_sftp")
+"""Servers on which several connections may share a file. Others drop what one writes, or read it slowly."""
 ALIAS = "hosted-services"
 """The name under which ssh looks up the key that this connection has found to be right."""
 
@@ -126,11 +128,12 @@ class Session:
     def ssh_command(self) -> list[str] | None:
         """Return how OpenSSH's client opens a further connection, to nobody but the server of this one.
 
-        There is none where it would have to ask for a secret.
+        There is none where it would have to ask for a secret, or where that is not known to be of use.
         """
         program = shutil.which("ssh")
         identity = self.login.identity()
-        if program is None or identity is None:
+        version = str(self._connection.get_extra_info("server_version"))
+        if program is None or identity is None or not any(name in version for name in TAKE_SEVERAL_WRITERS):
             return None
         settings = {
             "HostKeyAlias": ALIAS,

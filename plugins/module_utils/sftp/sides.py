@@ -10,35 +10,35 @@ place in one step: whoever looks sees the old file or the new one.
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import posixpath
-import secrets
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from typing import Any
+from typing import Any, ClassVar
 
-from .blocks import IN_FLIGHT, Blocks, Moved, block_size, fetch, send
-from .errors import TransferFailed
+from .abilities import NEW, PRIVATE, Abilities, attributes, make_link, temporary_beside
+from .blocks import Blocks, Moved, block_size, digest, fetch, send
 from .library import asyncssh
 from .patterns import Patterns
-from .pipe import WORTH_IT, Pipe, Work, over_pipes
-from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree, shown
+from .pipe import WORTH_IT, NotThisWay, Pipe, over_pipes
+from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree
 
 LARGE = 1024 * 1024
 """Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
 LARGE_AT_ONCE = 4
-PRIVATE = 0o600
-
-
-def temporary_beside(path: str) -> str:
-    """Return a name for the time in which the file at ``path`` is not whole yet."""
-    return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
+OWNER = 0o700
+"""What the owner of a directory needs, to change what is in it."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Side(ABC):
     """A tree that can be read and changed. Paths are relative to its root."""
+
+    where: ClassVar[str]
+    """Where the tree is, in words."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -60,8 +60,8 @@ class Side(ABC):
         """Make a directory that the owner can write to; its permissions come when it is filled."""
 
     @abstractmethod
-    async def make_link(self, path: str, entry: Entry) -> None:
-        """Make a symbolic link, in place of one that is there."""
+    async def make_link(self, path: str, entry: Entry, new: bool) -> None:
+        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
 
     @abstractmethod
     async def set_mode(self, path: str, mode: int) -> None:
@@ -72,12 +72,14 @@ class Side(ABC):
         """Remove a file, a link or an empty directory."""
 
     @abstractmethod
-    async def reason(self, error: Exception, entry: Entry | None) -> str:
-        """Say why something failed; ``entry`` is what was to be written."""
+    async def full(self, error: Exception, path: str, entry: Entry | None) -> str:
+        """Say so when something failed for lack of room; ``entry`` is what was to be written at ``path``."""
 
 
 class Local(Side):
     """A tree of this machine."""
+
+    where = "on this machine"
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -89,10 +91,10 @@ class Local(Side):
 
     async def make_directory(self, path: str, entry: Entry) -> None:
         """Make a directory."""
-        os.mkdir(self.at(path), 0o777 if entry.mode is None else 0o700)
+        os.mkdir(self.at(path), 0o777 if entry.mode is None else entry.mode | OWNER)
 
-    async def make_link(self, path: str, entry: Entry) -> None:
-        """Make a symbolic link, in place of one that is there."""
+    async def make_link(self, path: str, entry: Entry, new: bool) -> None:
+        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
         temporary = temporary_beside(self.at(path))
         os.symlink(str(entry.target), temporary)
         os.replace(temporary, self.at(path))
@@ -108,9 +110,9 @@ class Local(Side):
         else:
             os.unlink(self.at(path))
 
-    async def reason(self, error: Exception, entry: Entry | None) -> str:
-        """Say why something failed."""
-        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    async def full(self, error: Exception, path: str, entry: Entry | None) -> str:
+        """Say so when something failed for lack of room."""
+        return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
     def digest(self, path: str) -> bytes:
         """Return the checksum of a file's content."""
@@ -121,6 +123,8 @@ class Local(Side):
 class Remote(Side):
     """A tree on the server."""
 
+    where = "on the service"
+
     def __init__(
         self, sftp: Any, root: str, ssh_command: Callable[[], Sequence[str] | None] = lambda: None
     ) -> None:
@@ -129,6 +133,8 @@ class Remote(Side):
         self._ssh_command = ssh_command
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
+        self.abilities = Abilities()
+        self._pipes_work = True
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -142,15 +148,21 @@ class Remote(Side):
 
     async def make_directory(self, path: str, entry: Entry) -> None:
         """Make a directory."""
-        attributes = asyncssh.SFTPAttrs() if entry.mode is None else asyncssh.SFTPAttrs(permissions=0o700)
-        await self.sftp.mkdir(encoded(self.at(path)), attributes)
+        mode = {} if entry.mode is None else {"permissions": (entry.mode & 0o777) | OWNER}
+        await self.sftp.mkdir(encoded(self.at(path)), asyncssh.SFTPAttrs(**mode))
 
-    async def make_link(self, path: str, entry: Entry) -> None:
-        """Make a symbolic link, in place of one that is there."""
-        temporary = temporary_beside(self.at(path))
-        await self.sftp.symlink(encoded(str(entry.target)), encoded(temporary))
+    async def make_link(self, path: str, entry: Entry, new: bool) -> None:
+        """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
+        place, target = self.at(path), str(entry.target)
+        if new or not self.abilities.links_renamed:
+            if not new:
+                await self.sftp.remove(encoded(place))
+            await make_link(self.sftp, target, place, self.abilities)
+            return
+        temporary = temporary_beside(place)
+        await make_link(self.sftp, target, temporary, self.abilities)
         async with self._tidily(temporary):
-            await self._put_in_place(temporary, self.at(path))
+            await self._put_in_place(temporary, place)
 
     async def set_mode(self, path: str, mode: int) -> None:
         """Set permissions."""
@@ -161,34 +173,73 @@ class Remote(Side):
         place = encoded(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
 
-    async def reason(self, error: Exception, entry: Entry | None) -> str:
-        """Say why something failed. A full disk is asked about, as old protocols have no word for it."""
-        if isinstance(error, OSError):
-            return error.strerror or str(error)
-        if entry is not None and isinstance(error, asyncssh.SFTPFailure):
-            try:
-                room = await self.sftp.statvfs(encoded(posixpath.dirname(self.at(""))) or b".")
-            except asyncssh.SFTPError:
-                return str(error)
-            free = room.bavail * room.frsize
-            if free < max(entry.size, 1):
-                return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
-        return str(error) or type(error).__name__
+    async def full(self, error: Exception, path: str, entry: Entry | None) -> str:
+        """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
+        if isinstance(error, (asyncssh.SFTPNoSpaceOnFilesystem, asyncssh.SFTPQuotaExceeded)):
+            return f"no space left on the service: {error}"
+        if entry is None or not isinstance(error, asyncssh.SFTPFailure):
+            return ""
+        try:
+            room = await self.sftp.statvfs(encoded(posixpath.dirname(self.at(path))) or b".")
+        except asyncssh.SFTPError:
+            return ""
+        free = room.bavail * room.frsize
+        if free >= max(entry.size, 1):
+            return ""
+        return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
 
     async def push(self, source: Local, path: str, entry: Entry, moved: Moved) -> None:
         """Put a file of this machine onto the server."""
+        with open(source.at(path), "rb", buffering=0) as content:
+            async with self._turn(entry):
+                if not await self._pushed_fast(content.fileno(), path, entry, moved):
+                    async with self._placed(path, entry) as (__, file):
+                        await send(content.fileno(), file, Blocks(entry.size, self._block), moved)
+
+    async def _pushed_fast(self, handle: int, path: str, entry: Entry, moved: Moved) -> bool:
+        """Send content in the faster way where that pays and can be had; return whether it has arrived."""
+
+        def work(pipe: Pipe, blocks: Blocks, count: Moved) -> None:
+            pipe.send(handle, encoded(temporary), blocks, count)
+
+        command = self._pipe_command(entry.size)
+        if command is None:
+            return False
+        try:
+            async with self._placed(path, entry, closed=True) as (temporary, file):
+                await file.close()  # some servers know one writer of a file at a time
+                if not await over_pipes(command, work, Blocks(entry.size, self._block), moved):
+                    raise NotThisWay
+                if (await self.sftp.lstat(encoded(temporary))).size != entry.size:
+                    moved(-entry.size)
+                    raise NotThisWay
+        except NotThisWay:
+            self._pipes_work = False
+            return False
+        return True
+
+    def _pipe_command(self, size: int) -> Sequence[str] | None:
+        """Return what opens a further connection for a file of this size; none where that does not pay."""
+        return self._ssh_command() if size >= WORTH_IT and self._pipes_work else None
+
+    @asynccontextmanager
+    async def _placed(self, path: str, entry: Entry, closed: bool = False) -> AsyncIterator[tuple[str, Any]]:
+        """Open a new file under a temporary name, and put it at ``path`` once it has been written.
+
+        It is ``closed`` when what writes it leaves it so.
+        """
         temporary = temporary_beside(self.at(path))
-        attributes = asyncssh.SFTPAttrs() if entry.mode is None else asyncssh.SFTPAttrs(permissions=PRIVATE)
-        flags = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL
-        file = await self.sftp.open(encoded(temporary), flags, attributes, encoding=None, block_size=0)
+        mode = None if entry.mode is None else PRIVATE if self.abilities.modes else entry.mode
+        made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
+        wanted, by_path = attributes(entry, self.abilities), closed or self.abilities.by_path
+        file = await self.sftp.open(encoded(temporary), NEW, made, encoding=None, block_size=0)
         async with self._tidily(temporary):
             async with file:
-                with open(source.at(path), "rb", buffering=0) as content:
-                    async with self._turn(entry):
-                        await self._send(content.fileno(), file, temporary, entry.size, moved)
-                await file.setstat(
-                    asyncssh.SFTPAttrs(permissions=entry.mode, atime=entry.mtime, mtime=entry.mtime)
-                )
+                yield temporary, file
+                if wanted and not by_path:
+                    await file.setstat(wanted)
+            if wanted and by_path:
+                await self.sftp.setstat(encoded(temporary), wanted)
             await self._put_in_place(temporary, self.at(path))
 
     async def pull(self, target: Local, path: str, entry: Entry, moved: Moved) -> None:
@@ -213,26 +264,12 @@ class Remote(Side):
 
     async def digest(self, path: str, entry: Entry, moved: Moved) -> bytes:
         """Return the checksum of a file's content. It is read for that: the protocol has no checksums."""
-        summing = hashlib.sha256()
-        async with self._large, self.sftp.open(encoded(self.at(path)), "rb") as file:
-            while piece := await file.read(IN_FLIGHT):
-                summing.update(piece)
-                moved(len(piece))
-        return summing.digest()
+        async with self._turn(entry), self._open(path) as file:
+            return await digest(file, Blocks(entry.size, self._block), moved)
 
     def _open(self, path: str) -> Any:
         """Open a file to read blocks of it, which the library is not to cut up once more."""
         return self.sftp.open(encoded(self.at(path)), "rb", encoding=None, block_size=0)
-
-    async def _send(self, handle: int, file: Any, temporary: str, size: int, moved: Moved) -> None:
-        """Send content, in the faster way where that pays and can be had."""
-
-        def work(pipe: Pipe, blocks: Blocks, count: Moved) -> None:
-            pipe.send(handle, encoded(temporary), blocks, count)
-
-        blocks = Blocks(size, self._block)
-        if not await self._fast(work, blocks, moved):
-            await send(handle, file, blocks, moved)
 
     async def _fetch(self, file: Any, path: str, handle: int, size: int, moved: Moved) -> None:
         """Fetch content, in the faster way where that pays and can be had."""
@@ -241,26 +278,33 @@ class Remote(Side):
             pipe.fetch(encoded(self.at(path)), handle, blocks, count)
 
         blocks = Blocks(size, self._block)
-        if not await self._fast(work, blocks, moved):
-            await fetch(file, handle, blocks, moved)
-
-    async def _fast(self, work: Work, blocks: Blocks, moved: Moved) -> bool:
-        command = self._ssh_command() if blocks.size >= WORTH_IT else None
-        return command is not None and await over_pipes(command, work, blocks, moved)
+        command = self._pipe_command(size)
+        if command is not None and await over_pipes(command, work, blocks, moved):
+            return
+        self._pipes_work = self._pipes_work and command is None
+        await fetch(file, handle, blocks, moved)
 
     def _turn(self, entry: Entry) -> AbstractAsyncContextManager[Any]:
         """Wait, with a large file, until few enough others are under way."""
         return self._large if entry.size > LARGE else nullcontext()
 
     async def _put_in_place(self, temporary: str, path: str) -> None:
-        """Rename over what is there; a server that cannot do so in one step does it in two."""
+        """Rename over what is there; a server that cannot do so in one step does it in several."""
         old, new = encoded(temporary), encoded(path)
         try:
             await self.sftp.posix_rename(old, new)
         except asyncssh.SFTPOpUnsupported:
-            if await self.sftp.lexists(new):
-                await self.sftp.remove(new)
-            await self.sftp.rename(old, new)
+            aside = encoded(temporary_beside(path)) if await self.sftp.lexists(new) else None
+            if aside:
+                await self.sftp.rename(new, aside)
+            try:
+                await self.sftp.rename(old, new)
+            except BaseException:
+                if aside:
+                    await self.sftp.rename(aside, new)
+                raise
+            if aside:
+                await self.sftp.remove(aside)
 
     @asynccontextmanager
     async def _tidily(self, temporary: str) -> AsyncIterator[None]:
@@ -272,8 +316,3 @@ class Remote(Side):
             with suppress(asyncssh.Error, OSError):
                 await self.sftp.remove(encoded(temporary))
             raise
-
-
-def failure(what: str, path: str, reason: str) -> TransferFailed:
-    """Return the error for something that could not be done to a path."""
-    return TransferFailed(f"cannot {what} {shown(path) or 'the file'}: {reason}")

@@ -10,11 +10,12 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from ..api.text import clean
 from .errors import TransferFailed
 from .library import asyncssh
 from .patterns import Patterns
@@ -36,7 +37,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry. Size in bytes, time of change in whole seconds, mode as permission bits."""
+    """One entry. Size in bytes, time of change in whole seconds, mode with the special bits."""
 
     kind: Kind
     size: int = 0
@@ -44,6 +45,8 @@ class Entry:
     mode: int | None = None
     target: str | None = None
     """Where a symbolic link points."""
+    resolved: bool = False
+    """Whether the server told only the place that ``target`` means, and not how it is written."""
 
 
 @dataclass
@@ -57,6 +60,10 @@ class Tree:
     protected: set[str] = field(default_factory=set)
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off."""
+    left_out: set[str] = field(default_factory=set)
+    """What is there and takes no part though nobody excluded it, such as sockets."""
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """Directories whose content is not known, with the reason."""
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries
@@ -82,6 +89,11 @@ class Tree:
             path = posixpath.dirname(path)
             self.protected.add(path)
 
+    def cannot_read(self, path: str, reason: str) -> None:
+        """Note a directory that could not be read, and keep it with those above it."""
+        self.unreadable[path] = reason
+        self.protect(join(path, "unknown"))
+
     def prune(self, patterns: Patterns) -> None:
         """Drop the directories that take no part: neither they nor anything below them is included."""
         needed = {ROOT}
@@ -99,13 +111,22 @@ def join(root: str, path: str) -> str:
     return posixpath.join(root, path) if path else root
 
 
+def within(path: str, places: Container[str]) -> bool:
+    """Tell whether a path is one of these places or lies below one."""
+    while path:
+        if path in places:
+            return True
+        path = posixpath.dirname(path)
+    return ROOT in places
+
+
 # --- Here ---------------------------------------------------------------------------------------------
 
 
 def local_tree(root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
     """Read a tree of this machine; an empty one where there is nothing. ``skip`` hears what is left out.
 
-    :raises TransferFailed: when a directory cannot be read.
+    :raises TransferFailed: when the root cannot be read.
     """
     tree = Tree()
     try:
@@ -113,21 +134,37 @@ def local_tree(root: str, patterns: Patterns, skip: Callable[[str, str], None]) 
         if base is None:
             return tree
         tree.entries[ROOT] = base
-        folders = [ROOT] if base.kind is Kind.DIRECTORY else []
-        while folders:
-            folder = folders.pop()
-            with os.scandir(os.path.join(root, folder)) as found:
-                for item in found:
-                    path = join(folder, item.name)
-                    entry = local_entry(item.path, item.stat(follow_symlinks=False))
-                    if tree.take(path, entry, patterns):
-                        folders.append(path)
-                    elif entry.kind is Kind.OTHER:
-                        skip(path, "it is neither a file, a directory nor a link")
+        folders = look_into_local(tree, root, ROOT, patterns, skip) if base.kind is Kind.DIRECTORY else []
     except OSError as error:
         raise TransferFailed(f"cannot read {shown(str(error.filename))}: {error.strerror}") from None
+    while folders:
+        folder = folders.pop()
+        try:
+            folders += look_into_local(tree, root, folder, patterns, skip)
+        except OSError as error:
+            tree.cannot_read(folder, str(error.strerror))
     tree.prune(patterns)
     return tree
+
+
+def look_into_local(
+    tree: Tree, root: str, folder: str, patterns: Patterns, skip: Callable[[str, str], None]
+) -> list[str]:
+    """Note what a directory holds; return the directories in it that are to be looked into."""
+    inner = []
+    with os.scandir(os.path.join(root, folder)) as found:
+        for item in found:
+            path = join(folder, item.name)
+            try:
+                entry = local_entry(item.path, item.stat(follow_symlinks=False))
+            except FileNotFoundError:  # somebody has removed it in the meantime
+                continue
+            if tree.take(path, entry, patterns):
+                inner.append(path)
+            elif entry.kind is Kind.OTHER:
+                tree.left_out.add(path)
+                skip(path, "it is neither a file, a directory nor a link")
+    return inner
 
 
 def local_root(root: str) -> Entry | None:
@@ -142,7 +179,7 @@ def local_entry(path: str, info: os.stat_result) -> Entry:
     """Read what ``lstat`` told."""
     kind = kind_of(info.st_mode)
     target = os.readlink(path) if kind is Kind.LINK else None
-    return Entry(kind, info.st_size, int(info.st_mtime), stat.S_IMODE(info.st_mode) & 0o777, target)
+    return Entry(kind, info.st_size, int(info.st_mtime), stat.S_IMODE(info.st_mode), target)
 
 
 # --- On the server ------------------------------------------------------------------------------------
@@ -159,16 +196,15 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
 
     async def look_into(folder: str) -> None:
         async with at_once:
-            names = await sftp.readdir(encoded(join(root, folder)))
+            names = await listed(sftp, root, folder, tree)
         inner = []
         for item in names:
-            if item.filename in (b".", b".."):
-                continue
             path = join(folder, checked(item.filename))
             entry = await remote_entry(sftp, join(root, path), item.attrs)
             if tree.take(path, entry, patterns):
                 inner.append(path)
             elif entry.kind is Kind.OTHER:
+                tree.left_out.add(path)
                 skip(path, "it is neither a file, a directory nor a link")
         await gather(*(look_into(path) for path in inner))
 
@@ -178,28 +214,58 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
     return tree
 
 
+async def listed(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any]:
+    """Return what a server lists of a directory; nothing, and a note in ``tree``, where it cannot be read.
+
+    OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken for
+    an empty one, it would have what it holds deleted on the other side.
+
+    :raises TransferFailed: when it is the root.
+    """
+    place = join(root, folder)
+    try:
+        names = await sftp.readdir(encoded(place))
+        if not names:
+            await sftp.stat(encoded(join(place, ".")))
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except asyncssh.SFTPError as error:
+        reason = clean(str(error))
+        if folder == ROOT:
+            raise TransferFailed(f"cannot read {shown(place)} on the service: {reason}") from None
+        tree.cannot_read(folder, reason)
+        return []
+    return [item for item in names if item.filename not in (b".", b"..")]
+
+
 async def remote_root(sftp: Any, root: str) -> Entry | None:
-    """Return what stands at the root; a link that the user named is followed."""
-    try:
-        return await remote_entry(sftp, root, await sftp.stat(encoded(root)))
-    except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-        pass
-    try:
-        return await remote_entry(sftp, root, await sftp.lstat(encoded(root)))
-    except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
-        return None
+    """Return what stands at the root; a link that the user named is followed.
+
+    :raises TransferFailed: when the server does not tell.
+    """
+    for look in (sftp.stat, sftp.lstat):
+        try:
+            return await remote_entry(sftp, root, await look(encoded(root)))
+        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            continue
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except asyncssh.SFTPError as error:
+            reason = clean(str(error))
+            raise TransferFailed(f"cannot read {shown(root)} on the service: {reason}") from None
+    return None
 
 
 async def remote_entry(sftp: Any, path: str, attributes: Any) -> Entry:
     """Read what the server tells about an entry."""
     kind = kind_of(attributes.permissions or 0)
-    target = await remote_target(sftp, path) if kind is Kind.LINK else None
-    mode = (attributes.permissions or 0) & 0o777
-    return Entry(kind, attributes.size or 0, attributes.mtime or 0, mode, target)
+    target, resolved = await remote_target(sftp, path) if kind is Kind.LINK else (None, False)
+    mode = stat.S_IMODE(attributes.permissions or 0)
+    return Entry(kind, attributes.size or 0, attributes.mtime or 0, mode, target, resolved)
 
 
-async def remote_target(sftp: Any, path: str) -> str | None:
-    """Return where a link on the server points, ``None`` when the server does not tell.
+async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
+    """Return where a link points, ``None`` when the server does not tell, and whether it was put otherwise.
 
     Some servers tell an absolute path for any link; below the directory where the session began, that is
     made relative to the link again.
@@ -207,15 +273,17 @@ async def remote_target(sftp: Any, path: str) -> str | None:
     try:
         target: str = (await sftp.readlink(encoded(path))).decode("utf-8", "surrogateescape")
         if not target.startswith("/"):
-            return target
+            return target, False
         start, folder = [
             (await sftp.realpath(encoded(place))).decode("utf-8", "surrogateescape")
             for place in (".", posixpath.dirname(path) or ".")
         ]
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
     except asyncssh.SFTPError:
-        return None
+        return None, False
     inside = target.startswith(start.rstrip("/") + "/")
-    return posixpath.relpath(target, folder) if inside else target
+    return (posixpath.relpath(target, folder), True) if inside else (target, False)
 
 
 def checked(name: bytes) -> str:

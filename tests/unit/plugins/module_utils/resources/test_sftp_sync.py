@@ -37,18 +37,11 @@ DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options
 OLD = 1_700_000_000
 
 
-@pytest.fixture(scope="module", params=["openssh", "sandbox"])
+@pytest.fixture(scope="module", params=["openssh", "proftpd", "sandbox"])
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Each server once for all tests."""
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "openssh":
-        if reason := servers.missing():
-            pytest.skip(reason)
-        with servers.openssh(folder) as server:
-            yield server
-    else:
-        with servers.sandboxed(folder) as server:
-            yield server
+    with servers.start(request.param, tmp_path_factory.mktemp(request.param)) as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,21 +1,25 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two real SFTP servers for tests: OpenSSH's own, and the sandbox's."""
+"""Real SFTP servers for tests: OpenSSH, ProFTPD, Go's library as rclone serves it, and the sandbox."""
 
 from __future__ import annotations
 
 import getpass
+import grp
 import os
+import pwd
 import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from sandbox.testing import Sandbox
 
@@ -25,6 +29,11 @@ SFTP_SERVERS = (
     "/usr/libexec/openssh/sftp-server",
     "/usr/libexec/sftp-server",
 )
+PROFTPD = shutil.which("proftpd") or "/usr/sbin/proftpd"
+PROFTPD_MODULES = ("/usr/lib/proftpd", "/usr/lib64/proftpd", "/usr/libexec/proftpd")
+RCLONE = shutil.which("rclone") or ""
+AS_A_USER = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner")
+"""Has a program that root starts obey the permissions of files."""
 START_SECONDS = 20.0
 
 
@@ -34,6 +43,7 @@ class Server:
 
     options: dict[str, Any]
     root: Path
+    kind: str = "openssh"
 
 
 def make_key(path: Path, *options: str) -> Path:
@@ -58,33 +68,110 @@ def free_port() -> int:
         return port
 
 
+def missing_proftpd() -> str:
+    """Say what of ProFTPD is not installed; nothing when all is there."""
+    if not os.access(PROFTPD, os.X_OK) or not sftp_module():
+        return "ProFTPD is not installed: apt-get install proftpd-core proftpd-mod-crypto"
+    return "" if shutil.which("ssh-keygen") else "ssh-keygen is not installed: apt-get install openssh-client"
+
+
+def sftp_module() -> str:
+    """Return the folder of the module that has ProFTPD speak SFTP; nothing when there is none."""
+    return next((path for path in PROFTPD_MODULES if os.path.exists(f"{path}/mod_sftp.so")), "")
+
+
+def missing_rclone() -> str:
+    """Say what of rclone is not installed; nothing when all is there."""
+    if not RCLONE:
+        return "rclone is not installed: apt-get install rclone"
+    return "" if shutil.which("ssh-keygen") else "ssh-keygen is not installed: apt-get install openssh-client"
+
+
 @contextmanager
-def openssh(folder: Path, rekey_limit: str = "1M", *more_keys: Path) -> Iterator[Server]:
+def openssh(
+    folder: Path, rekey_limit: str = "1M", *more_keys: Path, options: str = "", as_user: bool = False
+) -> Iterator[Server]:
     """Run OpenSSH's server with a configuration of its own; keys are renewed after every ``rekey_limit``.
 
     It shows the key in ``host_key``, of kind ed25519, unless asked for the kind of one of ``more_keys``.
+    ``options`` are further ones of its sftp-server. ``as_user`` has that obey the permissions of files even
+    where root runs it.
     """
     root, port = folder / "root", free_port()
     root.mkdir()
     key, host_key = make_key(folder / "key"), make_key(folder / "host_key")
     (folder / "authorized_keys").write_text((folder / "key.pub").read_text())
     (program, *__) = filter(os.path.exists, SFTP_SERVERS)
+    started_by = " ".join(AS_A_USER) + " " if as_user and os.geteuid() == 0 else ""
     configuration = folder / "sshd_config"
     configuration.write_text(
         "".join(f"HostKey {path}\n" for path in (host_key, *more_keys))
         + f"Port {port}\nListenAddress 127.0.0.1\nPidFile {folder / 'pid'}\n"
         f"AuthorizedKeysFile {folder / 'authorized_keys'}\nStrictModes no\nUsePAM no\n"
         f"PasswordAuthentication no\nPermitRootLogin yes\nRekeyLimit {rekey_limit}\n"
-        f"Subsystem sftp {program} -d {root}\n"
+        f"Subsystem sftp {started_by}{program} {options} -d {root}\n"
     )
     if os.geteuid() == 0:  # where its privileges are dropped to; a package makes it when the service starts
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-    with (folder / "sshd.log").open("wb") as log:
-        process = subprocess.Popen([SSHD, "-D", "-e", "-f", str(configuration)], stdout=log, stderr=log)
+    with running([SSHD, "-D", "-e", "-f", str(configuration)], port, folder / "sshd.log"):
+        reached = {"host": "127.0.0.1", "port": port, "username": getpass.getuser()}
+        yield Server({**reached, "private_key_file": str(key)}, root)
+
+
+@contextmanager
+def proftpd(folder: Path, settings: str = "") -> Iterator[Server]:
+    """Run ProFTPD with SFTP alone, and with further settings of it; its sessions see nothing above root."""
+    root, port = folder / "root", free_port()
+    root.mkdir()
+    key, host_key = make_key(folder / "key"), make_key(folder / "host_key")
+    public = ["ssh-keygen", "-e", "-f", str(key)]
+    (folder / "authorized_keys").write_bytes(subprocess.run(public, check=True, capture_output=True).stdout)
+    user, group = os.getuid(), os.getgid()
+    for name, line in {
+        "users": f"tester:*:{user}:{group}::{root}:/bin/sh\n",
+        "groups": f"testers:x:{group}:tester\n",
+    }.items():
+        (folder / name).touch(mode=0o600)
+        (folder / name).write_text(line)
+    names = f"User {pwd.getpwuid(user).pw_name}\nGroup {grp.getgrgid(group).gr_name}\n"
+    configuration = folder / "proftpd.conf"
+    configuration.write_text(
+        f"ModulePath {sftp_module()}\nLoadModule mod_sftp.c\nServerType standalone\nServerName test\n"
+        f"DefaultAddress 127.0.0.1\nPort {port}\nUseIPv6 off\nPidFile {folder / 'pid'}\n"
+        f"ScoreboardFile {folder / 'scoreboard'}\nDelayEngine off\nWtmpLog off\nTransferLog none\n"
+        f"RequireValidShell off\nRootLogin on\nDefaultRoot ~\nUmask 022\nAllowOverwrite on\n"
+        f"AuthOrder mod_auth_file.c\nAuthUserFile {folder / 'users'}\nAuthGroupFile {folder / 'groups'}\n"
+        f"{names}SystemLog {folder / 'system.log'}\nSFTPEngine on\nSFTPLog {folder / 'sftp.log'}\n"
+        f"SFTPHostKey {host_key}\nSFTPAuthMethods publickey\n"
+        f"SFTPAuthorizedUserKeys file:{folder / 'authorized_keys'}\n{settings}\n"
+    )
+    with running([PROFTPD, "-n", "-c", str(configuration)], port, folder / "proftpd.log"):
+        reached = {"host": "127.0.0.1", "port": port, "username": "tester"}
+        yield Server({**reached, "private_key_file": str(key)}, root, "proftpd")
+
+
+@contextmanager
+def rclone(folder: Path) -> Iterator[Server]:
+    """Run rclone's server, which is Go's pkg/sftp; it knows neither links nor permissions."""
+    root, port = folder / "root", free_port()
+    root.mkdir()
+    key, host_key = make_key(folder / "key"), make_key(folder / "host_key")
+    keys = ["--key", str(host_key), "--authorized-keys", f"{key}.pub"]
+    place = ["--addr", f"127.0.0.1:{port}", "--config", os.devnull, "--dir-cache-time", "0"]
+    command = [RCLONE, "serve", "sftp", "--user", "tester", *keys, *place, str(root)]
+    with running(command, port, folder / "rclone.log"):
+        reached = {"host": "127.0.0.1", "port": port, "username": "tester"}
+        yield Server({**reached, "private_key_file": str(key)}, root, "rclone")
+
+
+@contextmanager
+def running(command: Sequence[str], port: int, log: Path) -> Iterator[None]:
+    """Run a server until the end of the context."""
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
         try:
-            wait_for(port, process, folder / "sshd.log")
-            options = {"host": "127.0.0.1", "port": port, "username": getpass.getuser()}
-            yield Server({**options, "private_key_file": str(key)}, root)
+            wait_for(port, process, log)
+            yield
         finally:
             process.terminate()
             process.wait(START_SECONDS)
@@ -99,7 +186,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
             return
         except OSError:
             time.sleep(0.05)
-    raise RuntimeError(f"sshd did not start:\n{log.read_text()}")
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
 
 
 @contextmanager
@@ -115,4 +202,21 @@ def sandboxed(folder: Path) -> Iterator[Server]:
         (marker,) = (folder / "data").rglob(".made")
         marker.unlink()
         options = {name: access[name] for name in ("host", "port", "username")}
-        yield Server({**options, "private_key_file": str(key)}, marker.parent)
+        yield Server({**options, "private_key_file": str(key)}, marker.parent, "sandbox")
+
+
+KINDS: dict[str, tuple[Callable[[], str], Callable[..., AbstractContextManager[Server]]]] = {
+    "openssh": (missing, openssh),
+    "proftpd": (missing_proftpd, proftpd),
+    "rclone": (missing_rclone, rclone),
+    "sandbox": (lambda: "", sandboxed),
+}
+"""What each kind of server lacks, and how it is started in a folder."""
+
+
+def start(kind: str, folder: Path, **options: Any) -> AbstractContextManager[Server]:
+    """Start a server of this kind, or skip the test where its program is not installed."""
+    lacks, run = KINDS[kind]
+    if reason := lacks():
+        pytest.skip(reason)
+    return run(folder, **options)

@@ -129,12 +129,14 @@ def test_work_that_is_called_off_ends() -> None:
     asyncio.run(call_off())
 
 
-def command_for(**login: Any) -> list[str] | None:
+def command_for(version: str = "SSH-2.0-OpenSSH_9.2p1", **login: Any) -> list[str] | None:
     session = Session(
         Login("db.example.com", 2022, "svc", **login), HostKeys("", ACCEPT_NEW, "db.example.com", 2022)
     )
     key = asyncssh.generate_private_key("ssh-ed25519")
-    session._connection = SimpleNamespace(get_server_host_key=lambda: key)
+    session._connection = SimpleNamespace(
+        get_server_host_key=lambda: key, get_extra_info={"server_version": version}.get
+    )
     try:
         return session.ssh_command()
     finally:
@@ -155,6 +157,11 @@ def test_ssh_is_never_given_a_secret() -> None:
     assert command_for(password="secret") is None
     assert command_for(private_key_file="~/key", passphrase="secret") is None
     assert command_for() is not None
+
+
+def test_a_server_that_may_know_one_writer_a_file_gets_one() -> None:
+    assert command_for("SSH-2.0-mod_sftp") is not None
+    assert command_for("SSH-2.0-Go") is None and command_for("SSH-2.0-rclone/v1.60.1") is None
 
 
 def test_a_pipe_is_let_go_of_however_often_its_work_is_called_off(monkeypatch: pytest.MonkeyPatch) -> None:

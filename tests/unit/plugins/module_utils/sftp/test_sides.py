@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from types import SimpleNamespace
 
 import asyncssh
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.sftp.sides import Remote
+from ansible_collections.hosted.services.plugins.module_utils.sftp.sides import Local, Remote
 from ansible_collections.hosted.services.plugins.module_utils.sftp.trees import Entry, Kind
 
 ENTRY = Entry(Kind.FILE, size=5000)
@@ -22,8 +23,10 @@ class Disk:
 
     def __init__(self, blocks: int | None) -> None:
         self.blocks = blocks
+        self.asked: list[bytes] = []
 
     async def statvfs(self, path: bytes) -> SimpleNamespace:
+        self.asked.append(path)
         if self.blocks is None:
             raise asyncssh.SFTPOpUnsupported("Operation not supported")
         return SimpleNamespace(bavail=self.blocks, frsize=1000)
@@ -33,21 +36,28 @@ class Disk:
     ("blocks", "said"),
     [
         (4, "no space left on the service: 4000 bytes are free, the file has 5000"),
-        (9, "Failure"),
-        (None, "Failure"),
+        (9, ""),
+        (None, ""),
     ],
 )
 def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
     remote = Remote(Disk(blocks), "up")
-    assert asyncio.run(remote.reason(asyncssh.SFTPFailure("Failure"), ENTRY)) == said
+    assert asyncio.run(remote.full(asyncssh.SFTPFailure("Failure"), "", ENTRY)) == said
 
 
-def test_other_reasons_are_passed_on() -> None:
+@pytest.mark.parametrize(
+    ("root", "path", "asked"), [("up", "mount/deep/a", b"up/mount/deep"), ("up", "", b"."), (".", "a", b".")]
+)
+def test_the_disk_is_that_of_the_file(root: str, path: str, asked: bytes) -> None:
+    disk = Disk(0)
+    asyncio.run(Remote(disk, root).full(asyncssh.SFTPFailure("Failure"), path, ENTRY))
+    assert disk.asked == [asked]
+
+
+def test_other_reasons_are_no_full_disk() -> None:
     remote = Remote(Disk(0), "up")
-    assert (
-        asyncio.run(remote.reason(asyncssh.SFTPPermissionDenied("Permission denied"), ENTRY))
-        == "Permission denied"
-    )
-    assert (
-        asyncio.run(remote.reason(OSError(28, "No space left on device"), ENTRY)) == "No space left on device"
-    )
+    assert asyncio.run(remote.full(asyncssh.SFTPPermissionDenied("Permission denied"), "", ENTRY)) == ""
+    full = asyncssh.SFTPNoSpaceOnFilesystem("No space")
+    assert asyncio.run(remote.full(full, "", None)) == "no space left on the service: No space"
+    for number, said in ((errno.ENOSPC, "no space left on this machine"), (errno.EACCES, "")):
+        assert asyncio.run(Local("up").full(OSError(number, "No"), "", ENTRY)) == said

@@ -1,0 +1,168 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a server can do beyond reading and writing. Servers differ, and their names do not tell.
+
+The argument order of the request for a symbolic link is one thing in the protocol and another in OpenSSH;
+servers follow either. Some refuse to set times and permissions, some take the request and do nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from .library import asyncssh
+from .trees import Entry, encoded, join
+
+TRIED_TIME, TRIED_MODE = 1_000_000_000, 0o640
+"""What no server gives to a new file by itself."""
+PRIVATE = 0o600
+NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
+
+
+@dataclass
+class Abilities:
+    """What is known of a server. What has not been tried is taken to work."""
+
+    times: bool = True
+    modes: bool = True
+    links: bool = True
+    links_swapped: bool = False
+    """Whether the library sends the two paths of a link in the other order than the server reads them."""
+    links_renamed: bool = True
+    """Whether to rename a link renames the link. Some servers rename what it leads to."""
+    by_path: bool = False
+    """Whether times and permissions hold only when they are set on a file that is closed."""
+
+
+def temporary_beside(path: str) -> str:
+    """Return a name for the time in which the file at ``path`` is not whole yet."""
+    return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
+
+
+async def refused(sftp: Any, root: str, abilities: Abilities) -> None:
+    """Note what the server refuses whatever it is about. Changes nothing, as it is asked of nothing."""
+    nothing = encoded(join(temporary_beside(root), "nothing"))
+    try:
+        await sftp.lstat(nothing)
+        return
+    except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+        pass
+    except asyncssh.SFTPError:  # who may not even look learns nothing from a further refusal
+        return
+    attributes = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
+    if await refuses(sftp.setstat(nothing, attributes)):
+        abilities.times = abilities.modes = False
+    if await refuses(sftp.symlink(nothing, nothing)):
+        abilities.links = False
+
+
+async def refuses(request: Any) -> bool:
+    """Tell whether a request for what is not there ends in anything but that."""
+    try:
+        await request
+    except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPPermissionDenied):
+        return True
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except asyncssh.SFTPError:
+        return False
+    return False
+
+
+async def try_attributes(sftp: Any, folder: str, abilities: Abilities) -> None:
+    """Find out with a file of our own in ``folder`` how times and permissions are set, if at all."""
+    name = temporary_beside(join(folder, "probe"))
+    path = encoded(name)
+    both = {"permissions": TRIED_MODE, "atime": TRIED_TIME, "mtime": TRIED_TIME}
+    try:
+        file = await sftp.open(path, NEW, asyncssh.SFTPAttrs(permissions=PRIVATE), encoding=None)
+    except asyncssh.SFTPError:  # writing will fail as well, and tells why
+        return
+    async with removing(sftp, name):
+        async with file:
+            with suppress(asyncssh.SFTPError):
+                await file.setstat(asyncssh.SFTPAttrs(**both))
+        if await kept(sftp, path) == (True, True):
+            return
+        abilities.by_path = True
+        for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
+            with suppress(asyncssh.SFTPError):
+                await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
+        abilities.times, abilities.modes = await kept(sftp, path)
+
+
+async def kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
+    """Tell whether a file has the time and the permissions that were tried."""
+    try:
+        found = await sftp.lstat(path)
+    except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPPermissionDenied):
+        return False, False
+    return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
+
+
+async def try_links(sftp: Any, folder: str, abilities: Abilities) -> None:
+    """Find out with a link of our own in ``folder`` which of its two paths the server takes for the link.
+
+    Both lie in the folder, so that nothing is made anywhere else whichever way the server reads them.
+    """
+    one, other = (temporary_beside(join(folder, "probe")) for _name in range(2))
+    async with removing(sftp, one, other):
+        with suppress(asyncssh.SFTPError):
+            await sftp.symlink(encoded(one), encoded(other))
+        straight = await is_link(sftp, other)
+        abilities.links_swapped = not straight and await is_link(sftp, one)
+        abilities.links = straight or abilities.links_swapped
+
+
+async def try_renaming(sftp: Any, folder: str, abilities: Abilities) -> None:
+    """Find out with files of our own in ``folder`` what happens when a link is renamed."""
+    file, link, renamed = (temporary_beside(join(folder, "probe")) for _name in range(3))
+    abilities.links_renamed = False
+    async with removing(sftp, link, renamed, file):
+        with suppress(asyncssh.SFTPError):
+            await (await sftp.open(encoded(file), NEW)).close()
+            await make_link(sftp, posixpath.basename(file), link, abilities)
+            await sftp.posix_rename(encoded(link), encoded(renamed))
+            await sftp.lstat(encoded(file))
+            abilities.links_renamed = await is_link(sftp, renamed)
+
+
+async def make_link(sftp: Any, target: str, path: str, abilities: Abilities) -> None:
+    """Make a link in the way that the server understands."""
+    paths = [encoded(target), encoded(path)]
+    await sftp.symlink(*(reversed(paths) if abilities.links_swapped else paths))
+
+
+async def is_link(sftp: Any, path: str) -> bool:
+    """Tell whether there is a link. Some servers tell the attributes of what it leads to."""
+    try:
+        await sftp.readlink(encoded(path))
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except asyncssh.SFTPError:
+        return False
+    return True
+
+
+@asynccontextmanager
+async def removing(sftp: Any, *paths: str) -> AsyncIterator[None]:
+    """Remove what was tried, whatever came of it."""
+    try:
+        yield
+    finally:
+        for path in paths:
+            with suppress(asyncssh.Error, OSError):
+                await sftp.remove(encoded(path))
+
+
+def attributes(entry: Entry, abilities: Abilities) -> Any:
+    """Return the times and permissions to set on a file; ``None`` when there are none to set."""
+    times = {"atime": entry.mtime, "mtime": entry.mtime} if abilities.times else {}
+    mode = {"permissions": entry.mode} if abilities.modes and entry.mode is not None else {}
+    return asyncssh.SFTPAttrs(**times, **mode) if times or mode else None
