@@ -312,6 +312,7 @@ FORMS = (
           ("at once", "at its next start")),
     Point("deletable", "Resources and their fields / Settings",
           "What does `deletable` say of a service that can be deleted?", ("true", "false")),
+    Point("settings.shown", SETTINGS, "How soon is a new setting or size shown?", ("at once", "2 s late")),
     Point("network.again", SETTINGS, "What does the network route do when nothing changes?",
           ("nothing", "recreates the container")),
     Point("file.limit", FILES, "How large are the 2 MB at which the reader stops?", ("2 MB", "2 MiB")),

@@ -34,6 +34,7 @@ from .service_view import (
     observe,
     wait_for_status,
 )
+from .service_written import observe_written
 from .unkept import ORDERED, subject_of, warn_of_unkept
 from .waiting import look_for
 
@@ -139,7 +140,7 @@ def plan_existing(task: Task, view: View, project: Project | None, just_ordered:
     result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
 
     def reread() -> dict[str, Any]:
-        now = observe(task, view.service.id)
+        now = observe_written(task, view, changes)
         if changes.cost and came_about(now.service, result):
             compare_rate(task, now.service, changes.cost)
         return now.as_dict()

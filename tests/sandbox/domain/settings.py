@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sandbox.domain import lifecycle, money, ordering
+from sandbox.domain.clock import SECOND
 from sandbox.domain.errors import RefusedError
 from sandbox.domain.world import World
 from sandbox.store.records import Node, Service
@@ -29,6 +32,19 @@ def locked_reason(service: Service) -> str | None:
     return None if service.status == "ACTIVE" else "The service is not in service"
 
 
+def _note_stale(world: World, service: Service) -> None:
+    """Remember what is there before a write, where the platform goes on to show it for a while."""
+    if world.gaps["settings.shown"] != "at once":
+        kept = {"public": service.public, "command": service.command, "size": dict(service.size)}
+        service.stale = {"until": world.now + 2 * SECOND, **kept}
+
+
+def as_shown(world: World, service: Service) -> Service:
+    """A service with the settings that the platform shows by now."""
+    stale = dict(service.stale)
+    return replace(service, **stale) if stale and world.now < stale.pop("until") else service
+
+
 def _require_settled(service: Service) -> None:
     require(service)
     if service.status not in SETTLED:
@@ -42,6 +58,7 @@ def set_network(world: World, service: Service, public: bool) -> bool:
         return False
     if public and service.port is None:
         ordering.take_port(world, service, "no_port")
+    _note_stale(world, service)
     service.public = public
     world.store.put(service)
     at_once = world.gaps["network.applies"] == "at once"
@@ -62,6 +79,7 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
     ordering.check_bounds(world.store.need(Node, service.node_id), size, "scale_bounds")
     if size["storageGb"] < service.size["storageGb"]:
         raise RefusedError("scale_shrink", "storageGb cannot be less than it is: a disk does not shrink")
+    _note_stale(world, service)
     service.size = dict(size)
     money.bill(world, service)
     world.store.put(service)
@@ -70,5 +88,6 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
 def set_command(world: World, service: Service, command: str) -> None:
     """Change the command that the next start launches; an empty one restores the original."""
     _require_settled(service)
+    _note_stale(world, service)
     service.command = command
     world.store.put(service)

@@ -53,6 +53,7 @@ def _host(node: Node) -> View:
 
 def listed(world: World, service: Service) -> View:
     """A service in its list form."""
+    service = settings.as_shown(world, service)
     product = world.store.need(Product, service.product)
     node = world.store.need(Node, service.node_id)
     monthly = sum(money.price_of(world, service).values())
@@ -77,6 +78,7 @@ def listed(world: World, service: Service) -> View:
 
 def full(world: World, service: Service) -> View:
     """A service in its full form."""
+    service = settings.as_shown(world, service)
     brief = listed(world, service)
     view = {name: brief[name] for name in ("id", "name", "family", "status")}
     view["projectId"] = service.project_id
@@ -151,6 +153,7 @@ def _condition(world: World, service: Service) -> tuple[str, int]:
 def settings_of(world: World, service: Service) -> View:
     """The settings of a game server or application."""
     settings.require(service)
+    service = settings.as_shown(world, service)
     product = world.store.need(Product, service.product)
     image = service.image
     settled = service.status in settings.SETTLED

@@ -109,7 +109,7 @@ class Service(Record):
     restart, the last signal that came: when it did (`at`), and since when the container ran (`since`). The
     page of its project shows a service from `shown_from` on; that of the project `shown_before` until then.
     It can be read by its id from `read_from` on. As many reads of the list of applications as `unread` says
-    leave it out.
+    leave it out. `stale` holds the settings that are shown until its `until`.
     """
 
     OWNER: ClassVar[str] = "account_id"
@@ -138,6 +138,7 @@ class Service(Record):
     created_at: int = 0
     shown_from: int = 0
     read_from: int = 0
+    stale: dict[str, Any] = field(default_factory=dict)
     shown_before: str = ""
     suspended_at: int | None = None
     deleted_at: int | None = None
