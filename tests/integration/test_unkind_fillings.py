@@ -205,3 +205,69 @@ def test_a_strict_platform_with_names_of_its_own(spelling: str, ansible: Ansible
     keys = run["Look at the keys"].result["ssh_keys"]
     assert [key["name"] for key in keys] == ["laptop"]
     assert run["Register the next one"].result["ssh_key"]["id"] == keys[0]["id"]
+
+
+NAMES = """
+- name: Create it
+  hosted.services.project: {name: "web  shop"}
+- name: Create it again
+  hosted.services.project: {name: "web  shop"}
+- name: Rename it
+  hosted.services.project: {name: "web  shop", new_name: "corner  store"}
+- name: Rename it again
+  hosted.services.project: {name: "web  shop", new_name: "corner  store"}
+- name: Delete another
+  hosted.services.project: {name: "corner   store", state: absent}
+"""
+
+
+@pytest.mark.parametrize("filling", ["single spaces", "refused"])
+def test_a_platform_may_change_a_project_name(filling: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The task says under which name it is, a second run finds it, and no other is deleted in its place."""
+    sandbox.profile("plain", **{"project.name": filling})
+    run = ansible.tasks(NAMES)
+    if filling == "refused":
+        assert "must not have blanks to spare" in run["Create it"].message
+        assert run["Create it"].result["changed"] is False
+        return
+    changed = [outcome.result["changed"] for outcome in run.succeed().outcomes]
+    assert changed == [True, False, True, False, False]
+    first, last = "web shop", "corner store"
+    for name, shown in (("Create it", first), ("Create it again", first), ("Rename it", last)):
+        assert run[name].result["project"]["name"] == shown
+        assert f"names the project {shown!r}" in warnings(run[name])
+    assert f"project {last!r} exists" in warnings(run["Delete another"])
+    routes = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
+    assert routes == ["projects.create", "projects.rename"]
+
+
+GONE = """
+- name: Read a service
+  hosted.services.service_info: {id: "nowhere-1"}
+  ignore_errors: true
+- name: Delete a service
+  hosted.services.service: {id: "nowhere-1", state: absent}
+- name: Delete the game
+  hosted.services.service: {name: mc, state: absent, wait_interval: 0.2}
+- name: Delete a project with an application
+  hosted.services.project: {name: games, state: absent}
+  ignore_errors: true
+"""
+
+
+@pytest.mark.parametrize("status", ["403", "400"])
+def test_what_is_gone_may_have_any_status(status: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """No list has it, so it is gone; and a project is not empty because its count says so."""
+    sandbox.profile("plain", **{"absent.status": status, "project.count": "those that are not applications"})
+    order(sandbox)
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    games = next(one["id"] for one in sandbox.api("GET", "/api/projects").json() if one["name"] == "games")
+    sandbox.api("POST", "/api/apps", {"slug": "shop", "projectId": games})
+    run = ansible.tasks(GONE).succeed()
+    assert "no service of id" in run["Read a service"].message
+    assert run["Delete a service"].result["changed"] is False
+    assert run["Delete the game"].result["changed"] is True
+    assert "has 1 services" in run["Delete a project with an application"].message
+    assert sandbox.journal("projects.delete") == []
+    inventory = ansible.tasks("- hosted.services.service_info: {project: games}").succeed().outcomes[0]
+    assert len(inventory.result["services"]) == 1

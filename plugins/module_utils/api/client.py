@@ -93,6 +93,18 @@ class Client:
             self.carried_out += 1
 
     @contextmanager
+    def _absent_unless(self, listed: Callable[[], bool]) -> Iterator[None]:
+        """Pass over a refusal to read one item that is not there: 404, or any other where no list has it.
+
+        Which status an item has that does not exist is not shown.
+        """
+        try:
+            yield
+        except Refused as error:
+            if not isinstance(error, NotFound) and not is_gone(error, listed):
+                raise
+
+    @contextmanager
     def _unless_listed(self, listed: Callable[[], bool]) -> Iterator[None]:
         """Take a refused deletion for done, unless the list still has the item: gateways send 404 as well.
 
@@ -191,10 +203,9 @@ class Client:
 
     def service(self, id: str) -> m.Service | None:
         """Return a service in full, or ``None`` when there is none of this id."""
-        try:
+        with self._absent_unless(lambda: any(service.id == id for service in self.services())):
             return self._one(r.SERVICE, id=id)
-        except NotFound:
-            return None
+        return None
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return the live metrics by service id, ``None`` where the node cannot be reached."""
@@ -409,10 +420,9 @@ class Client:
 
     def project(self, id: str) -> m.ProjectDetail | None:
         """Return a project with its services, or ``None`` when there is none of this id."""
-        try:
+        with self._absent_unless(lambda: any(project.id == id for project in self.projects())):
             return self._one(r.PROJECT, id=id)
-        except NotFound:
-            return None
+        return None
 
     def project_spend(self, id: str, query: dict[str, Any] | None = None) -> m.ProjectSpend:
         """Return what a project cost. The query parameters are not shown by the specification."""

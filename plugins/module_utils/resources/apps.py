@@ -121,7 +121,7 @@ def around(
     """
     try:
         for project in client.projects():
-            found = read(project.id) if project.resource_count != 0 else None
+            found = read(project.id)  # whatever its count says, which may leave services out
             if found is not None and app.id in ids(found):
                 return found
     except Refused:

@@ -74,7 +74,7 @@ def read_listing(client: Client, wanted: Wanted) -> Listing:
     projects = client.projects()
     chosen = choose(projects, wanted.projects)
     if wanted.projects:
-        details = read_projects(client, chosen, lambda detail: detail)
+        details = read_projects(client, chosen, lambda detail: detail, though_empty=True)
         members = [members_of(detail) for detail in details]
         found = [service for detail in details for service in detail.resources]
     else:
@@ -110,14 +110,23 @@ def choose(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
     return list(chosen.values()) if chosen else list(projects)
 
 
-def read_projects(client: Client, projects: Iterable[Project], take: Callable[[ProjectDetail], T]) -> list[T]:
-    """Return what ``take`` keeps of each project, except those that are empty or were deleted meanwhile."""
+def read_projects(
+    client: Client,
+    projects: Iterable[Project],
+    take: Callable[[ProjectDetail], T],
+    though_empty: bool = False,
+) -> list[T]:
+    """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
+
+    A project that counts no services is read only ``though_empty``. Its count may leave some out, so whoever
+    does not ask for it has to look for services that are on no page.
+    """
 
     def read(twin: Client, project: Project) -> list[T]:
         detail = twin.project(project.id)
         return [] if detail is None else [take(detail)]
 
-    filled = [project for project in projects if project.resource_count != 0]
+    filled = [project for project in projects if though_empty or project.resource_count != 0]
     return list(chain(*side_by_side(client, filled, read)))
 
 

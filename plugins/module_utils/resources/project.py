@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..api.errors import Refused
@@ -38,6 +38,7 @@ class ProjectResource(Resource):
         projects = task.client.projects()
         current = find(projects, task.options)
         if task.options["state"] == "absent":
+            warn_of_alike(task, current, projects)
             return removal(task, current)
         wanted = task.options["new_name"] or task.options["name"] or (current.name if current else "")
         check_name(wanted, current, projects)
@@ -60,9 +61,47 @@ def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | N
             hint = near_miss(options["id"], (), (project.id for project in projects))
             raise Missing(f"there is no project of id {options['id']!r}{hint}")
         return current
-    by_name = {project.name: project for project in projects}
-    other: Any = options["new_name"] if options["state"] == "present" else None
-    return by_name.get(options["name"]) or (by_name.get(other) if other else None)
+    if options["state"] == "absent":
+        return next((project for project in projects if project.name == options["name"]), None)
+    wanted = filter(None, (options["name"], options["new_name"]))
+    return next((found for name in wanted if (found := of_name(projects, name))), None)
+
+
+def of_name(projects: Sequence[Project], name: str) -> Project | None:
+    """Return the project of a name, or of what a platform may make of one with blanks to spare."""
+    exact = next((project for project in projects if project.name == name), None)
+    if exact is not None or name == tidy(name):
+        return exact
+    return next((project for project in projects if is_made_of(project.name, name)), None)
+
+
+def tidy(name: str) -> str:
+    """Return a name without blanks at its ends, and with single ones inside."""
+    return " ".join(name.split())
+
+
+def is_made_of(shown: str, name: str) -> bool:
+    """Tell whether a platform may have made a name of this one: it may take off blanks."""
+    return shown in (name, name.strip(), tidy(name))
+
+
+def warn_of_name(task: Task, shown: str, name: str) -> None:
+    """Tell that the platform has a project under another name than the task says."""
+    if shown != name:
+        task.warn(f"the platform names the project {shown!r}, not {name!r}; use that name from now on")
+
+
+def warn_of_alike(task: Task, current: Project | None, projects: Sequence[Project]) -> None:
+    """Tell of a project that a name with blanks to spare may stand for, and that is left alone."""
+    name = task.options["name"]
+    if current is not None or task.options["id"]:
+        return
+    alike = of_name(projects, name)
+    if alike is not None:
+        task.warn(
+            f"there is no project named {name!r}, but project {alike.name!r} exists (id {alike.id}) and was "
+            "left alone. To delete that one, give its name without blanks to spare, or its id"
+        )
 
 
 def check_agrees(current: Project | None, options: Mapping[str, Any]) -> None:
@@ -115,27 +154,27 @@ def expected(name: str) -> dict[str, Any]:
 def creation(task: Task, name: str, known: set[str]) -> Plan:
     """Plan a new project."""
 
-    def named() -> list[Project]:
-        return [project for project in task.client.projects() if project.name == name]
-
     def make() -> None:
         create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
 
     def new_ones() -> list[Project]:
-        return [project for project in named() if project.id not in known]
+        projects = task.client.projects()
+        return [p for p in projects if p.id not in known and is_made_of(p.name, name)]
 
     return Plan(
         result=expected(name),
         steps=[Step(f"create project {name!r}", make)],
-        reread=lambda: reread(task, name, None),
+        reread=lambda: reread(task, name, lambda project: project.id not in known),
         after={"name": name},
     )
 
 
 def renaming(task: Task, current: Project, name: str) -> Plan:
     """Plan another name for a project, or nothing."""
-    if current.name == name:
-        return Plan(result=current.as_dict(), before={"name": name}, after={"name": name})
+    if current.name == name or (name != tidy(name) and is_made_of(current.name, name)):
+        warn_of_name(task, current.name, name)
+        now = {"name": current.name}
+        return Plan(result=current.as_dict(), before=now, after=now)
     return Plan(
         result={**current.as_dict(), "name": name},
         steps=[
@@ -144,13 +183,13 @@ def renaming(task: Task, current: Project, name: str) -> Plan:
                 lambda: task.client.rename_project(current.id, name),
             )
         ],
-        reread=lambda: reread(task, name, current.id),
+        reread=lambda: reread(task, name, lambda project: project.id == current.id),
         before={"name": current.name},
         after={"name": name},
     )
 
 
-def reread(task: Task, name: str, id: str | None) -> dict[str, Any]:
+def reread(task: Task, name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
     """Return the project as the platform has it after a write whose answer is not shown.
 
     The list need not show it at once. It is waited for, because the next task looks for the project there.
@@ -158,11 +197,12 @@ def reread(task: Task, name: str, id: str | None) -> dict[str, Any]:
 
     def find() -> Project | None:
         projects = task.client.projects()
-        return next((p for p in projects if p.name == name and id in (None, p.id)), None)
+        return next((p for p in projects if is_it(p) and is_made_of(p.name, name)), None)
 
     project = appearing(find)
     if project is None:
         raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+    warn_of_name(task, project.name, name)
     return project.as_dict()
 
 
@@ -170,10 +210,9 @@ def removal(task: Task, current: Project | None) -> Plan:
     """Plan the deletion of a project; one that is not empty only with ``force``."""
     if current is None:
         return Plan(result=None)
-    count = current.resource_count
-    if not count:  # or not counted yet
-        services = [service for service in task.client.services() if service.status not in DELETING]
-        count = len(services_of(task.client, current, services))
+    services = [service for service in task.client.services() if service.status not in DELETING]
+    found = services_of(task.client, current, services)
+    count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
     if count and not task.options["force"]:
         raise Invalid(
             f"project {current.name!r} has {count} services, which would join the default project. "

@@ -63,17 +63,25 @@ def listed(world: World, account_id: str) -> list[Project]:
     return [project for project in world.store.of(Project, account_id) if project.listed_from <= world.now]
 
 
-def check_name(world: World, account_id: str, name: str, own: str = "") -> None:
-    """At most 60 characters, and unique on the account."""
+def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
+    """What the platform makes of a name: at most 60 characters, and unique on the account."""
+    match world.gaps["project.name"]:
+        case "trimmed":
+            name = name.strip()
+        case "single spaces":
+            name = " ".join(name.split())
+        case "refused" if name != " ".join(name.split()):
+            raise RefusedError("name", "a project name must not have blanks to spare")
     if not 1 <= len(name) <= MOST_NAME:
         raise RefusedError("name", f"a project name must have 1 to {MOST_NAME} characters")
     if any(other.name == name and other.id != own for other in world.store.of(Project, account_id)):
         raise RefusedError("project_duplicate", f"a project named {name} exists already")
+    return name
 
 
 def create(world: World, account: Account, name: str) -> Project:
     """A new, empty project."""
-    check_name(world, account.id, name)
+    name = checked_name(world, account.id, name)
     project = Project(world.new_id("prj"), account.id, name, False, world.now)
     world.store.put(project)
     return project
@@ -81,8 +89,7 @@ def create(world: World, account: Account, name: str) -> Project:
 
 def rename(world: World, project: Project, name: str) -> None:
     """Give a project another name."""
-    check_name(world, project.account_id, name, project.id)
-    project.name = name
+    project.name = checked_name(world, project.account_id, name, project.id)
     world.store.put(project)
 
 

@@ -215,8 +215,18 @@ def project(world: World, record: Project) -> View:
         "id": record.id,
         "name": record.name,
         "createdAt": stamp(record.created_at),
-        "resourceCount": len(projects.shown(world, record)),
+        "resourceCount": len([one for one in projects.shown(world, record) if _counts(world, one)]),
     })  # fmt: skip
+
+
+def _counts(world: World, service: Service) -> bool:
+    match world.gaps["project.count"]:
+        case "those that are ACTIVE":
+            return service.status == "ACTIVE"
+        case "those that are not applications":
+            return service.family != "APP"
+        case _:
+            return True
 
 
 def key(world: World, record: Key) -> View:

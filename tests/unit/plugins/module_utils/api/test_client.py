@@ -293,10 +293,21 @@ DELETIONS: dict[str, tuple[Callable[[Client], Any], list[Any], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("call", ABSENT[:3])
-def test_other_refusals_to_read_are_never_taken_for_absence(call: Callable[[Client], Any]) -> None:
-    with pytest.raises(errors.Refused):
-        call(client(errors.Unauthorized("no", 403))[0])
+def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() -> None:
+    """Which status an item has that is not there is not shown."""
+    for status in (400, 403, 422):
+        refused = errors.Refused("the reason", status)
+        assert client(refused, [{**SERVICE, "id": "other"}])[0].service("x") is None
+        assert client(refused, [])[0].project("x") is None
+        for answers in ((refused, [SERVICE]), (refused, errors.Unauthorized("no list either", 403))):
+            with pytest.raises(errors.Refused, match="the reason"):
+                client(*answers)[0].service("x")
+        with pytest.raises(errors.Refused, match="the reason"):
+            client(refused, [PROJECT])[0].project("x")
+    with pytest.raises(errors.Unauthorized):
+        client(errors.Unauthorized("no", 401))[0].service("x")
+    with pytest.raises(errors.Unauthorized):
+        client(errors.Unauthorized("no", 403))[0].scan("x", "v1")
 
 
 @pytest.mark.parametrize("status", [400, 403, 409, 422])
