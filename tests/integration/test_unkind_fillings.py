@@ -242,6 +242,13 @@ def test_a_platform_may_change_a_project_name(filling: str, ansible: Ansible, sa
 
 
 GONE = """
+- name: Order another
+  hosted.services.service:
+    name: late
+    product: minecraft
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    wait_interval: 0.2
 - name: Read a service
   hosted.services.service_info: {id: "nowhere-1"}
   ignore_errors: true
@@ -258,12 +265,19 @@ GONE = """
 @pytest.mark.parametrize("status", ["403", "400"])
 def test_what_is_gone_may_have_any_status(status: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """No list has it, so it is gone; and a project is not empty because its count says so."""
-    sandbox.profile("plain", **{"absent.status": status, "project.count": "those that are not applications"})
+    fill = {
+        "absent.status": status,
+        "project.count": "those that are not applications",
+        "order.readable": "1 s after it is listed",
+    }
+    sandbox.profile("plain", **fill)
     order(sandbox)
     sandbox.api("POST", "/api/projects", {"name": "games"})
     games = next(one["id"] for one in sandbox.api("GET", "/api/projects").json() if one["name"] == "games")
     sandbox.api("POST", "/api/apps", {"slug": "shop", "projectId": games})
+    sandbox.clock(advance=2)
     run = ansible.tasks(GONE).succeed()
+    assert run["Order another"].result["service"]["status"] == "ACTIVE"
     assert "no service of id" in run["Read a service"].message
     assert run["Delete a service"].result["changed"] is False
     assert run["Delete the game"].result["changed"] is True

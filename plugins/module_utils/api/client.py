@@ -79,30 +79,30 @@ class Client:
             query["cursor"] = cursor
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
-    def _delete(self, route: r.Route[Any], listed: Callable[[], bool], **ids: str) -> None:
+    def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
         """Delete one item; one that is not there any more is as good.
 
         A try whose answer was lost may have deleted it, or another hand. With which status the next one is
-        refused then is not shown, so the list decides on any but 404.
+        refused then is not shown, so after any but 404 it is read whether the item is there.
         """
         try:
             self._send(route, **ids)
         except Refused as error:
-            if not isinstance(error, NotFound) and not is_gone(error, listed):
+            if not isinstance(error, NotFound) and not is_gone(error, is_there):
                 raise
             self.carried_out += 1
 
-    @contextmanager
-    def _absent_unless(self, listed: Callable[[], bool]) -> Iterator[None]:
-        """Pass over a refusal to read one item that is not there: 404, or any other where no list has it.
+    def _or_absent(self, read: Callable[[], M], listed: Callable[[], bool]) -> M | None:
+        """Read one item; ``None`` when it is refused with 404, or with any other status and is on no list.
 
         Which status an item has that does not exist is not shown.
         """
         try:
-            yield
+            return read()
         except Refused as error:
             if not isinstance(error, NotFound) and not is_gone(error, listed):
                 raise
+            return None
 
     @contextmanager
     def _unless_listed(self, listed: Callable[[], bool]) -> Iterator[None]:
@@ -203,9 +203,10 @@ class Client:
 
     def service(self, id: str) -> m.Service | None:
         """Return a service in full, or ``None`` when there is none of this id."""
-        with self._absent_unless(lambda: any(service.id == id for service in self.services())):
-            return self._one(r.SERVICE, id=id)
-        return None
+        return self._or_absent(
+            lambda: self._one(r.SERVICE, id=id),
+            lambda: any(service.id == id for service in self.services()),
+        )
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return the live metrics by service id, ``None`` where the node cannot be reached."""
@@ -269,12 +270,11 @@ class Client:
     def delete_service(self, id: str) -> None:
         """Destroy a service with its disk and its backups."""
 
-        def listed() -> bool:
-            return any(
-                service.id == id and service.status not in ON_THE_WAY_OUT for service in self.services()
-            )
+        def is_there() -> bool:
+            service = self.service(id)  # a list may be cut, so that what is not on it need not be gone
+            return service is not None and service.status not in ON_THE_WAY_OUT
 
-        self._delete(r.SERVICE_DELETE, listed, id=id)
+        self._delete(r.SERVICE_DELETE, is_there, id=id)
 
     # --- Files ------------------------------------------------------------------------------------
 
@@ -416,13 +416,14 @@ class Client:
 
     def delete_project(self, id: str) -> None:
         """Delete a project; its services join the default project."""
-        self._delete(r.PROJECT_DELETE, lambda: any(project.id == id for project in self.projects()), id=id)
+        self._delete(r.PROJECT_DELETE, lambda: self.project(id) is not None, id=id)
 
     def project(self, id: str) -> m.ProjectDetail | None:
         """Return a project with its services, or ``None`` when there is none of this id."""
-        with self._absent_unless(lambda: any(project.id == id for project in self.projects())):
-            return self._one(r.PROJECT, id=id)
-        return None
+        return self._or_absent(
+            lambda: self._one(r.PROJECT, id=id),
+            lambda: any(project.id == id for project in self.projects()),
+        )
 
     def project_spend(self, id: str, query: dict[str, Any] | None = None) -> m.ProjectSpend:
         """Return what a project cost. The query parameters are not shown by the specification."""
@@ -484,12 +485,12 @@ class Client:
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
 
 
-def is_gone(error: Refused, listed: Callable[[], bool]) -> bool:
-    """Tell whether what the platform refuses to delete is gone by now; a list that cannot be read says no."""
+def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:
+    """Tell whether what the platform refuses to read or to delete is gone; what cannot be read is not."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return False
     try:
-        return not listed()
+        return not is_there()
     except HostedError:
         return False
 

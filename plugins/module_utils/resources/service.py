@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from ..api.errors import Refused
 from ..api.models import Product, Project, Service
 from . import service_power as power
 from .lookup import foresee
@@ -221,6 +222,16 @@ def plan_order(task: Task, project: Project | None) -> Plan:
     )
 
 
+def is_readable(task: Task, id: str) -> bool:
+    """Tell whether a new service can be read by its id. How one that cannot yet is refused is not shown."""
+    try:
+        return task.client.service(id) is not None
+    except Refused as error:
+        if error.status == 401:
+            raise
+        return False
+
+
 def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
     view = first_look(task, id)
@@ -247,8 +258,8 @@ def first_look(task: Task, id: str) -> View:
     """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
     try:
         return observe(task, id)
-    except Missing:
-        look_for(lambda: task.client.service(id) is not None)
+    except (Missing, Refused):
+        look_for(lambda: is_readable(task, id))
         return observe(task, id)
 
 

@@ -15,7 +15,9 @@ SHOWN = ("POWER_START", "PROVISIONED")
 
 def record(world: World, service: Service, kind: str) -> Event:
     """Write an administrative fact into a service's journal. `kind` is UPPER_SNAKE."""
-    event = Event(world.new_id("evt"), service.id, kind, world.now)
+    before = world.store.of(Event, service.id)
+    at = max(world.now, before[-1].at + 1) if before else world.now  # moments tell which came first
+    event = Event(world.new_id("evt"), service.id, kind, at)
     world.store.put(event)
     return event
 

@@ -284,9 +284,9 @@ def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
 SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
 PROJECT = {"id": "x", "name": "web"}
 KEY = {"id": "x", "name": "me", "fingerprint": "SHA256:0"}
-DELETIONS: dict[str, tuple[Callable[[Client], Any], list[Any], list[Any]]] = {
-    "service": (lambda c: c.delete_service("x"), [SERVICE], [{**SERVICE, "status": "DELETING"}]),
-    "project": (lambda c: c.delete_project("x"), [PROJECT], [{**PROJECT, "id": "other"}]),
+DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
+    "service": (lambda c: c.delete_service("x"), SERVICE, {**SERVICE, "status": "DELETING"}),
+    "project": (lambda c: c.delete_project("x"), {**PROJECT, "resources": []}, NOT_FOUND),
     "key": (lambda c: c.delete_ssh_key("x"), [KEY], []),
     "backup": (lambda c: c.delete_backup("s", "x"), [{"id": "x", "name": "b", "status": "COMPLETED"}], []),
     "snapshot": (lambda c: c.delete_snapshot("s", "x"), [{"name": "x"}], []),
@@ -312,7 +312,7 @@ def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() ->
 
 @pytest.mark.parametrize("status", [400, 403, 409, 422])
 @pytest.mark.parametrize("what", DELETIONS)
-def test_a_refused_deletion_is_judged_by_the_list(what: str, status: int) -> None:
+def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -> None:
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
     delete, there, gone = DELETIONS[what]
     deleter, script = client(errors.Refused("no", status), gone)
