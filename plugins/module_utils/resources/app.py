@@ -22,9 +22,10 @@ from .apps import (
     need_app,
     never_deployed,
 )
+from .controller_state import one_at_a_time
 from .lookup import find_project, foresee
 from .money import Cost, from_millicents, read_amount, shown
-from .namesakes import near
+from .namesakes import near, turn_of_order
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing, WaitEnded
 from .service_settings import check_budget, check_limit, describe_size
@@ -88,10 +89,14 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
         return [app for app in task.client.apps() if app.slug == slug]
 
     def make() -> None:
-        try:
-            create_unique(call, new_ones, f"application {slug!r}", task)
-        except Refused as error:
-            raise explained(error, slug) from None
+        with one_at_a_time(turn_of_order(slug), f"creating application {slug!r}"):
+            if new_ones():
+                task.warn(f"application {slug!r} appeared before it was created; it was taken instead")
+                return
+            try:
+                create_unique(call, new_ones, f"application {slug!r}", task)
+            except Refused as error:
+                raise explained(error, slug) from None
 
     seen: list[App] = []
     steps = [Step(f"create application {slug!r} for {shown(cost.after)} a month", make)]

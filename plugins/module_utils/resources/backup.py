@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from ..api.errors import Refused
 from ..api.models import Backup, Service
+from .controller_state import key_of, one_at_a_time
 from .copies import BACKUPS
 from .copy_names import check_apart, hint, new_of_name, warn_of_other_name
 from .copy_resources import CopyResource, copy_options, result_of
@@ -82,7 +83,11 @@ def presence(task: Task, service: Service) -> Plan:
     made: list[tuple[Backup, list[Backup]]] = []
 
     def make() -> None:
-        made.append(make_backup(task, service, name, everything))
+        turn = f"backup {name}:{key_of(task.options.get('base_url'), service.id)}"
+        doing = f"making backup {name!r} of {label(service)}"
+        with one_at_a_time(turn, doing, task.options["wait_timeout"]) as waited:
+            other = made_meanwhile(task, service, name, everything) if waited else None
+            made.append(other or make_backup(task, service, name, everything))
 
     return Plan(
         result=said(to_come(name)),
@@ -94,6 +99,23 @@ def presence(task: Task, service: Service) -> Plan:
         before=summary(there),
         after={name: COMPLETED},
     )
+
+
+def made_meanwhile(
+    task: Task, service: Service, name: str, before: Sequence[Backup]
+) -> tuple[Backup, list[Backup]] | None:
+    """Return a backup of this name that another task has made since the plan, if one has."""
+    known = {backup.id for backup in before}
+    there = [
+        backup
+        for backup in new_of_name(name, task.client.backups(service.id))
+        if backup.id not in known and backup.status != FAILED
+    ]
+    if not there:
+        return None
+    task.warn(f"another task made backup {name!r} of {label(service)} in the same moment; it is taken")
+    found = there[0]
+    return (wait_for(task, service, found.id) if task.options["wait"] else found), []
 
 
 def to_come(name: str) -> Backup:

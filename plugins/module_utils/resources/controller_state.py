@@ -21,6 +21,7 @@ from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 from ..api.connection import is_loopback
+from .problems import Invalid
 
 HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
@@ -29,6 +30,8 @@ PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
 
 
 LOCKS = "locks"
+LONGEST_TURN = 300.0
+"""Seconds to wait for other tasks, each of which ends by its own deadlines long before."""
 
 
 def collection_folder(name: str) -> str:
@@ -52,8 +55,10 @@ def key_of(base_url: str | None, subject: str) -> str:
 
 
 @contextmanager
-def locked(path: str, seconds: float) -> Iterator[None]:
+def locked(path: str, seconds: float) -> Iterator[bool]:
     """Keep other processes from what a lock file stands for. The file and its folder are made.
+
+    Yields whether another process had to be waited for.
 
     :raises TimeoutError: when another process holds the lock for all of ``seconds``.
     :raises OSError: when the file cannot be made.
@@ -61,32 +66,56 @@ def locked(path: str, seconds: float) -> Iterator[None]:
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + seconds
+    waited = False
     try:
         while not is_taken(handle):
+            waited = True
             if time.monotonic() >= until:
                 raise TimeoutError(f"another process has held {path!r} for {seconds:g} seconds")
             time.sleep(0.05)
-        yield
+        yield waited
     finally:
         os.close(handle)
 
 
 @contextmanager
-def in_turn(subject: str, seconds: float) -> Iterator[None]:
+def in_turn(subject: str, seconds: float) -> Iterator[bool]:
     """Let the tasks of this controller do something about a subject one after the other.
 
-    Where no lock can be kept they do it side by side, as those of two controllers do.
+    Yields whether another one had to be waited for. Where no lock can be kept they do it side by side, as
+    those of two controllers do.
 
     :raises TimeoutError: when others are busy with the subject for all of ``seconds``.
     """
     with ExitStack() as held:
+        waited = False
         try:
-            held.enter_context(locked(os.path.join(collection_folder(LOCKS), key_of(None, subject)), seconds))
+            path = os.path.join(collection_folder(LOCKS), key_of(None, subject))
+            waited = held.enter_context(locked(path, seconds))
         except TimeoutError:
             raise
         except OSError:
             pass
-        yield
+        yield waited
+
+
+@contextmanager
+def one_at_a_time(subject: str, what: str, seconds: float = LONGEST_TURN) -> Iterator[bool]:
+    """Do something :func:`in_turn`; ``what`` says in an error what the other tasks are doing.
+
+    Yields whether another one had to be waited for.
+
+    :raises Invalid: when they do not come to an end, before anything is sent.
+    """
+    with ExitStack() as turn:
+        try:
+            waited = turn.enter_context(in_turn(subject, seconds))
+        except TimeoutError:
+            raise Invalid(
+                f"another task of this controller has been {what} for {seconds:g} seconds; nothing was sent. "
+                "Run this again when it has ended"
+            ) from None
+        yield waited
 
 
 def is_taken(handle: int) -> bool:

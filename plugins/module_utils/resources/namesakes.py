@@ -48,6 +48,11 @@ def normalised(name: str) -> str:
     return re.sub(r"[\W_]+", "-", text).strip("-") or text
 
 
+def turn_of_order(name: str) -> str:
+    """Return what the orders of a name take turns by, those of an application by its slug among them."""
+    return f"order:{normalised(name)}"
+
+
 def near(wanted: str, names: Iterable[str]) -> str | None:
     """Return the name that ``wanted`` may be a slip of. Names of a series, as web-1 and web-2, are none."""
     by_key = {normalised(name): name for name in names}

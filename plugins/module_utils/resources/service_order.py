@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from typing import Any
 
 from ..api.errors import HostedError, UnexpectedAnswer
 from ..api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from . import secrets_file
-from .controller_state import in_turn
+from .controller_state import one_at_a_time
 from .lookup import close_name, find_services, named, only_service, whereabouts
 from .money import Cost, exact, from_cents, from_millicents, read_amount, shown
-from .namesakes import alike, check_namesakes, normalised
+from .namesakes import alike, check_namesakes, turn_of_order
 from .plan import Task
 from .problems import Invalid
 from .service_settings import check_budget
@@ -27,8 +26,6 @@ from .waiting import adopt, create, look_for
 NAME_LENGTH = 80
 LOST_ORDER = 60.0
 """Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
-LONGEST_ORDER = 300.0
-"""Seconds to wait for another order of the name, which ends by its own deadlines long before."""
 
 
 ORDER: dict[str, Any] = {
@@ -204,14 +201,7 @@ class Ordering:
         """
         # Not by the address of the platform, which may be written in many ways; two names that the platform
         # may take for the same are one name here.
-        with ExitStack() as turn:
-            try:
-                turn.enter_context(in_turn(f"order:{normalised(self.name)}", LONGEST_ORDER))
-            except TimeoutError:
-                raise Invalid(
-                    f"another task of this controller has been ordering service {self.name!r} for "
-                    f"{LONGEST_ORDER:g} seconds; nothing was ordered. Run this again when it has ended"
-                ) from None
+        with one_at_a_time(turn_of_order(self.name), f"ordering service {self.name!r}"):
             return self._take_or_order()
 
     def _check_run(self) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..api.errors import Refused
 from ..api.models import Dimensions, Project, Scale
+from .controller_state import key_of, one_at_a_time
 from .money import Cost, from_millicents, read_amount, shown
 from .pending import COMMAND, NETWORK
 from .plan import Step, Task
@@ -181,9 +182,28 @@ def plan_scale(task: Task, view: View, size: dict[str, Any], resumes: bool, chan
     changes.result["dimensions"] = changed.as_dict()
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
-        lambda: task.client.set_scale(service.id, changed),
+        lambda: set_scale(task, view, changed),
         dimensions=target,
     )
+
+
+def set_scale(task: Task, view: View, size: Dimensions) -> None:
+    """Set a size, unless it is another one by now than when it was looked at: parts of it were taken over.
+
+    :raises Invalid: when another task, or somebody else, was faster.
+    """
+    id, planned = view.service.id, view.service.dimensions
+    with one_at_a_time(
+        f"size:{key_of(task.options.get('base_url'), id)}", f"changing the size of {view.label}"
+    ):
+        now = task.client.service(id)
+        if now is not None and now.dimensions != planned:
+            other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
+            raise Invalid(
+                f"the size of {view.label} was changed to {other} while this task looked at it; it was left "
+                "so. Run this again to change it from there"
+            )
+        task.client.set_scale(id, size)
 
 
 def describe_size(size: dict[str, Any]) -> str:

@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Any, ClassVar
 
 from ..api.errors import OpenOutcome, UnexpectedAnswer
 from ..api.models import SftpAccess, SftpPassword
 from . import secrets_file
-from .controller_state import in_turn, key_of
+from .controller_state import key_of, one_at_a_time
 from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .plan import Plan, Resource, Step, Task
-from .problems import Invalid
 from .unkept import SFTP, settle, subject_of, warn_of_unkept
 
 ON_CREATE, ALWAYS = "on_create", "always"
-LONGEST_TURN = 120.0
-"""Seconds to wait for other tasks that make a password for the same service."""
 
 
 class SftpPasswordResource(Resource):
@@ -76,14 +72,8 @@ def generate_in_turn(task: Task, id: str) -> bool:
 
     :raises Invalid: when the others do not come to an end.
     """
-    with ExitStack() as turn:
-        try:
-            turn.enter_context(in_turn(f"sftp:{key_of(task.options.get('base_url'), id)}", LONGEST_TURN))
-        except TimeoutError:
-            raise Invalid(
-                f"other tasks of this controller have been making an SFTP password for service {id} for "
-                f"{LONGEST_TURN:g} seconds; nothing was sent. Run this again when they have ended"
-            ) from None
+    turn = f"sftp:{key_of(task.options.get('base_url'), id)}"
+    with one_at_a_time(turn, f"making an SFTP password for service {id}"):
         always = task.options["update_password"] == ALWAYS
         if always or task.client.sftp(id).password_set_at is None:
             generate(task, id)
