@@ -315,3 +315,47 @@ def test_a_release_whose_verdict_was_lifted_is_delivered(small: Ansible, sandbox
     assert kept.rc != 0 and "fail_on: []" in kept.output
     deliver(small, "3", app_delivery_fail_on=[]).succeed()
     assert in_service(sandbox) == digest
+
+
+UNLIKELY = {
+    "app.first_status": "PROVISIONING",
+    "app.unreleased": "absent",
+    "environment.values": "trimmed",
+    "image_ref.digest": "that of the platform's image",
+    "lifted.status": "BLOCKED",
+    "list.lag": "after three reads",
+    "reference.syntax": "a name in lowercase, a dot, a field in capitals",
+    "refusal.scan_unfinished": "409",
+    "registry.digest_header": "no",
+    "release.fields": "tag only",
+    "release.tag": "its own, naming its digest",
+    "releases.pages": "the newest and total",
+    "scan.digest": "that of the platform's image",
+    "scan.undeclared": "yes",
+    "scan.untagged": "no",
+    "scan.verdict": "nulls, and no severities",
+    "scan.wait": "1 s",
+}
+
+
+def test_an_unlikely_platform_is_delivered_to_as_well(small: Ansible, sandbox: Sandbox) -> None:
+    """All that the specification leaves open of applications, filled in the less likely way at once."""
+    sandbox.profile("plain", **UNLIKELY)
+    sandbox.delays(scan=2.5, scan_wait=0.2)
+    build_image(small.folder / "3.tar", {"app/server": b"3"})
+    wish = {"app_delivery_variables": {"VERSION": " 1 ", "DEFAULTED": "${VAR:-a.b}"}}
+    deliver(small, "1", **wish).succeed()
+    first = in_service(sandbox)
+    expected = ["apps.create", "releases.declare", "apps.environment", "apps.deploy"]
+    made = [route for route in writes(sandbox) if route in expected]
+    assert sorted(set(made)) == sorted(expected) and made.count("apps.create") == 1
+    assert made.count("releases.declare") == made.count("apps.environment") == 1
+    sandbox.clear_journal()
+    again = deliver(small, "1", **wish).succeed()
+    assert [outcome.name for outcome in again.outcomes if outcome.result.get("changed")] == []
+    assert writes(sandbox) == []
+    for version in ("2", "3"):
+        deliver(small, version, **wish).succeed()
+    assert in_service(sandbox) != first
+    roll_back(small, rollback_tag="1").succeed()
+    assert in_service(sandbox) == first

@@ -1,0 +1,190 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pushes to a registry that is none of ours: the one of Docker. What arrived is read with skopeo."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import requests
+
+from ansible_collections.hosted.services.plugins.module_utils.api import registry, uploads
+from ansible_collections.hosted.services.plugins.module_utils.api.models import RegistryCredentials
+from integration.ansible_run import Ansible
+from integration.between import Between
+from integration.between import running as between_running
+from sandbox.registry.images import build_image
+from sandbox.testing import Sandbox
+
+PROGRAMS = ("docker-registry", "skopeo")
+pytestmark = pytest.mark.skipif(
+    any(shutil.which(program) is None for program in PROGRAMS), reason="docker-registry or skopeo is missing"
+)
+LOGIN = {"project": "acme", "username": "anna", "secret": "s3cret"}
+HASHED = "anna:$2y$05$abcdefghijklmnopqrstuuLK7U1u6pVRmL7L1BBM2aS35PSZnDXlK\n"
+READ_ONLY = {"REGISTRY_STORAGE_MAINTENANCE_READONLY": "{enabled: true}"}
+START_SECONDS = 30.0
+
+
+class Docker(NamedTuple):
+    """A registry that runs: its address, and what it keeps."""
+
+    host: str
+    storage: Path
+
+    @property
+    def login(self) -> dict[str, str]:
+        """The credentials, as the platform gives them."""
+        return {"host": self.host, **LOGIN}
+
+    def inspect(self, reference: str) -> dict[str, Any]:
+        """Return what skopeo reads of an image."""
+        image = f"docker://{self.host}/acme/shop{reference}"
+        login = ["--creds", f"{LOGIN['username']}:{LOGIN['secret']}", "--tls-verify=false"]
+        done = subprocess.run(
+            ["skopeo", "inspect", *login, image], capture_output=True, text=True, check=True
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+
+@contextmanager
+def serving(folder: Path, **environment: str) -> Iterator[Docker]:
+    """Run the registry over a folder, with a login."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    (folder / "htpasswd").write_text(HASHED)
+    (folder / "config.yml").write_text(
+        "version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\n"
+        f"storage: {{filesystem: {{rootdirectory: {folder / 'storage'}}}}}\n"
+        f"http: {{addr: '127.0.0.1:{port}'}}\n"
+        f"auth: {{htpasswd: {{realm: registry, path: {folder / 'htpasswd'}}}}}\n"
+    )
+    process = subprocess.Popen(
+        ["docker-registry", "serve", str(folder / "config.yml")],
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        await_answer(process, port)
+        yield Docker(f"127.0.0.1:{port}", folder / "storage")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def await_answer(process: subprocess.Popen[bytes], port: int) -> None:
+    """Wait until the registry answers."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            requests.get(f"http://127.0.0.1:{port}/v2/", timeout=5)
+        except requests.ConnectionError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError("the registry did not start")
+
+
+@contextmanager
+def platform(sandbox: Sandbox, docker: Docker) -> Iterator[str]:
+    """Give the address of a platform whose images are in that registry."""
+
+    def change(content: bytes) -> bytes:
+        answer = json.loads(content)
+        return json.dumps(docker.login if "secret" in answer else answer).encode()
+
+    with between_running(Between(sandbox, change=change)) as server:
+        yield server.url
+
+
+@pytest.fixture
+def pusher(ansible: Ansible, sandbox: Sandbox) -> Ansible:
+    """ansible-playbook, an application, and images on disk."""
+    assert sandbox.api("POST", "/api/apps", {"slug": "shop"}).ok
+    for name in ("one", "two"):
+        build_image(
+            ansible.folder / f"{name}.tar", {"app/server": name.encode()}, packages=[("zlib", "1:1.3")]
+        )
+    return ansible
+
+
+def push(name: str, **more: Any) -> str:
+    """Return a task that pushes an image and goes on after a failure."""
+    options = json.dumps({"slug": "shop", "path": f"{name}.tar", "tag": "v1", **more})
+    return f"- name: Push {name}\n  hosted.services.app_image: {options}\n  ignore_errors: true\n"
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_what_is_pushed_arrives(pusher: Ansible, sandbox: Sandbox, tmp_path: Path, in_process: bool) -> None:
+    """By its digest and its tag, once; a tag moves on, and layers that are there are not sent again."""
+    (tmp_path / "docker").mkdir()
+    with serving(tmp_path / "docker") as docker, platform(sandbox, docker) as url:
+        tasks = push("one") + push("one").replace("Push", "Again push") + push("two")
+        run = pusher.tasks(tasks, in_process=in_process, env={"HOSTED_SERVICES_URL": url}).succeed()
+        first, again, second = (run[name].result for name in ("Push one", "Again push one", "Push two"))
+        assert first["changed"] and not again["changed"] and second["changed"]
+        assert again["image"]["sent_bytes"] == 0
+        assert 0 < second["image"]["sent_bytes"] < second["image"]["size_bytes"]
+        assert docker.inspect(":v1")["Digest"] == second["image"]["digest"]
+        read = docker.inspect(f"@{first['image']['digest']}")
+        assert read["Digest"] == first["image"]["digest"] and len(read["Layers"]) == 2
+    assert LOGIN["secret"] not in run.output
+
+
+def test_a_registry_that_takes_nothing_is_told(pusher: Ansible, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Read-only, or with another login: as a refusal, without the address of the upload or the secret."""
+    (tmp_path / "docker").mkdir()
+    with serving(tmp_path / "docker", **READ_ONLY) as docker, platform(sandbox, docker) as url:
+        run = pusher.tasks(push("one"), env={"HOSTED_SERVICES_URL": url})
+    failed = run["Push one"]
+    assert failed.outcome == "failed" and failed.result["changed"] is False
+    assert "refused (405)" in failed.message and "_state" not in failed.message
+    with serving(tmp_path / "docker") as docker:
+        (tmp_path / "docker" / "htpasswd").write_text(HASHED.replace("anna", "ben"))
+        os.utime(tmp_path / "docker" / "htpasswd", (1, 1))
+        with platform(sandbox, docker) as url:
+            run = pusher.tasks(push("one"), env={"HOSTED_SERVICES_URL": url})
+    assert run["Push one"].outcome == "failed"
+    assert "refused (401)" in run["Push one"].message and LOGIN["secret"] not in run.output
+    assert not list((tmp_path / "docker" / "storage").rglob("_manifests"))
+
+
+def test_an_upload_whose_answers_are_lost_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The registry has another idea of how far it is, and does not go on from an older one."""
+    monkeypatch.setattr(uploads, "CHUNK", 1000)
+    content = os.urandom(3500)
+    (tmp_path / "part").write_bytes(content)
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    original, lost = registry.Repository._do_request, [2, 4]
+    calls: list[str] = []
+
+    def losing(self: Any, client: Any, url: str, method: str = "GET", **options: Any) -> Any:
+        response = original(self, client, url, method, **options)
+        calls.append(method)
+        if method == "PATCH" and calls.count("PATCH") in lost:
+            raise requests.ConnectionError("the answer was lost")
+        return response
+
+    monkeypatch.setattr(registry.Repository, "_do_request", losing)
+    with serving(tmp_path) as docker:
+        repository = registry.Repository(RegistryCredentials(**docker.login), "shop", 5)
+        repository.send_blob(str(tmp_path / "part"), digest, len(content))
+        assert repository.has_blob(digest)
+    assert calls.count("POST") > 1 and calls.count("PATCH") > max(lost)
+    algorithm, _colon, name = digest.partition(":")
+    kept = docker.storage / "docker/registry/v2/blobs" / algorithm / name[:2] / name / "data"
+    assert kept.read_bytes() == content
