@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .controller_state import collection_folder, key_of, normalized, write_json
+from .namesakes import normalised
 from .plan import Task
 
 FOLDER = "secrets"
@@ -33,8 +34,8 @@ REMEDIES = {
 
 
 def subject_of(kind: str, name: str) -> str:
-    """Return what a note is about."""
-    return f"{kind}:{name}"
+    """Return what a note is about. Names that a platform may take for the same are one subject."""
+    return f"{kind}:{normalised(name) if kind == ORDERED else name}"
 
 
 @dataclass(frozen=True)

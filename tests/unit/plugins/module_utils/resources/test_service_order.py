@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event, Thread, current_thread
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.resources import service
+from ansible_collections.hosted.services.plugins.module_utils.resources import service, service_order
+from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import one_at_a_time
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_order import check_quote
 from integration.between import Between, running
@@ -86,6 +88,71 @@ def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
         results = list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
     assert writes(sandbox).count("order.create") == 1
     assert sum(result.get("failed", False) for result in results) == (name != "survival")
+
+
+def test_tasks_side_by_side_order_once_though_one_names_a_project(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first order may be in the default project, which the project of the second one came after."""
+    both_have_planned = Barrier(2, timeout=60)
+
+    def planned(*given: Any) -> Any:
+        both_have_planned.wait()
+        return check_quote(*given)
+
+    monkeypatch.setattr(service, "check_quote", planned)
+    lock = one_at_a_time
+    second = Event()
+
+    @contextmanager
+    def first_without_project(*given: Any) -> Iterator[bool]:
+        if current_thread().name == "second":
+            second.wait(60)
+        with lock(*given) as waited:
+            yield waited
+        second.set()
+
+    monkeypatch.setattr(service_order, "one_at_a_time", first_without_project)
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    results: list[dict[str, Any]] = []
+    thread = Thread(
+        target=lambda: results.append(run(sandbox, SERVICE, **ORDER, project="games")), name="second"
+    )
+    thread.start()
+    run(sandbox, SERVICE, **ORDER)
+    thread.join(60)
+    assert writes(sandbox).count("order.create") == 1
+    assert results[0]["failed"] and "is there already: it is in project 'default'" in results[0]["msg"]
+
+
+@pytest.mark.parametrize("given", [{"name": "Survival"}, {"project": "games"}])
+def test_a_lost_order_is_found_by_a_run_that_writes_it_otherwise(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
+) -> None:
+    """The first run is killed while the platform works on its order, which appears during the next one."""
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+
+    def killed(*_given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as first:
+        first.setattr(service_order, "create", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(sandbox, SERVICE, **ORDER)
+    body: dict[str, Any] = {"name": "survival", "productSlug": "minecraft", "hostId": "node-paris-1"}
+    body["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+    watched: list[float] = []
+
+    def watch(seen: Any, seconds: float = 10.0) -> bool:
+        watched.append(seconds)
+        assert sandbox.api("POST", "/api/order", body).ok
+        return bool(seen())
+
+    monkeypatch.setattr(service_order, "look_for", watch)
+    result = run(sandbox, SERVICE, **{**ORDER, **given})
+    assert len(watched) == 1 and watched[0] > 30
+    assert result["failed"] and "is there already" in result["msg"]
+    assert writes(sandbox).count("order.create") == 1
 
 
 # --- What the answer of an order is, and when it can be read ------------------------------------------------
@@ -212,9 +279,10 @@ def test_what_was_returned_does_not_stay_on_disk(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fails: bool
 ) -> None:
     if fails:
-        sandbox.fault("resources.get", "status", status=400)
+        sandbox.fault("resources.get", "status", status=400, count=None)
     result = run(sandbox, SERVICE, **DATABASE)
     assert result.get("failed", False) == fails
     assert result["secrets"]["secrets"]
     assert secrets_on_disk(tmp_path / "home") == []
+    sandbox.clear_faults()
     assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
