@@ -109,11 +109,11 @@ class Mirror:
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
         await self._change("link", changes.links, link)
-        if self.remote.abilities.modes or self.direction == PULL:
-            await self._change("set the mode of", finished(changes), self._set_mode)
         await self._remove(dict.fromkeys(changes.leftovers, Entry(Kind.FILE)))
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
+        if self.remote.abilities.modes or self.direction == PULL:
+            await self._change("set the mode of", finished(changes), self._set_mode)
 
     async def _open(self, changes: Changes) -> dict[str, int]:
         """Make directories writable in which something is to be changed; return which mode each has later."""

@@ -120,7 +120,7 @@ def openssh(
 
 @contextmanager
 def proftpd(folder: Path, settings: str = "") -> Iterator[Server]:
-    """Run ProFTPD with SFTP alone, and with further settings of it; its sessions see nothing above root."""
+    """Run ProFTPD with SFTP alone, and with further settings of it; its sessions begin in root."""
     root, port = folder / "root", free_port()
     root.mkdir()
     key, host_key = make_key(folder / "key"), make_key(folder / "host_key")
@@ -134,12 +134,13 @@ def proftpd(folder: Path, settings: str = "") -> Iterator[Server]:
         (folder / name).touch(mode=0o600)
         (folder / name).write_text(line)
     names = f"User {pwd.getpwuid(user).pw_name}\nGroup {grp.getgrgid(group).gr_name}\n"
+    root_only = "" if os.geteuid() else "DefaultRoot ~\n"
     configuration = folder / "proftpd.conf"
     configuration.write_text(
         f"ModulePath {sftp_module()}\nLoadModule mod_sftp.c\nServerType standalone\nServerName test\n"
         f"DefaultAddress 127.0.0.1\nPort {port}\nUseIPv6 off\nPidFile {folder / 'pid'}\n"
         f"ScoreboardFile {folder / 'scoreboard'}\nDelayEngine off\nWtmpLog off\nTransferLog none\n"
-        f"RequireValidShell off\nRootLogin on\nDefaultRoot ~\nUmask 022\nAllowOverwrite on\n"
+        f"RequireValidShell off\nRootLogin on\n{root_only}Umask 022\nAllowOverwrite on\n"
         f"AuthOrder mod_auth_file.c\nAuthUserFile {folder / 'users'}\nAuthGroupFile {folder / 'groups'}\n"
         f"{names}SystemLog {folder / 'system.log'}\nSFTPEngine on\nSFTPLog {folder / 'sftp.log'}\n"
         f"SFTPHostKey {host_key}\nSFTPAuthMethods publickey\n"
