@@ -216,7 +216,7 @@ def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
             *making(files, parents),
             Step(f"{verb} {path} ({size} bytes) on {files.label}", lambda: files.write(path, text)),
         ],
-        reread=lambda: reread(files, path),
+        reread=lambda: reread_text(files, path, size),
         before=before,
         after=text,
     )
@@ -331,6 +331,17 @@ def making(files: FileManager, paths: Sequence[str]) -> list[Step]:
     return [
         Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
     ]
+
+
+def reread_text(files: FileManager, path: str, size: int) -> dict[str, Any]:
+    """Return a file as the platform has it after it was written, and tell where it is not what was sent."""
+    found = reread(files, path)
+    if found["size"] not in (None, size):
+        files.task.warn(
+            f"{path!r} on {files.label} has {found['size']} bytes though {size} were written: the platform "
+            "or the service has changed it. As long as that is so, every run writes it again"
+        )
+    return found
 
 
 def reread(files: FileManager, path: str) -> dict[str, Any]:

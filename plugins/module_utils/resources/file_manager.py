@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..api.client import FILES_PER_DELETE, Client
-from ..api.errors import NotFound, Refused
+from ..api.errors import NotFound, Refused, UnexpectedAnswer
 from ..api.models import FileEntry, Service
 from .lookup import label
 from .plan import Task
@@ -24,7 +24,12 @@ LONGEST_CHARACTER = 4
 UNKNOWN = "\ufffd"
 """What takes the place of bytes that are no text."""
 BEYOND = "use hosted.services.sftp_sync"
-ROOT = "."
+ROOTS = (".", "", "/")
+"""Paths that may name the root of a service; which of them the platform takes is not shown."""
+UNKNOWN_PATH = (400, 404, 410, 422)
+"""With which of these a path is refused that the platform does not know is not shown."""
+MARK = "\ufeff"
+"""The byte order mark, with which a text may begin."""
 
 
 class FileManager:
@@ -36,14 +41,44 @@ class FileManager:
         self.label = label(service)
         self.task = task
         self._seen: dict[str, list[FileEntry]] = {}
+        self._root: str | None = None
 
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
         """Return what a directory holds, as it was when it was first asked for."""
         if directory not in self._seen:
-            self._seen[directory] = self.client.files(self.id, directory or ROOT)
+            self._seen[directory] = self.client.files(self.id, directory) if directory else self._top()
         return self._seen[directory]
+
+    def _top(self) -> list[FileEntry]:
+        """Return what the root holds. The first name of it that the platform takes is kept.
+
+        :raises UnexpectedAnswer: when it takes none: the root is there, so nothing can be said to be missing.
+        """
+        refusal: Refused | None = None
+        for root in ROOTS if self._root is None else (self._root,):
+            try:
+                found = self.client.files(self.id, root)
+            except Refused as error:
+                if error.status not in UNKNOWN_PATH:
+                    raise
+                refusal = refusal or error
+            else:
+                self._root = root
+                return found
+        raise UnexpectedAnswer(
+            f"the root of {self.label} cannot be listed, so nothing is known of its files: "
+            f"{refusal.message if refusal else 'no reason was given'}"
+        )
+
+    def place(self, directory: str) -> str:
+        """Return a directory as a call names it."""
+        if directory:
+            return directory
+        if self._root is None:
+            self._top()
+        return self._root or ""
 
     def forget(self) -> None:
         """Look again from now on."""
@@ -125,7 +160,11 @@ class FileManager:
         if is_whole(entry, text):
             return text
         same_size = entry.size == len(wanted.encode())
-        return wanted if same_size and text == with_plain_line_ends(wanted) else {**note, "text": False}
+        if same_size and bare(text) == bare(wanted):
+            return wanted
+        self.forget()
+        now = self.entry(path)  # one that was written to meanwhile
+        return text if now is not None and is_whole(now, text) else {**note, "text": False}
 
     # --- Changing ---------------------------------------------------------------------------------
 
@@ -144,7 +183,7 @@ class FileManager:
         try:
             act(
                 self.task,
-                lambda: self.client.create_directory(self.id, parent or ROOT, name),
+                lambda: self.client.create_directory(self.id, self.place(parent), name),
                 there,
                 f"the making of {path}",
             )
@@ -162,7 +201,7 @@ class FileManager:
 
         what = f"the renaming of {path} to {name}"
         try:
-            act(self.task, lambda: self.client.rename_file(self.id, root or ROOT, old, name), done, what)
+            act(self.task, lambda: self.client.rename_file(self.id, self.place(root), old, name), done, what)
         except Refused:
             if not done():
                 raise
@@ -178,12 +217,12 @@ class FileManager:
 
         def left() -> list[str]:
             self.forget()
-            there = {item.name for item in self.client.files(self.id, root or ROOT)}
+            there = {item.name for item in self.client.files(self.id, self.place(root))}
             return [name for name in names if name in there]
 
         def delete() -> None:
             if remaining := left():
-                self.client.delete_files(self.id, root or ROOT, remaining)
+                self.client.delete_files(self.id, self.place(root), remaining)
 
         try:
             act(
@@ -216,18 +255,17 @@ def is_large(entry: FileEntry) -> bool:
 def is_whole(entry: FileEntry, text: str) -> bool:
     """Tell whether this is the whole text of a file: a reader may cut it, or change what is not plain text.
 
-    A file that grew since it was listed is whole. Of a link, the size is not that of the file, so that all
-    that is short of the limit is taken for whole.
+    Of a link, the size is not that of the file, so that all that is short of the limit is taken for whole.
     """
     size = len(text.encode())
     if entry.size is None or entry.symlink:
         return size < MAX_BYTES - LONGEST_CHARACTER and UNKNOWN not in text
-    return size == entry.size or (size > entry.size and UNKNOWN not in text)
+    return size == entry.size
 
 
-def with_plain_line_ends(text: str) -> str:
-    """Return a text with the line ends of Unix."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def bare(text: str) -> str:
+    """Return a text without what a reader may hide of it: a byte order mark, and the CR of line ends."""
+    return text.removeprefix(MARK).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:

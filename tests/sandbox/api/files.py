@@ -31,7 +31,9 @@ def _place(call: Call, service: Service, place: Path) -> dict[str, str]:
 @router.get("/api/resources/{id}/files", name="files.list")
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
     """What a directory holds."""
-    found = files.entries(call.world, _service(call, id), directory)
+    service = _service(call, id)
+    files.check_root(call.world, directory)
+    found = files.entries(call.world, service, directory)
     return call.json([views.file(call.world, entry) for entry in found])
 
 
@@ -53,6 +55,7 @@ async def write_file(call: Current, id: str, body: bodies.Write) -> Response:
 async def make_directory(call: Current, id: str, body: bodies.Directory) -> Response:
     """Create a directory."""
     service = _service(call, id)
+    files.check_root(call.world, body.root)
     place = files.make_directory(call.world, service, body.root, body.name)
     return call.written("file_directory", lambda: _place(call, service, place))
 
@@ -61,6 +64,7 @@ async def make_directory(call: Current, id: str, body: bodies.Directory) -> Resp
 async def rename_file(call: Current, id: str, body: bodies.Rename) -> Response:
     """Rename or move a file or directory."""
     service = _service(call, id)
+    files.check_root(call.world, body.root)
     place = files.rename(call.world, service, body.root, body.old, body.new)
     return call.written("file_rename", lambda: _place(call, service, place))
 
@@ -68,5 +72,7 @@ async def rename_file(call: Current, id: str, body: bodies.Rename) -> Response:
 @router.post("/api/resources/{id}/files/delete", name="files.delete")
 async def delete_files(call: Current, id: str, body: bodies.Names) -> Response:
     """Delete up to 100 names for good."""
-    files.delete(call.world, _service(call, id), body.root, body.files)
+    service = _service(call, id)
+    files.check_root(call.world, body.root)
+    files.delete(call.world, service, body.root, body.files)
     return call.written("file_delete", lambda: {"files": body.files})

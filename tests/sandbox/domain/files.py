@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import mimetypes
 import os
 import shutil
@@ -105,16 +106,27 @@ def read(world: World, service: Service, path: str) -> str:
 
 def _text(world: World, content: bytes) -> str:
     """The text of a file as this platform's reader shows it."""
-    lenient = world.gaps["file.binary"] != "a refusal"
+    binary = world.gaps["file.binary"]
+    lenient = binary == "text with U+FFFD in it"
     try:
         text = content.decode(errors="replace" if lenient else "strict")
     except UnicodeDecodeError:
         text = "\0"
+    if "\0" in text and binary == "base64":
+        return base64.b64encode(content).decode()
     if "\0" in text and not lenient:
         raise RefusedError("file_unreadable", "the file is binary; use SFTP")
+    if world.gaps["file.mark"] == "no":
+        text = text.removeprefix("\ufeff")
     if world.gaps["file.line_ends"] == "as they are":
         return text
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_root(world: World, path: str) -> None:
+    """Refuse a way to name the root that this platform does not know. A path below it begins with neither."""
+    if path in (".", "/") and path not in world.gaps["file.root"].split():
+        raise RefusedError("file_missing", "no such directory")
 
 
 def write(world: World, service: Service, path: str, content: str) -> Path:

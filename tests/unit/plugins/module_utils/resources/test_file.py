@@ -344,3 +344,72 @@ def test_line_ends_that_the_reader_hides_are_written_once(file: Run, root: Path,
     assert file(path="a", content=wanted)["changed"]
     assert (root / "a").read_bytes() == wanted.encode()
     assert not file(path="a", content=wanted)["changed"]
+
+
+# --- What else a platform may do that the specification does not show -------------------------------------
+
+
+@pytest.mark.parametrize("known", ["empty and .", "empty and /", "empty"])
+def test_a_root_that_goes_by_another_name(
+    file: Run, file_info: Run, root: Path, sandbox: Sandbox, known: str
+) -> None:
+    """What is there is found, replaced, renamed and removed, and not taken for missing."""
+    sandbox.profile("plain", **{"file.root": known})
+    (root / "ops.txt").write_text("alice")
+    assert [entry["path"] for entry in file_info()["files"]] == ["ops.txt"]
+    assert "holds 5 bytes" in file(path="ops.txt", content="")["msg"]
+    assert file(path="ops.txt", content="bob")["changed"]
+    assert file(path="world", state="directory")["changed"] and (root / "world").is_dir()
+    assert file(path="ops.txt", state="renamed", new_name="o.txt")["changed"]
+    assert (root / "o.txt").read_text() == "bob"
+    assert file(path="o.txt", state="absent")["changed"] and not (root / "o.txt").exists()
+
+
+def test_a_root_that_cannot_be_listed_is_no_empty_one(file: Run, root: Path, sandbox: Sandbox) -> None:
+    """Nothing is taken for absent where the list itself is refused."""
+    (root / "ops.txt").write_text("alice")
+    sandbox.fault("files.list", "status", status=404, count=None)
+    result = file(path="ops.txt", state="absent")
+    assert result["failed"] and not result["changed"] and (root / "ops.txt").exists()
+
+
+def test_a_platform_that_stores_something_else_is_told(
+    file: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every run writes such a file again, and says so."""
+    write = Client.write_file
+
+    def write_unix(client: Client, id: str, path: str, content: str) -> None:
+        write(client, id, path, content.replace("\r\n", "\n"))
+
+    monkeypatch.setattr(Client, "write_file", write_unix)
+    for _run in range(2):
+        result = file(path="dos", content="a\r\nb\r\n")
+        assert result["changed"] and (root / "dos").read_bytes() == b"a\nb\n"
+        assert "has 4 bytes though 6 were written" in result["warnings"][0]
+
+
+def test_base64_is_not_the_content_of_a_file(file: Run, file_info: Run, root: Path, sandbox: Sandbox) -> None:
+    """Though it is longer than the file was when it was listed, as one that grew would be."""
+    sandbox.profile("plain", **{"file.binary": "base64"})
+    (root / "blob").write_bytes(b"MZ\0\xff\xfe")
+    result = file_info(path="blob", content=True)
+    assert result["failed"] and "sftp_sync" in result["msg"]
+    written = file(path="blob", content="TVoA//4=")
+    assert written["changed"] and "text: false" in written["diff"]["before"]
+    assert (root / "blob").read_text() == "TVoA//4="
+    assert not file(path="blob", content="TVoA//4=")["changed"]
+
+
+@pytest.mark.parametrize("wanted", [b"\xef\xbb\xbfab", b"ab"])
+def test_a_byte_order_mark_that_the_reader_hides(
+    file: Run, root: Path, sandbox: Sandbox, wanted: bytes
+) -> None:
+    """What was written is not written again, and what only looks the same is."""
+    sandbox.profile("plain", **{"file.mark": "no"})
+    for there in (b"\xef\xbb\xbfab", b"ab"):
+        (root / "f").write_bytes(there)
+        sandbox.clear_journal()
+        assert file(path="f", content=wanted.decode())["changed"] is (there != wanted)
+        assert len(sandbox.journal("files.write")) == (there != wanted)
+        assert (root / "f").read_bytes() == wanted
