@@ -117,19 +117,22 @@ billing:
     transactions:
       description:
         - The transactions of all pages as a list, where the platform links its pages by C(nextCursor).
-        - Otherwise the answer as it came, and RV(billing.notes) says so.
+        - Otherwise as RV(billing.invoices).
       returned: when O(include) has V(transactions)
       type: raw
     daily_spend:
-      description: The platform's answer as it came.
+      description: As RV(billing.invoices).
       returned: when O(include) has V(daily_spend)
       type: raw
     invoices:
-      description: The platform's answer as it came.
+      description:
+        - The platform's answer as it came. Where it says that there are more pages, the entries of all of them as a
+          list.
+        - RV(billing.notes) says where entries are missing, or where the answer does not tell whether any are.
       returned: when O(include) has V(invoices)
       type: raw
     statements:
-      description: The platform's answer as it came.
+      description: As RV(billing.invoices).
       returned: when O(include) has V(statements)
       type: raw
     statement:

@@ -35,6 +35,9 @@ REMOVAL = ("empty object", "empty 204", "item", "object", "list", "empty 200", "
 REFUSAL = ("400", "422", "409", "403")
 #: Shapes of a list whose shape is not shown.
 LIST = ("items", "array", "page", "data")
+#: The same where it may be cut: into pages by number or cursor, or after the first entries for good.
+BILLS = ("items", "array", "page number and total", "page number and hasMore", "cursor",
+         "the newest and total", "cut")  # fmt: skip
 
 OPEN_FIELDS = "Resources and their fields / Fields left open"
 REFERENCES = "Resources and their fields / Cross-service references"
@@ -205,9 +208,9 @@ FORMS = (
           ("id, label", "hostId, hostLabel", "host object", "id and hostId")),
     Point("app_project.fields", OPEN_FIELDS, "Which fields has a project in the application flow?",
           ("id, name", "projectId, projectName", "as a project", "id and projectId")),
-    Point("list.daily_spend", BILLING, "What shape is the list of daily spend?", ("items", "array", "page")),
-    Point("list.invoices", BILLING, "What shape is the list of invoices?", LIST),
-    Point("list.statements", BILLING, "What shape is the list of statements?", LIST),
+    Point("list.daily_spend", BILLING, "What shape is the list of daily spend?", BILLS),
+    Point("list.invoices", BILLING, "What shape is the list of invoices?", BILLS),
+    Point("list.statements", BILLING, "What shape is the list of statements?", BILLS),
     Point("list.nodes", APPS, "What shape is the list of application nodes?", LIST),
     Point("list.app_projects", APPS, "What shape is the application flow's list of projects?", LIST),
     Point("list.releases", APPS, "What shape is the list of releases?", LIST),

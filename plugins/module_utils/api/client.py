@@ -384,17 +384,17 @@ class Client:
         """Return a page of transactions, as it comes."""
         return self._send(r.TRANSACTIONS, query=query)
 
-    def daily_spend(self) -> Any:
-        """Return the spend of each day of this month, as it comes."""
-        return self._send(r.DAILY_SPEND)
+    def daily_spend(self, query: dict[str, Any] | None = None) -> Any:
+        """Return a page of the spend of each day of this month, as it comes."""
+        return self._send(r.DAILY_SPEND, query=query)
 
-    def invoices(self) -> Any:
-        """Return the invoices, as they come."""
-        return self._send(r.INVOICES)
+    def invoices(self, query: dict[str, Any] | None = None) -> Any:
+        """Return a page of the invoices, as it comes."""
+        return self._send(r.INVOICES, query=query)
 
-    def statements(self) -> Any:
-        """Return the monthly statements, as they come."""
-        return self._send(r.STATEMENTS)
+    def statements(self, query: dict[str, Any] | None = None) -> Any:
+        """Return a page of the monthly statements, as it comes."""
+        return self._send(r.STATEMENTS, query=query)
 
     def statement(self, period: str) -> Any:
         """Return the statement of a month ``YYYY-MM``, as it comes."""

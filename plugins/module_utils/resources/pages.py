@@ -68,6 +68,13 @@ def is_cut(answer: Any, seen: int, page: int = 1) -> bool:
     return (total is not None and total > seen) or (last is not None and last > page)
 
 
+def tells_end(answer: Any) -> bool:
+    """Tell whether an answer says anything of its pages, so that a list that does not go on is whole."""
+    signs = signs_of(answer)
+    counted = number_at(signs, (*TOTALS, *LAST_PAGES)) is not None
+    return counted or any(name in signs for name in (*CURSORS, *LINKS, *MORE))
+
+
 def next_query(answer: Any, seen: int, page: int) -> Query:
     """Return what asks for the next page. Only the cursor is shown, for other lists; the rest is customary.
 

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import PlainTextResponse, Response
 
 from sandbox.api import bodies
-from sandbox.api.call import Call, Chapter, Current
+from sandbox.api.call import Call, Chapter, Current, page_of
 from sandbox.api.journals import MOST_LINES, bounded_lines
 from sandbox.domain import apps, lifecycle, money, scans, views
 from sandbox.domain.clock import maybe_stamp, stamp
@@ -173,24 +172,7 @@ async def list_releases(call: Current, slug: str, request: Request) -> Response:
     way = call.world.gaps["releases.pages"]
     if way == "no":
         return call.listing("releases", views)
-    return call.json(_page_of(way, views[::-1], request.query_params))
-
-
-def _page_of(way: str, views: list[Any], query: Mapping[str, str]) -> dict[str, Any]:
-    """One page of a list, by the parameters that the platform knows; it ignores the others."""
-    asked = query.get("cursor" if way == "cursor" else "page", "1")
-    page = max(int(asked), 1) if asked.isdecimal() and way != "the newest and total" else 1
-    start = (page - 1) * RELEASES_A_PAGE
-    items, more = views[start : start + RELEASES_A_PAGE], len(views) > start + RELEASES_A_PAGE
-    match way:
-        case "cursor":
-            return {"items": items, "nextCursor": str(page + 1) if more else None}
-        case "page number and hasMore":
-            return {"items": items, "hasMore": more}
-        case "the newest and total":
-            return {"items": items, "total": len(views)}
-        case _:
-            return {"items": items, "page": page, "pageSize": RELEASES_A_PAGE, "total": len(views)}
+    return call.json(page_of(way, views[::-1], request.query_params, RELEASES_A_PAGE))
 
 
 def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:

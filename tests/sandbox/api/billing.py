@@ -89,11 +89,11 @@ def _services(call: Call) -> list[Service]:
 
 
 @router.get("/api/billing/daily-spend", name="billing.daily_spend")
-async def list_daily_spend(call: Current) -> Response:
+async def list_daily_spend(call: Current, request: Request) -> Response:
     """One line for each day of the current month, all services together."""
     now = call.world.now
     lines = money.days(_services(call), billing.month_start(now), now)
-    return call.listing("daily_spend", [_day(call, day, cents) for day, cents in lines])
+    return call.listing("daily_spend", [_day(call, day, cents) for day, cents in lines], request.query_params)
 
 
 def _day(call: Call, day: str, cents: int) -> dict[str, Any]:
@@ -107,11 +107,11 @@ def _day(call: Call, day: str, cents: int) -> dict[str, Any]:
 
 
 @router.get("/api/billing/invoices", name="billing.invoices")
-async def list_invoices(call: Current) -> Response:
+async def list_invoices(call: Current, request: Request) -> Response:
     """One accounting document for each month that is over and had spend."""
     over = [month for month in billing.months(call.world, call.account) if month.over]
     owed = [month for month in over if money.spent_between(_services(call), month.start, month.end)]
-    return call.listing("invoices", [_invoice(call, month) for month in owed])
+    return call.listing("invoices", [_invoice(call, month) for month in owed], request.query_params)
 
 
 def _invoice(call: Call, month: billing.Month) -> dict[str, Any]:
@@ -128,10 +128,11 @@ def _invoice(call: Call, month: billing.Month) -> dict[str, Any]:
 
 
 @router.get("/api/billing/statements", name="billing.statements")
-async def list_statements(call: Current) -> Response:
+async def list_statements(call: Current, request: Request) -> Response:
     """One statement for each month."""
     found = billing.months(call.world, call.account)
-    return call.listing("statements", [_statement(call, month, False) for month in found])
+    views = [_statement(call, month, False) for month in found]
+    return call.listing("statements", views, request.query_params)
 
 
 @router.get("/api/billing/statements/{period}", name="billing.statement")

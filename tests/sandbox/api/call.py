@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -16,8 +16,10 @@ from starlette.responses import Response
 
 from sandbox.domain.errors import AbsentError, RefusedError
 from sandbox.domain.world import World
+from sandbox.gaps import LIST
 from sandbox.store.records import Account, Key, Project, Service
 
+BILLS_A_PAGE = 5
 Handler = Callable[..., Awaitable[Response]]
 Late = Project | Key | Service
 L = TypeVar("L", Project, Key, Service)
@@ -79,9 +81,12 @@ class Call:
             case _:
                 return JSONResponse(view(), status)
 
-    def listing(self, point: str, items: list[Any]) -> Response:
-        """A list whose shape is not shown."""
-        match self.world.gaps[f"list.{point}"]:
+    def listing(self, point: str, items: list[Any], query: Mapping[str, str] | None = None) -> Response:
+        """A list whose shape is not shown; by a request's `query` it may be cut into pages."""
+        way = self.world.gaps[f"list.{point}"]
+        if query is not None and way not in LIST:
+            return JSONResponse(page_of(way, items, query, BILLS_A_PAGE))
+        match way:
             case "array":
                 return JSONResponse(items)
             case "page":
@@ -117,6 +122,25 @@ class Call:
                 if days > 365:
                     raise RefusedError("range", "range must be at most 365")
                 return days
+
+
+def page_of(way: str, views: list[Any], query: Mapping[str, str], size: int) -> dict[str, Any]:
+    """One page of a list, by the parameters that the platform knows; it ignores the others."""
+    asked = query.get("cursor" if way == "cursor" else "page", "1")
+    page = max(int(asked), 1) if asked.isdecimal() and way not in ("the newest and total", "cut") else 1
+    start = (page - 1) * size
+    items, more = views[start : start + size], len(views) > start + size
+    match way:
+        case "cursor":
+            return {"items": items, "nextCursor": str(page + 1) if more else None}
+        case "page number and hasMore":
+            return {"items": items, "hasMore": more}
+        case "the newest and total":
+            return {"items": items, "total": len(views)}
+        case "cut":
+            return {"items": items}
+        case _:
+            return {"items": items, "page": page, "pageSize": size, "total": len(views)}
 
 
 async def _current(request: Request) -> Call:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,11 +14,18 @@ from ansible_collections.hosted.services.plugins.module_utils.api import models 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import NotFound, UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils.resources.billing_info import BILLING_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
+from sandbox.gaps import POINTS
 from sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils.resources.platform import run
 
 SHAPES = ["daily_spend", "invoices", "statements", "transactions"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Sandbox]:
+    with Sandbox() as sandbox:
+        yield sandbox
 
 
 class Account(FakeClient):
@@ -87,6 +95,17 @@ def test_a_statement_comes_as_it_is() -> None:
     assert read(Account(), include=[], period="2026-10")["statement"] == {"any": ["thing", "2026-10"]}
 
 
+@pytest.mark.parametrize("status", ["403", "400"])
+def test_a_month_without_statement_may_have_any_status(server: Sandbox, status: str) -> None:
+    """What the token does not open either is an error all the same."""
+    server.reset(profile="plain", fill={"absent.status": status})
+    billing = run(server, BILLING_INFO, include=[], period="1999-12")["billing"]
+    assert billing["statement"] is None
+    assert "there is no statement of 1999-12" in billing["notes"]["statement"]
+    refused = run(server, BILLING_INFO, include=[], period="1999-12", token=server.registry_token)
+    assert refused["failed"] and "scope" in refused["msg"]
+
+
 def test_a_month_without_statement() -> None:
     billing = read(Account(), include=[], period="1999-12")
     assert billing["statement"] is None
@@ -109,5 +128,23 @@ def test_a_real_platform_in_any_shape(page: str) -> None:
     billing = result["billing"]
     assert billing["wallet"]["balance"] == billing["overview"]["balance"] == "10025.00"
     found = billing["transactions"]
-    assert ("transactions" in billing["notes"]) is (page != "cursor")
-    assert len(found["items"] if page == "page number" else found) == (20 if page == "page number" else 26)
+    assert ("transactions" in billing["notes"]) is (page == "whole array")
+    assert len(found) == 26
+
+
+@pytest.mark.parametrize("shape", POINTS["list.daily_spend"].fillings)
+def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, shape: str) -> None:
+    """Of the 21 days that are over, no page has more than five."""
+    server.reset(profile="plain", fill={"list.daily_spend": shape})
+    server.clock(freeze=True, set="2026-11-22T12:00:00.000Z")
+    billing = run(server, BILLING_INFO, include=["daily_spend"])["billing"]
+    found, note = billing["daily_spend"], billing["notes"].get("daily_spend", "")
+    days = found if isinstance(found, list) else found["items"]
+    assert len(days) == (5 if shape in ("cut", "the newest and total") else 22)
+    told = {"the newest and total": "5 of 22 entries", "cursor": ""}
+    if "page number" not in shape:
+        assert told.get(shape, "does not tell whether there are more pages") in note
+    assert bool(note) is (shape in ("cut", "the newest and total", "items", "array"))
+    asked = [line["query"] for line in server.journal("billing.daily_spend")]
+    if "page number" in shape or shape == "cursor":
+        assert len(asked) == 5
