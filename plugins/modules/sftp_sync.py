@@ -126,6 +126,8 @@ options:
   checksum:
     description:
       - Compare the content of files of the same size, and not their times.
+      - SFTP counts time in whole seconds. Without this option, a file that is written again within the second in which
+        it was copied, to the same size, looks unchanged until it changes once more.
       - The protocol has no checksums, so such files are read on both sides.
     type: bool
     default: false

@@ -15,7 +15,7 @@ from .lookup import foresee
 from .money import shown
 from .namesakes import check_namesakes, warn_of_other_name
 from .plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
-from .problems import Missing
+from .problems import Invalid, Missing
 from .service_order import ORDER, Ordering, check_quote
 from .service_pending import remind
 from .service_rates import came_about, compare_rate, cost_of, expected_pricing
@@ -251,7 +251,11 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
             return ()
         power.wait_until_known(task, view)
         view = observe(task, id)
-    return plan_existing(task, view, project, just_ordered=True).steps
+    try:
+        return plan_existing(task, view, project, just_ordered=True).steps
+    except Invalid as error:
+        error.message = f"{view.label} was ordered and is billed, but: {error.message}"
+        raise
 
 
 def first_look(task: Task, id: str) -> View:

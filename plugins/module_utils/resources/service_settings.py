@@ -95,8 +95,8 @@ def check_fixed(task: Task, view: View, just_ordered: bool = False) -> None:
         if wanted is not None and any(known) and wanted not in known:
             actual = next(filter(None, known))
             raise Invalid(
-                f"{view.label} was ordered and is billed, but it has {name} {actual!r}, not {wanted!r}. Set "
-                f"{name} to {actual!r} in the task to keep it, or delete it by its id with state: absent"
+                f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
+                "or delete it by its id with state: absent"
                 if just_ordered
                 else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
                 "and nothing was done. Correct the task, or order a new service"

@@ -44,9 +44,20 @@ def test_a_wrong_family_is_told_with_the_order_that_was_placed(sandbox: Sandbox)
     assert result["actions"] == [ORDERED]
     id = id_of(sandbox, "survival")
     assert result["msg"].startswith(
-        f"service 'survival' ({id}) was ordered and is billed, but it has family "
+        f"service 'survival' ({id}) was ordered and is billed, but: it has family "
     )
     assert "'GAME', not 'APP'. Set family to 'GAME' in the task to keep it" in result["msg"]
+
+
+def test_a_setting_that_the_family_does_not_have_is_told_with_the_order(sandbox: Sandbox) -> None:
+    """Which family a product has is not shown before it is ordered."""
+    result = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, public=True)
+    assert result["failed"] and result["changed"]
+    assert writes(sandbox).count("order.create") == 1
+    assert f"({id_of(sandbox, 'survival')}) was ordered and is billed, but: " in result["msg"]
+    again = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, public=True)
+    assert again["failed"] and not again["changed"] and "was ordered" not in again["msg"]
+    assert writes(sandbox).count("order.create") == 1
 
 
 def test_only_what_was_carried_out_after_an_order_is_among_the_actions(sandbox: Sandbox) -> None:
