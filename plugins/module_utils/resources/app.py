@@ -24,7 +24,7 @@ from .apps import (
 )
 from .controller_state import one_at_a_time
 from .lookup import find_project, foresee
-from .money import Cost, from_millicents, read_amount, shown
+from .money import Cost, for_a_month, from_millicents, read_amount, shown
 from .namesakes import near, turn_of_order
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing, WaitEnded
@@ -99,7 +99,7 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
                 raise explained(error, slug) from None
 
     seen: list[App] = []
-    steps = [Step(f"create application {slug!r} for {shown(cost.after)} a month", make)]
+    steps = [Step(f"create application {slug!r} {for_a_month(cost.after)}", make)]
     if task.options["wait"]:
         wait = f"wait until application {slug!r} is created"
         steps.append(Step(wait, lambda: seen.append(created(task))))

@@ -36,7 +36,7 @@ from .releases import (
     renamed,
     scan_view,
 )
-from .service_view import ACTIVE, PROVISIONING
+from .service_view import ACTIVE, PROVISIONING, STATUSES
 
 NOT_IN_EFFECT = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
@@ -86,8 +86,13 @@ APP_DEPLOY = AppDeployResource()
 
 
 def check_deployable(app: App) -> None:
-    """Refuse what cannot be deployed now because of its status. Before the first deploy it may be created."""
-    if app.status != ACTIVE and not (app.status == PROVISIONING and never_deployed(app)):
+    """Refuse what cannot be deployed now because of its status. Before the first deploy it may be created.
+
+    A status that the specification does not name is for the platform to judge.
+    """
+    if app.status == PROVISIONING and never_deployed(app):
+        return
+    if app.status in STATUSES and app.status != ACTIVE:
         raise Invalid(
             f"application {app.slug!r} is {app.status}; only one that is {ACTIVE} can be deployed. "
             "hosted.services.service with state: started resumes one that is suspended"

@@ -127,9 +127,7 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
             if error.status == 401:
                 raise
             raise Invalid(
-                f"{what} was not declared: {error.message}. Was the image {digest} pushed to this "
-                "application's repository? hosted.services.app_image pushes one and returns its digest",
-                status=error.status,
+                f"{what} was not declared: {error.message}. {advice(digest, current)}", status=error.status
             ) from None
 
     summary = f"declare {what} as {digest}"
@@ -145,6 +143,18 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
         before={"tag": tag, "digest": current.digest} if current else {},
         after={"tag": tag, "digest": digest},
     )
+
+
+def advice(digest: str, current: ScanReport | None) -> str:
+    """Say what to do about a declaration that was refused, with a status that is not shown."""
+    pushed = (
+        f"Was the image {digest} pushed to this application's repository? hosted.services.app_image pushes "
+        "one and returns its digest"
+    )
+    if current is None:
+        return pushed
+    taken = f"The tag names {current.digest} now; where the platform lets no tag move, declare a new one"
+    return f"{taken}. {pushed}"
 
 
 def verdict(task: Task) -> None:

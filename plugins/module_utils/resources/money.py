@@ -31,6 +31,11 @@ UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
 """What the end of a field's name says of its amount (What the service does)."""
 
 
+def for_a_month(amount: Decimal | None) -> str:
+    """Write a monthly price as the end of a sentence, also one that a quote does not tell."""
+    return "at a price that the quote does not tell" if amount is None else f"for {shown(amount)} a month"
+
+
 def shown(amount: Decimal | None) -> str | None:
     """Write an amount with two decimals, more only where there are more."""
     if amount is None:

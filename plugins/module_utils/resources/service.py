@@ -12,7 +12,7 @@ from ..api.errors import Refused
 from ..api.models import Product, Project, Service
 from . import service_power as power
 from .lookup import foresee
-from .money import shown
+from .money import for_a_month, shown
 from .namesakes import check_namesakes, warn_of_other_name
 from .plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
 from .problems import Invalid, Missing
@@ -205,7 +205,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
     check_namesakes(task, project, task.client.services())
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
-    summary = f"order {task.options['product']} as service {ordering.name!r} for {shown(cost.after)} a month"
+    summary = f"order {task.options['product']} as service {ordering.name!r} {for_a_month(cost.after)}"
     expected = expected_service(task, project)
     return Plan(
         result=expected,

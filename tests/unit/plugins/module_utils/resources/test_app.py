@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils.api.models import AppQuote
 from ansible_collections.hosted.services.plugins.module_utils.resources import waiting
 from ansible_collections.hosted.services.plugins.module_utils.resources.app import APP
 from unit.plugins.apps import Platform, plain, platform, server
@@ -186,3 +188,14 @@ def test_an_application_may_stay_provisioning_until_its_first_deploy(plain: Plat
     result = plain.run(APP, slug="blog", wait_timeout=600)
     assert result["changed"] and result["app"]["status"] == "PROVISIONING"
     assert "until its first deploy" in result["warnings"][0]
+
+
+def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never as nothing to pay; a limit for the price is not kept by it."""
+    monkeypatch.setattr(Client, "quote_app", lambda *given: AppQuote(host_label="Paris 1"))
+    planned = plain.run(APP, check_mode=True, slug="blog")
+    assert planned["actions"][0] == "create application 'blog' at a price that the quote does not tell"
+    assert planned["cost"]["monthly_after"] is None and planned["cost"]["monthly_change"] is None
+    limited = plain.run(APP, slug="blog", max_monthly="5")
+    assert limited["failed"] and "is not known, so max_monthly" in limited["msg"]
+    assert plain.writes() == []

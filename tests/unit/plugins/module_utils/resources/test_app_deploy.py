@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.environm
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
 from ansible_collections.hosted.services.plugins.module_utils.resources.releases import Blocked
+from integration.between import Between, running
 from sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
@@ -480,6 +481,24 @@ def test_a_price_that_cannot_be_read_keeps_nobody_from_looking(plain: Platform) 
     plain.sandbox.fault("projects.list", "status", status=500, count=None)
     planned = plain.run(APP_DEPLOY, check_mode=True, tag="v2", token=plain.sandbox.token, retries=0)
     assert planned["changed"] and "cost" not in planned
+
+
+@pytest.mark.parametrize("status", ["STOPPED", "NEW"])
+def test_a_status_of_tomorrow_is_for_the_platform_to_judge(plain: Platform, status: str) -> None:
+    """One that the specification does not name, before the first deploy and after it."""
+    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    plain.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}]}]})
+
+    def renamed(content: bytes) -> bytes:
+        return content.replace(b'"PROVISIONING"', b'"%s"' % status.encode()).replace(
+            b'"ACTIVE"', b'"DEGRADED"'
+        )
+
+    with running(Between(plain.sandbox, change=renamed)) as server:
+        for slug, tag in (("blog", "v1"), ("shop", "v2")):
+            result = plain.run(APP_DEPLOY, slug=slug, tag=tag, base_url=server.url)
+            assert result["changed"] and not result.get("failed"), result.get("msg")
+    assert plain.writes(DEPLOY) == [200, 200] and plain.in_service == plain.digests["v2"]
 
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "PROVISIONING", "FAILED", "AWAITING_ADMIN"])

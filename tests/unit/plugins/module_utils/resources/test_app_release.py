@@ -139,6 +139,15 @@ def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
     assert len(plain.writes(DECLARE)) == 2
 
 
+def test_a_tag_that_may_not_move_is_told(plain: Platform) -> None:
+    """With what it names; a new tag has nothing to do with that."""
+    plain.sandbox.fault(DECLARE, "status", status=409, count=None)
+    moved = plain.run(APP_RELEASE, tag="v2", digest=plain.digests["v1"])
+    assert moved["failed"] and f"names {plain.digests['v2']} now" in moved["msg"]
+    assert "declare a new one" in moved["msg"] and not moved["changed"]
+    assert "declare a new one" not in plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v1"])["msg"]
+
+
 def scan(platform: Platform, tag: str, status: str) -> None:
     platform.sandbox.operator("scans/shop", digest=platform.digests[tag], status=status)
 
