@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -84,3 +85,51 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
         assert len(set(asked[id])) == len(asked[id])
         assert machine.names(id) == [*old, *asked[id]][-2:]
         assert {backup["status"] for backup in machine.backups(id)} == {"COMPLETED"}
+
+
+@pytest.mark.parametrize("victim", ["command", "playbook"])
+def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox: Sandbox) -> None:
+    """A child that goes on keeps no lock: it ends with its run, or else the next run finds and ends it."""
+    sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})
+    machine = BackupMachine(tmp_path, sandbox)
+    hook = f"test -e {tmp_path}/again || {{ echo $$ >{tmp_path}/pid; exec sleep 600; }}"
+    machine.install({**NIGHTLY, "before": [hook]}).succeed()
+    run = machine.start("run", "nightly")
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert run.poll() is None
+        time.sleep(0.05)
+    child = int((tmp_path / "pid").read_text())
+    os.kill(run.pid if victim == "command" else only_child(run.pid), signal.SIGKILL)
+    run.wait(timeout=60)
+    assert run.returncode == (-signal.SIGKILL if victim == "command" else 128 + signal.SIGKILL)
+    assert run.stdout is not None
+    if victim == "playbook":
+        assert "the run was killed by signal 9" in run.stdout.read()
+        assert child not in [*of_run(machine)]
+    run.stdout.close()
+    (tmp_path / "again").touch()
+    code, output = machine.run("run", "nightly")
+    assert code == 0, output
+    assert ("the run before was cut off" in output) == (victim == "command")
+    assert [*of_run(machine)] == []
+    assert len(sandbox.journal("backups.create")) == 1
+
+
+def test_what_a_hook_leaves_running_stays(tmp_path: Path, sandbox: Sandbox) -> None:
+    """A service that a hook starts is no part of the run, and keeps the next one from nothing."""
+    sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})
+    machine = BackupMachine(tmp_path, sandbox)
+    hook = f"test -e {tmp_path}/pid || {{ sleep 600 >/dev/null 2>&1 & echo $! >{tmp_path}/pid; }}"
+    machine.install({**NIGHTLY, "after": [hook]}).succeed()
+    for _night in range(2):
+        code, output = machine.run("run", "nightly")
+        assert code == 0, output
+    left = int((tmp_path / "pid").read_text())
+    assert left in [*of_run(machine)]
+    os.kill(left, signal.SIGKILL)
+
+
+def only_child(pid: int) -> int:
+    """Return the one child that a process has."""
+    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(child)
