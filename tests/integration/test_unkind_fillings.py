@@ -285,3 +285,45 @@ def test_what_is_gone_may_have_any_status(status: str, ansible: Ansible, sandbox
     assert sandbox.journal("projects.delete") == []
     inventory = ansible.tasks("- hosted.services.service_info: {project: games}").succeed().outcomes[0]
     assert len(inventory.result["services"]) == 1
+
+
+ALIASES = """
+- name: Create a project
+  hosted.services.project: {name: games}
+- name: Order a namesake
+  hosted.services.service:
+    name: mc
+    project: games
+    product: minecraft
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    allow_duplicate_name: true
+    wait_interval: 0.2
+  register: other
+- name: Move the first
+  hosted.services.service: {id: "FIRST", new_project: games}
+  ignore_errors: true
+- name: Move it back
+  hosted.services.service: {id: "FIRST", new_project: default}
+- name: Delete the project
+  hosted.services.project: {name: games, state: absent, force: true}
+"""
+
+
+@pytest.mark.parametrize("refused", ["not refused", "409"])
+def test_an_alias_may_be_taken_in_another_project(refused: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """Which of two services answers to one alias is not shown, so the tasks that bring it about say so."""
+    sandbox.profile("plain", **{"refusal.alias_taken": refused, "project.page": "1 s late"})
+    first = order(sandbox)
+    run = ansible.tasks(ALIASES.replace("FIRST", first))
+    moved = run["Move the first"]
+    assert "the alias 'mc' is taken in project 'games'" in warnings(moved)
+    assert "the alias 'mc' is taken in the default project ('default')" in warnings(run["Delete the project"])
+    assert (moved.outcome == "failed") is (refused == "409")
+    assert moved.result["changed"] is (refused != "409")
+    assert run["Delete the project"].result["changed"] is True
+    aliases = [
+        sandbox.api("GET", f"/api/resources/{id}/settings").json()["network"]["alias"]
+        for id in (first, run["Order a namesake"].result["service"]["id"])
+    ]
+    assert aliases == ["mc", "mc"]

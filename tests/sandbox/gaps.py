@@ -127,6 +127,12 @@ REFUSALS = (
         ("not refused", "400", "403", "404", "409", "422"),
     ),
     Point(
+        "refusal.alias_taken",
+        SETTINGS,
+        "With which status is a move refused into a project where the alias is taken?",
+        ("not refused", "409", "400", "422", "403"),
+    ),
+    Point(
         "refusal.delete_again",
         STATES,
         "With which status is the deletion of what is DELETING refused?",
@@ -356,6 +362,8 @@ FORMS = (
           ("all services", "those that are ACTIVE", "those that are not applications")),
     Point("project.name", PROJECTS, "What does the platform make of blanks to spare in a project's name?",
           ("as given", "trimmed", "single spaces", "refused")),
+    Point("project.page", PROJECTS, "How soon does the page of a project show who joined or left it?",
+          ("at once", "1 s late")),
     Point("error.form", ERRORS, "Which form has the body of a refusal whose status is not stated?",
           ("error form", "text", "another JSON")),
     Point("currency", "Resources and their fields / Wallet", "What is `currency`?", ("EUR", "USD", "eur")),

@@ -12,6 +12,7 @@ from typing import Any
 from ..api.client import Client
 from ..api.errors import HostedError
 from ..api.models import App, ProjectGraph
+from .aliases import aliases_of, doubled
 from .apps import around
 from .lookup import foresee, near_miss
 from .plan import Task
@@ -119,7 +120,12 @@ def check_references(task: Task, app: App, environment: Mapping[str, str]) -> li
     open_ones = [f"${{...}} in {name}" for name in unsure(environment)]
     if graph is None:
         return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used}) + open_ones
-    neighbours = {node.alias for node in graph.nodes or [] if node.alias and node.id != app.id}
+    neighbours = {alias for id, alias in aliases_of(graph).items() if id != app.id}
+    for alias in sorted(doubled(graph) & {alias for _variable, alias, _field in used}):
+        task.warn(
+            f"several services of the project have the alias {alias!r}; which of them the environment of "
+            f"application {app.slug!r} refers to is not documented"
+        )
     unchecked: set[str] = set()
     for name, alias, field in used:
         if alias not in neighbours:

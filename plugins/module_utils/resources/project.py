@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 
 from ..api.errors import Refused
 from ..api.models import Project
+from .aliases import read_aliases, warn_of_clashes
 from .listing import services_of
 from .lookup import DELETING, foresee, near_miss
+from .namesakes import oldest
 from .plan import Plan, Resource, Step, Task
 from .problems import Invalid, Missing
 from .waiting import appearing, create_unique
@@ -206,6 +208,19 @@ def reread(task: Task, name: str, is_it: Callable[[Project], bool]) -> dict[str,
     return project.as_dict()
 
 
+def warn_of_doubles(task: Task, current: Project) -> None:
+    """Tell of services whose alias another one has in the project that they are about to join.
+
+    That is the default one, which is taken to be the oldest.
+    """
+    others = [project for project in task.client.projects() if project.id != current.id]
+    homes = [project for project in others if project.id in oldest([*others, current])]
+    if len(homes) == 1:
+        there = read_aliases(task.client, homes[0].id)
+        joining = read_aliases(task.client, current.id) if there else {}
+        warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
+
+
 def removal(task: Task, current: Project | None) -> Plan:
     """Plan the deletion of a project; one that is not empty only with ``force``."""
     if current is None:
@@ -221,6 +236,7 @@ def removal(task: Task, current: Project | None) -> Plan:
         )
     if count:
         task.warn(f"the {count} services of project {current.name!r} join the default project")
+        warn_of_doubles(task, current)
 
     if task.check_mode:
         task.warn(

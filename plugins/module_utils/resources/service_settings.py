@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from ..api.errors import Refused
-from ..api.models import Dimensions, Project, Scale
+from ..api.models import Dimensions, Project, Scale, Service
+from .aliases import read_aliases, warn_of_clashes
 from .controller_state import key_of, one_at_a_time
 from .money import Cost, from_millicents, read_amount, shown
 from .pending import COMMAND, NETWORK
@@ -111,12 +112,21 @@ def plan_project(task: Task, view: View, project: Project, changes: Changes) -> 
     if service.family not in WITH_SETTINGS:
         task.warn(f"whether a {service.family} service can change its project is not documented")
     task.warn(f"{view.label} leaves its project: its neighbours there can no longer reach it")
+    warn_of_alias(task, service, project)
     changes.result["project_id"] = project.id
     changes.add(
         f"move {view.label} to project {project.name!r}",
         lambda: task.client.set_project(service.id, project.id),
         project=project.name,
     )
+
+
+def warn_of_alias(task: Task, service: Service, project: Project) -> None:
+    """Tell where a service takes an alias along that another one has in the project which it joins."""
+    there = read_aliases(task.client, project.id)
+    own = read_aliases(task.client, service.project_id).get(service.id) if there else None
+    if own is not None:
+        warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
 
 
 def wanted_size(task: Task, view: View, changes: Changes) -> dict[str, Any] | None:

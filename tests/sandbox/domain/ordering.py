@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox.domain import events, lifecycle, money, projects, references
 from sandbox.domain.errors import RefusedError
-from sandbox.domain.world import SECOND, World
+from sandbox.domain.world import World
 from sandbox.store.records import Account, Node, Order, Product, Service
 
 #: Families whose services are born ACTIVE; the others pass PROVISIONING.
@@ -151,7 +151,7 @@ def order(world: World, account: Account, wish: Wish, slug: str = "") -> tuple[S
         take_port(world, service, "order_port")
         service.public = True
     given = generate(deal.product, service)
-    service.shown_from = world.now + round(world.delays.project_page * SECOND)
+    service.shown_from = world.now + projects.page_delay(world)
     begin(world, service)
     world.store.put(Order(world.new_id("ord"), account.id, service.id, service.product, service.name,
                           deal.monthly, world.now))  # fmt: skip

@@ -50,10 +50,16 @@ def shown(world: World, project: Project) -> list[Service]:
     return settled + [service for service in late if service.shown_before == project.id]
 
 
+def page_delay(world: World) -> int:
+    """How late the page of a project is, in milliseconds."""
+    late = 1.0 if world.gaps["project.page"] == "1 s late" else 0.0
+    return round(max(world.delays.project_page, late) * SECOND)
+
+
 def join(world: World, service: Service, project: Project) -> None:
     """Let a service belong to a project from now on, whose page may show it later."""
     service.shown_before = service.project_id if service.project_id != project.id else ""
-    service.shown_from = world.now + round(world.delays.project_page * SECOND)
+    service.shown_from = world.now + page_delay(world)
     service.project_id = project.id
     world.store.put(service)
 
@@ -106,4 +112,8 @@ def delete(world: World, project: Project) -> None:
 
 def move(world: World, service: Service, account: Account, project_id: str) -> None:
     """Let a service join another project's network under the alias that it has."""
-    join(world, service, pick(world, account, project_id))
+    project = pick(world, account, project_id)
+    taken = any(other.alias == service.alias for other in members(world, project) if other.id != service.id)
+    if taken and world.gaps["refusal.alias_taken"] != "not refused":
+        raise RefusedError("alias_taken", f"the alias {service.alias} is taken in this project")
+    join(world, service, project)

@@ -144,6 +144,10 @@ class FakeClient:
         self.quoted = order
         return m.Quote.model_validate(self.quote_answer)
 
+    def project_graph(self, id: str) -> m.ProjectGraph:
+        held = [record for record in self.service_records.values() if record.get("projectId") == id]
+        return m.ProjectGraph.model_validate({"id": id, "nodes": [{"id": one["id"]} for one in held]})
+
     # --- Writing --------------------------------------------------------------------------------------
 
     def order(self, order: dict[str, Any]) -> m.Order:
