@@ -266,13 +266,18 @@ PRESENT: list[Callable[[Client], Any]] = [
     lambda c: c.ssh_keys(),
     lambda c: c.backups("x"),
     lambda c: c.settings("x"),
-    lambda c: c.metrics(["x"]),
     lambda c: c.sftp("x"),
     lambda c: c.power("x", "start"),
     lambda c: c.set_network("x", True),
     lambda c: c.rename_project("x", "y"),
     lambda c: c.create_project("y"),
 ]
+
+
+def test_metrics_of_what_is_gone_are_unknown() -> None:
+    """A platform may refuse the whole call for one id, so that no refusal tells which one it is."""
+    assert client(NOT_FOUND)[0].metrics(["x"]) == {"x": None}
+    assert client(NOT_FOUND, NOT_FOUND, {"y": None})[0].metrics(["x", "y"]) == {"x": None, "y": None}
 
 
 @pytest.mark.parametrize("call", PRESENT)
