@@ -81,15 +81,16 @@ class MirrorWork:
         result = self._result()
         if self._unreadable() and (self.task.check_mode or not self.changes):
             raise self._failed(self._unreadable(), changed=bool(self.changes), sftp_sync=result)
-        plan = as_plan(self.task, self.session.login, self.changes, self.target, self._run)
+        trees = (self.source, self.target)
+        plan = as_plan(self.task, self.session.login, self.changes, trees, self._run)
         plan.result, plan.reread = result, self._result
         plan.had_effect = lambda: bool(self.mirror.done)
         return plan
 
     def _result(self) -> dict[str, Any]:
-        result = summary(self.task, self.session.login, self.changes, self.target)
         lost = set() if self.abilities.links else self.links
-        return {**result, "left_out": names(self.source.left_out | lost)}
+        left_out = self.source.left_out | lost
+        return summary(self.task, self.session.login, self.changes, self.target, left_out)
 
     def _unreadable(self) -> dict[str, str]:
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
@@ -104,6 +105,8 @@ class MirrorWork:
                 raise self._failed(mirror.failures)
         except BaseException:
             task.facts.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
+            if mirror.failures:  # there may be some before the one that ended it
+                task.facts["failures"] = as_list(mirror.failures)
             raise
         finally:
             self._warn()
@@ -113,8 +116,7 @@ class MirrorWork:
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         """Return the error for what could not be done."""
         rest = "; nothing was deleted for that" if self.task.options["delete"] else ""
-        listed = [{"path": shown(path) or ".", "message": failures[path]} for path in sorted(failures)]
-        return TransferFailed(f"{in_words(failures)}{rest}", failures=listed, **details)
+        return TransferFailed(f"{in_words(failures)}{rest}", failures=as_list(failures), **details)
 
     def _warn(self) -> None:
         """Say what the server turned out not to do."""
@@ -200,6 +202,11 @@ def in_words(failures: Mapping[str, str]) -> str:
     return "; ".join(said[:NAMED]) + more
 
 
+def as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return what could not be done as the result has it."""
+    return [{"path": shown(path) or ".", "message": failures[path]} for path in sorted(failures)]
+
+
 def few(paths: Collection[str]) -> str:
     """Return some of these paths for a message."""
     listed = names(paths)
@@ -219,9 +226,12 @@ def rules_of(task: Task, modes: Mapping[str, int | None], equal: Collection[str]
     return Rules(same, task.options["delete"], task.options["preserve_modes"], **modes)
 
 
-def as_plan(task: Task, login: Login, changes: Changes, target: Tree, run: Callable[[], None]) -> Plan:
-    """Return the plan for these changes, which ``run`` carries out."""
-    result = summary(task, login, changes, target)
+def as_plan(
+    task: Task, login: Login, changes: Changes, trees: tuple[Tree, Tree], run: Callable[[], None]
+) -> Plan:
+    """Return the plan for these changes between a source and a target, which ``run`` carries out."""
+    source, target = trees
+    result = summary(task, login, changes, target, source.left_out)
     before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
     return Plan(
         result=result,
@@ -231,7 +241,9 @@ def as_plan(task: Task, login: Login, changes: Changes, target: Tree, run: Calla
     )
 
 
-def summary(task: Task, login: Login, changes: Changes, target: Tree) -> dict[str, Any]:
+def summary(
+    task: Task, login: Login, changes: Changes, target: Tree, left_out: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
     removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
     return {
@@ -246,6 +258,7 @@ def summary(task: Task, login: Login, changes: Changes, target: Tree) -> dict[st
         "deleted": names(removed),
         "unchanged": changes.unchanged,
         "bytes": changes.bytes,
+        "left_out": names(left_out),
     }
 
 

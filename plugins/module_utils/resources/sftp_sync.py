@@ -189,7 +189,7 @@ def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
     if source.unreadable:
         raise TransferFailed(in_words(not_readable(Local(local), source)))
     changes = compare(source, target, rules_of(task, modes, set()))
-    return as_plan(task, login, changes, target, lambda: None)
+    return as_plan(task, login, changes, (source, target), lambda: None)
 
 
 def not_known_yet(task: Task, login: Login) -> Plan:

@@ -96,7 +96,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
     """
     changes = Changes(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
-        if within(posixpath.dirname(path), target.unreadable) and path:
+        if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
             continue
         wished = source.entries[path]
         there = target.entries.get(path)
@@ -116,7 +116,7 @@ def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
 def kept_for(source: Tree, target: Tree) -> set[str]:
     """Return what stays of the target though the source has none: what is excluded, or left out there."""
     kept = set(target.protected)
-    for path in target.entries:
+    for path in target.entries if source.left_out else ():
         if within(path, source.left_out):
             above = path
             kept.add(path)

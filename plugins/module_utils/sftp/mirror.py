@@ -201,7 +201,7 @@ class Mirror:
 
         async def work() -> None:
             for path, entry in todo:
-                if not within(path, self.failures):
+                if not (self.failures and within(path, self.failures)):
                     await self._attempt(what, path, act(path, entry), entry)
                 count.one()
 

@@ -396,7 +396,10 @@ def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:
         pytest.skip("a disk of 64 KiB cannot be mounted")
     try:
         (src / "deep" / "b").write_bytes(bytes(200_000))
-        result = sync(server, src=str(src))
+        (src / "0").touch(mode=0)
+        with as_user():
+            result = sync(server, src=str(src))
+        assert [failure["path"] for failure in result["failures"]] == ["0"] and "a" in result["finished"]
         assert result["failed"] and "cannot write up/deep/b on the service: no space left" in result["msg"]
         assert list(mounted.iterdir()) == []
     finally:
