@@ -154,6 +154,8 @@ def plan_suspension(task: Task, view: View, changes: Changes) -> None:
     """Plan the suspension of an active service."""
     if view.service.status == SUSPENDED:
         return
+    if view.service.status != ACTIVE:
+        raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
     check_capability(view, "suspension", "suspended")
     changes.rates = changes.rates or rates_of(view.service)
     changes.result["status"] = SUSPENDED

@@ -290,7 +290,7 @@ def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> Non
     if deploy is None:
         raise Invalid(f"{view.label} does not offer a launch command")
     wanted = task.options["command"]
-    if (deploy.command or "") == wanted:
+    if is_same_command(deploy.command or "", wanted):
         return
     if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
@@ -311,6 +311,29 @@ def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> Non
 
     what = "set the command" if wanted else "restore the original command"
     changes.add(f"{what} of {view.label}", write, command=wanted)
+
+
+def is_same_command(one: str, other: str) -> bool:
+    """Tell whether two commands differ in no more than blanks between their words.
+
+    A platform may write these its own way. An empty command is another thing than one of blanks alone.
+    """
+    return one == other or (bool(one) and bool(other) and words_of(one) == words_of(other))
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command with their quotes; the line as one where they cannot be told for sure."""
+    line, words, quote = command.strip(), [""], ""
+    for character in line:
+        if not quote and character in " \t":
+            words += [""] if words[-1] else []
+            continue
+        if character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote = character
+        words[-1] += character
+    return [line] if quote or "\\" in line else words
 
 
 def starts_anew(task: Task, view: View, changes: Changes) -> bool:

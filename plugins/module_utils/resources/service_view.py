@@ -120,7 +120,7 @@ def observe(task: Task, id: str) -> View:
     service = read_service(task, id)
     view = View(service, pending=waiting_for_start(task, id))
     options = task.options
-    settled = service.status not in (PROVISIONING, AWAITING_ADMIN, FAILED)
+    settled = service.status not in (PROVISIONING, AWAITING_ADMIN, FAILED, DELETING)
     if settled and any(options[name] is not None for name in ("public", "command", "dimensions")):
         view.settings = read_settings(task, service)
     if options["state"] in STATE_MATTERS.get(service.status, ()):

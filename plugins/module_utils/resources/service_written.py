@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .plan import Task
-from .service_settings import Changes
+from .service_settings import Changes, is_same_command
 from .service_view import View, observe
 from .waiting import QUIET_SECONDS, look_for
 
@@ -55,5 +55,10 @@ def unlike(now: View, changes: Changes) -> dict[str, Any]:
     return {
         name: wanted[name]
         for name, value in shown.items()
-        if wanted.get(name) is not None and value is not None and value != wanted[name]
+        if wanted.get(name) is not None and value is not None and not is_as_wanted(name, value, wanted[name])
     }
+
+
+def is_as_wanted(name: str, value: Any, wanted: Any) -> bool:
+    """Tell whether a setting is shown as it was written."""
+    return is_same_command(value, wanted) if name == "command" else bool(value == wanted)

@@ -59,7 +59,8 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
     for key in wanted:
         service = call.world.store.get(Service, key)
         if service is not None and service.account_id == call.account.id and service.status != "DELETED":
-            found[key] = views.metrics(call.world, service)
+            if not views.is_left_out(call.world, service):
+                found[key] = views.metrics(call.world, service)
         elif call.world.gaps["metrics.unknown"] == "404 for all":
             raise AbsentError("Resource")
         elif call.world.gaps["metrics.unknown"] == "400 for all":

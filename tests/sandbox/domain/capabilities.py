@@ -31,6 +31,8 @@ def capabilities(world: World, service: Service) -> list[str]:
         return [name for name in offered if name in kept]
     if service.status == "FAILED":
         return [name for name in offered if name == "logs"]
+    if service.status in ("PROVISIONING", "AWAITING_ADMIN"):
+        return list(offered) if world.gaps["unsettled.capabilities"] == "all of its family" else []
     return []
 
 

@@ -113,10 +113,11 @@ def power(world: World, service: Service, signal: str) -> None:
     """Send a power signal; one that the service does not carry is refused with 409."""
     if signal not in SIGNALS:
         raise RefusedError("malformed", f"signal must be one of {', '.join(SIGNALS)}")
-    if "powerSignals" not in capabilities(world, service):
+    if "powerSignals" not in capabilities(world, service) or service.status != "ACTIVE":
         raise RefusedError("power_signal", "This resource does not carry power signals")
     events.record(world, service, f"POWER_{signal.upper()}")
     workload = life(world, service)
+    service.signalled = {"at": world.now, "state": workload.state, "up": workload.uptime_seconds}
     again = signal == "restart" and workload.state == "running"
     since = world.now - workload.uptime_seconds * SECOND
     service.restarted = {"at": world.now, "since": since} if again else {}
@@ -134,6 +135,8 @@ def suspend(world: World, service: Service) -> None:
         if world.gaps["suspend.again"] == "refused":
             raise RefusedError("suspend_status", "This resource is suspended already")
         return
+    if service.status != "ACTIVE":
+        raise RefusedError("suspend_status", "This resource is not in service")
     halt(world, service, "suspended")
     set_status(world, service, "SUSPENDED")
     events.record(world, service, "SUSPENDED")

@@ -23,6 +23,17 @@ def require(service: Service) -> None:
         raise RefusedError("settings_family", "This resource does not offer settings")
 
 
+def require_readable(world: World, service: Service) -> None:
+    """Refuse to show the settings of a service that is not in service, where this platform does."""
+    if service.status not in SETTLED and world.gaps["refusal.settings_status"] != "not refused":
+        raise RefusedError("settings_status", f"A service in status {service.status} has no settings")
+
+
+def takes_command(world: World, service: Service) -> bool:
+    """Whether the command of a service can be edited."""
+    return not service.secrets.get("database") or world.gaps["command.database"] == "yes"
+
+
 def locked_reason(service: Service) -> str | None:
     """Why the size cannot change now, or None."""
     if service.free:
@@ -88,6 +99,8 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
 def set_command(world: World, service: Service, command: str) -> None:
     """Change the command that the next start launches; an empty one restores the original."""
     _require_settled(service)
+    if not takes_command(world, service):
+        raise RefusedError("not_editable", "The command of a database cannot be edited")
     _note_stale(world, service)
-    service.command = command
+    service.command = command if world.gaps["command.written"] == "nothing" else " ".join(command.split())
     world.store.put(service)

@@ -25,6 +25,14 @@ from sandbox.store.records import (
 
 View = dict[str, Any]
 WITHOUT_CONTAINER = ("BUCKET", "DEDICATED")
+NUMBERS = (
+    "cpuAllocationPercent",
+    "ramBytes",
+    "storageBytes",
+    "uptimeSeconds",
+    "netRxBytes",
+    "netTxBytes",
+)
 LATE = 2 * SECOND
 """How long the uptime from before a restart is shown, where it is shown late."""
 
@@ -116,12 +124,28 @@ def _pricing(world: World, service: Service) -> View:
     }
 
 
+def without_container(service: Service) -> bool:
+    """Whether a service is no container, so that there is nothing to measure."""
+    return service.family in WITHOUT_CONTAINER
+
+
+def _of_none(world: World) -> str:
+    return world.gaps["metrics.no_container"]
+
+
+def is_left_out(world: World, service: Service) -> bool:
+    """Whether the metrics do not have a service at all."""
+    return without_container(service) and _of_none(world) == "left out"
+
+
 def metrics(world: World, service: Service) -> View | None:
     """What a service does this second; None when its node cannot be reached."""
     if not world.store.need(Node, service.node_id).reachable:
         return None
-    if service.family in WITHOUT_CONTAINER and world.gaps["metrics.no_container"] == "null":
+    if is_left_out(world, service) or (without_container(service) and _of_none(world) == "null"):
         return None
+    if without_container(service) and _of_none(world) == "zeros":
+        return dict.fromkeys(NUMBERS, 0) | {"state": "unknown"}
     state, up = _condition(world, service)
     if service.status == "SUSPENDED":
         state = "unknown" if world.gaps["suspended.state"] == "unknown" else "stopped"
@@ -140,6 +164,9 @@ def _condition(world: World, service: Service) -> tuple[str, int]:
     """State and uptime of a container, as late after a restart as this platform shows them."""
     workload = lifecycle.life(world, service)
     state, up = workload.state, workload.uptime_seconds
+    last = service.signalled
+    if last and world.gaps["power.shown"] == "2 s late" and world.now - last["at"] < LATE:
+        return last["state"], last["up"]
     if not service.restarted:
         return state, up
     if state in ("stopping", "starting") and world.gaps["restart.state"] == "running":
@@ -153,6 +180,7 @@ def _condition(world: World, service: Service) -> tuple[str, int]:
 def settings_of(world: World, service: Service) -> View:
     """The settings of a game server or application."""
     settings.require(service)
+    settings.require_readable(world, service)
     service = settings.as_shown(world, service)
     product = world.store.need(Product, service.product)
     image = service.image
@@ -171,7 +199,7 @@ def settings_of(world: World, service: Service) -> View:
         "deploy": {
             "command": service.command,
             "defaultCommand": product.command or image.get("command"),
-            "editable": settled,
+            "editable": settled and settings.takes_command(world, service),
         },
         "deletable": world.gaps["deletable"] == "true",
     }

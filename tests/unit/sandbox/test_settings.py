@@ -136,3 +136,31 @@ def test_former_neighbours_no_longer_reach_what_moved(sandbox: Sandbox, order: O
 def test_settings_are_for_games_and_applications(sandbox: Sandbox, order: Order) -> None:
     key = order("linux", "box")
     assert sandbox.api("GET", f"/api/resources/{key}/settings").status_code == 400
+
+
+@pytest.mark.parametrize("status", ["not refused", "400", "403", "404", "409", "422"])
+def test_the_settings_of_a_service_that_is_not_in_service(
+    sandbox: Sandbox, order: Order, status: str
+) -> None:
+    sandbox.profile("plain", **{"refusal.settings_status": status})
+    key = order()
+    sandbox.operator(f"services/{key}", status="FAILED")
+    answer = sandbox.api("GET", f"/api/resources/{key}/settings")
+    assert answer.status_code == (200 if status == "not refused" else int(status))
+    assert status != "not refused" or answer.json()["deploy"]["editable"] is False
+
+
+@pytest.mark.parametrize(("filling", "kept"), [("nothing", " a  b "), ("single spaces", "a b")])
+def test_blanks_in_a_command(sandbox: Sandbox, order: Order, filling: str, kept: str) -> None:
+    sandbox.profile("plain", **{"command.written": filling})
+    base = f"/api/resources/{order()}"
+    assert sandbox.api("PUT", f"{base}/deploy", {"command": " a  b "}).status_code == 200
+    assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["command"] == kept
+
+
+@pytest.mark.parametrize(("filling", "status"), [("yes", 200), ("no", 400)])
+def test_the_command_of_a_database(sandbox: Sandbox, order: Order, filling: str, status: int) -> None:
+    sandbox.profile("plain", **{"command.database": filling})
+    base = f"/api/resources/{order('postgresql', 'db')}"
+    assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["editable"] is (filling == "yes")
+    assert sandbox.api("PUT", f"{base}/deploy", {"command": "x"}).status_code == status

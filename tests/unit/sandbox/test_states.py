@@ -240,7 +240,13 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
 
 @pytest.mark.parametrize(
     ("filling", "product", "known"),
-    [("a state", "bucket", True), ("null", "bucket", False), ("null", "linux", True)],
+    [
+        ("a state", "bucket", True),
+        ("null", "bucket", False),
+        ("left out", "bucket", False),
+        ("zeros", "bucket", True),
+        ("null", "linux", True),
+    ],
 )
 def test_what_has_no_container_may_have_no_metrics(
     sandbox: Sandbox, order: Order, filling: str, product: str, known: bool
@@ -248,7 +254,9 @@ def test_what_has_no_container_may_have_no_metrics(
     sandbox.reset(fill={"metrics.no_container": filling})
     key = order(product)
     found = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()
-    assert (found[key] is not None) is known
+    assert (found.get(key) is not None) is known
+    assert (key in found) is (filling != "left out")
+    assert filling != "zeros" or found[key]["state"] == "unknown"
 
 
 def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
@@ -273,3 +281,34 @@ def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
     assert shown() == ("running", 0)
     sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "stop"})
     assert shown()[0] == "stopping"
+
+
+def test_a_signal_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
+    sandbox.reset(fill={"power.shown": "2 s late"})
+    sandbox.delays(provision=0, start=0, stop=0)
+    sandbox.clock(freeze=True)
+    key = order()
+
+    def state() -> str:
+        return str(sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]["state"])
+
+    before = state()
+    sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "stop"})
+    assert (before, state()) == ("running", "running")
+    sandbox.clock(advance=2)
+    assert state() == "stopped"
+
+
+@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN"])
+@pytest.mark.parametrize("filling", ["nothing", "all of its family"])
+def test_what_is_offered_before_a_service_is_there(
+    sandbox: Sandbox, order: Order, status: str, filling: str
+) -> None:
+    sandbox.profile("plain", **{"unsettled.capabilities": filling})
+    key = order()
+    sandbox.operator(f"services/{key}", status=status)
+    offered = sandbox.api("GET", f"/api/resources/{key}").json()["capabilities"]
+    assert ("powerSignals" in offered and "backups" in offered) is (filling != "nothing")
+    assert sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "stop"}).status_code == 409
+    refused = sandbox.api("POST", f"/api/resources/{key}/suspend").status_code
+    assert refused == (400 if filling == "nothing" else 409)

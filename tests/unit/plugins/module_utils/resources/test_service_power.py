@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.problems
     WaitEnded,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
 from sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
@@ -337,3 +338,44 @@ def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
     result = run(sandbox, SERVICE, name="one", state="started", wait_timeout=60.0)
     assert result["failed"] and words in result["msg"]
     assert result["changed"]  # the start was sent
+
+
+@pytest.mark.parametrize("metrics", ["a state", "null", "zeros", "left out"])
+@pytest.mark.parametrize("product", ["bucket", "dedicated"])
+def test_what_has_no_container_is_not_taken_for_one(sandbox: Sandbox, metrics: str, product: str) -> None:
+    """Where nobody tells whether it runs nothing is sent, and what is read of it names no state."""
+    sandbox.profile("plain", **{"metrics.no_container": metrics})
+    host = "node-metal-1" if product == "dedicated" else "node-paris-1"
+    sandbox.seed({"services": [{"name": "store", "product": product, "host": host}]})
+    sandbox.clear_journal()
+    info = run(sandbox, SERVICE_INFO, name="store", include=["metrics"])
+    (read,) = info["services"]
+    told = {"a state": "running", "zeros": "unknown"}.get(metrics)
+    assert (read["metrics"] and read["metrics"]["state"]) == told and not info.get("failed")
+    result = run(sandbox, SERVICE, name="store", state="started")
+    if metrics == "a state":
+        assert not result.get("failed") and not result["changed"]
+    else:
+        assert result["failed"] and "whether service 'store'" in result["msg"]
+        assert "is unknown" in result["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("state", ["stopped", "killed", "restarted", "started"])
+def test_a_signal_that_the_metrics_show_late(sandbox: Sandbox, state: str) -> None:
+    """The task ends when it is seen, so that the next one finds what is there."""
+    sandbox.profile("plain", **{"power.shown": "2 s late"})
+    id = id_of(sandbox, "one")
+    sandbox.clock(advance=60)
+    if state == "started":
+        sandbox.operator(f"services/{id}", state="stopped")
+    result = run(sandbox, SERVICE, name="one", state=state)
+    assert result["changed"] and not result.get("failed"), result
+    shown = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"]
+    assert (
+        shown == result["service"]["state"] == ("running" if state in ("restarted", "started") else "stopped")
+    )
+    assert writes(sandbox) == ["resources.power"]
+    again = "started" if state == "restarted" else state
+    assert not run(sandbox, SERVICE, name="one", state=again)["changed"]
+    assert writes(sandbox) == ["resources.power"]

@@ -180,3 +180,105 @@ def test_a_network_change_that_is_stopped_after_need_not_run(sandbox: Sandbox) -
     result = run(sandbox, SERVICE, name="one", public=False, state="stopped")
     assert not result.get("failed"), result["msg"]
     assert result["service"]["state"] == "stopped"
+
+
+# --- What a platform may do that the specification does not show ---------------------------------------
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+
+
+@pytest.mark.usefixtures("home")
+def test_a_command_whose_blanks_the_platform_squeezes_is_written_once(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"command.written": "single spaces"})
+    wanted: dict[str, Any] = {"name": "one", "command": "java  -jar   server.jar \n"}
+    first = run(sandbox, SERVICE, **wanted)
+    assert first["changed"]
+    assert not [text for text in first.get("warnings", []) if "but shows" in text]
+    sandbox.clear_journal()
+    second = run(sandbox, SERVICE, **wanted)
+    assert not second["changed"] and not second.get("failed")
+    assert writes(sandbox) == []
+    assert run(sandbox, SERVICE, name="one", command="java -jar other.jar")["changed"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("a b", " a \t b\n", True),
+        ("a 'b  c'", "a 'b c'", False),
+        ("a  --x='b  c'", "a --x='b  c'", True),
+        ("a --x='b  c'", "a --x='b c'", False),
+        ("a\\  b", "a\\ b", False),
+        ('a "b c"', "a 'b c'", False),
+        ("a b", "a\nb", False),
+        ("it's  b", "it's b", False),
+        ("", " ", False),
+        ("a", "", False),
+    ],
+)
+def test_commands_that_differ_in_blanks_alone(one: str, other: str, same: bool) -> None:
+    assert service_settings.is_same_command(one, other) is same
+    assert service_settings.is_same_command(other, one) is same
+    assert service_settings.is_same_command(one, one)
+
+
+@pytest.mark.usefixtures("home")
+def test_a_database_whose_command_cannot_be_edited(sandbox: Sandbox) -> None:
+    """A wish for what is there is fulfilled; any other is refused before anything is sent."""
+    sandbox.profile("plain", **{"command.database": "no"})
+    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    sandbox.clear_journal()
+    assert not run(sandbox, SERVICE, name="db", command="")["changed"]
+    refused = run(sandbox, SERVICE, name="db", command="postgres -c fsync=off", public=True)
+    assert refused["failed"] and "the launch command of service 'db'" in refused["msg"]
+    assert "cannot be changed" in refused["msg"]
+    assert writes(sandbox) == []
+
+
+STATUSES = ["not refused", "400", "403", "404", "409", "422"]
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("answer", STATUSES)
+@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN", "FAILED", "DELETING"])
+def test_the_settings_of_a_service_that_is_not_in_service(sandbox: Sandbox, answer: str, status: str) -> None:
+    """Whatever their route answers, the task says in which status the service is, and writes nothing."""
+    sandbox.profile("plain", **{"refusal.settings_status": answer})
+    service = {"name": "new", "product": "minecraft"}
+    id = sandbox.seed({"services": [service]})["services"]["new"]
+    sandbox.operator(f"services/{id}", status=status)
+    sandbox.clear_journal()
+    result = run(sandbox, SERVICE, id=id, command="x", public=False, wait_timeout=1)
+    assert result["failed"]
+    said = {
+        "AWAITING_ADMIN": "awaits an intervention",
+        "FAILED": "the creation of service 'new'",
+        "DELETING": "is being deleted",
+    }
+    assert said.get(status, status) in result["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("offered", ["nothing", "all of its family"])
+@pytest.mark.parametrize("state", ["suspended", "stopped"])
+def test_what_a_service_offers_while_it_is_created_is_not_used(
+    sandbox: Sandbox, offered: str, state: str
+) -> None:
+    """It may list all capabilities of its family then; it can be neither stopped nor suspended."""
+    sandbox.profile("plain", **{"unsettled.capabilities": offered})
+    id = sandbox.seed({"services": [{"name": "new", "product": "minecraft"}]})["services"]["new"]
+    sandbox.operator(f"services/{id}", status="PROVISIONING")
+    sandbox.clear_journal()
+    result = run(sandbox, SERVICE, id=id, state=state, wait_timeout=1)
+    assert result["failed"] and "PROVISIONING" in result["msg"]
+    assert writes(sandbox) == []
+    unwaited = run(sandbox, SERVICE, id=id, state=state, wait=False)
+    assert not unwaited["changed"] and "is still being created" in unwaited["warnings"][0]
+    sandbox.operator(f"services/{id}", status="AWAITING_ADMIN")
+    unwaited = run(sandbox, SERVICE, id=id, state=state, wait=False)
+    assert unwaited["failed"] and "has status AWAITING_ADMIN" in unwaited["msg"]
+    assert writes(sandbox) == []
