@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import os
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
@@ -18,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.plan imp
 from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.plugin_utils.in_process import (
+    InProcessAction,
     check_own_name,
     paced,
     pause,
@@ -103,3 +106,30 @@ def test_the_name_of_a_host_is_not_taken_for_that_of_its_service(
         check_own_name(resource, arguments, host)
     check_own_name(resource, arguments, {**host, "inventory_hostname": "db"})
     check_own_name(resource, arguments, {"inventory_hostname": "db_6a88"})
+
+
+@pytest.mark.parametrize("end", [None, ConfigurationError("no"), KeyboardInterrupt()])
+def test_the_environment_of_a_task_is_gone_after_it(
+    monkeypatch: pytest.MonkeyPatch, end: BaseException | None
+) -> None:
+    """A worker runs many tasks: the token of one account must not be there for the next."""
+    monkeypatch.setenv("KEPT", "as it was")
+    monkeypatch.setenv("HOSTED_SERVICES_URL", "https://mine")
+
+    class Task(InProcessAction):
+        resource = PROJECT
+
+        def __init__(self) -> None:
+            self._loader = DataLoader()
+
+        def _compute_environment_string(self, raw_environment_out: Any = None) -> str:
+            raw_environment_out.update(HOSTED_SERVICES_TOKEN="t0ken", HOSTED_SERVICES_URL="https://theirs")
+            return ""
+
+    before = dict(os.environ)
+    with suppress(ConfigurationError, KeyboardInterrupt), Task()._environment() as wanted:
+        assert os.environ["HOSTED_SERVICES_TOKEN"] == wanted["HOSTED_SERVICES_TOKEN"] == "t0ken"
+        assert os.environ["HOSTED_SERVICES_URL"] == "https://theirs"
+        if end is not None:
+            raise end
+    assert dict(os.environ) == before

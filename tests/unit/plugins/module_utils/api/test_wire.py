@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -239,3 +240,19 @@ def test_a_late_outcome_is_that_of_no_other_call() -> None:
     assert aside.within(5, lambda: "last") == "last"
     aside.end()
     aside.end()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OSError("Could not find a suitable TLS CA certificate bundle"), errors.ConfigurationError),
+        (OSError(errno.EIO, "Input/output error"), errors.Interrupted),
+        (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), errors.Interrupted),
+    ],
+)
+def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
+    error: OSError, kind: type[Exception]
+) -> None:
+    """An order that broke off would be placed again."""
+    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
+    assert type(wire.translate(error, request)) is kind

@@ -919,3 +919,18 @@ def test_a_service_of_the_name_elsewhere_is_told_when_it_cannot_be_ordered(clien
     assert caught.value.message.startswith(
         "there is no service named 'mcc' of family GAME; did you mean 'mc'? To order it, set also product, "
     )
+
+
+def test_after_a_lost_answer_no_service_of_another_name_is_taken_for_the_order(client: FakeClient) -> None:
+    """Somebody else orders in the same moment."""
+
+    def lose_while_another_comes() -> None:
+        client.add_service("other", "mail")
+        lose()
+
+    client.before["order"] = lose_while_another_comes
+    plan, task = planned(client, **ORDER)
+    with pytest.raises(OutcomeUnknown):
+        carry_out(plan)
+    assert "service_id" not in task.facts
+    assert [call[0] for call in client.calls] == ["order"]
