@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ..api.errors import Refused
 from ..api.models import Project, Service, SftpAccess
 from .foreseen import foreseen_service
 from .lookup import check_agrees, find_project, in_project, label, named, service_meant, whereabouts
@@ -70,8 +71,21 @@ def service_id(task: Task) -> str:
 
 def sftp_access(task: Task) -> SftpAccess:
     """Return where and as whom the files of the service are reached."""
-    id = known_id(task)
-    return task.client.sftp(id)
+    return access_of(task, known_id(task))
+
+
+def access_of(task: Task, id: str) -> SftpAccess:
+    """Return the SFTP access of a service. With which status one that has none is refused is not shown.
+
+    :raises Refused: naming the service, where the platform gives none.
+    """
+    try:
+        return task.client.sftp(id)
+    except Refused as error:
+        if error.status != 401:
+            error.message = f"service {task.options['service']!r} ({id}) has no SFTP access: {error.message}"
+            error.args = (error.message,)
+        raise
 
 
 def service_of_id(task: Task, id: str, project: Project | None) -> Service:

@@ -11,7 +11,7 @@ from ..api.errors import OpenOutcome, UnexpectedAnswer
 from ..api.models import SftpAccess, SftpPassword
 from . import secrets_file
 from .controller_state import key_of, one_at_a_time
-from .on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
+from .on_service import HOST_IS_SERVICE, ON_SERVICE, access_of, known_id
 from .plan import Plan, Resource, Step, Task
 from .unkept import SFTP, settle, subject_of, warn_of_unkept
 
@@ -41,7 +41,7 @@ class SftpPasswordResource(Resource):
         """Make a password where there is none yet, or always."""
         secrets_file.check_place(task)
         id = known_id(task)
-        access = task.client.sftp(id)
+        access = access_of(task, id)
         if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
             warn_of_unkept(task, subject_of(SFTP, id))
             return Plan(result=access.as_dict())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import types
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,11 +27,16 @@ from ansible_collections.hosted.services.plugins.module_utils.api.errors import 
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources import service_info
 from ansible_collections.hosted.services.plugins.module_utils.resources.listing import Wanted, read_listing
+from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid, Missing
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_host_key import SFTP_HOST_KEY
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_info import SFTP_INFO
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_password import SFTP_PASSWORD
+from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
 from sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
-from unit.plugins.module_utils.resources.platform import id_of, run
+from unit.plugins.module_utils.resources.platform import id_of, run, writes
 
 
 @pytest.fixture
@@ -328,3 +334,25 @@ def test_an_id_that_is_gone_hides_the_metrics_of_no_other(sandbox: Sandbox, unkn
     found = Client(Transport(connection)).metrics(services)
     assert [id for id, metrics in found.items() if metrics is None] == [gone]
     assert len(found) == len(services)
+
+
+@NO_SFTP
+@pytest.mark.parametrize(
+    "resource", [SFTP_INFO, SFTP_PASSWORD, SFTP_SYNC, SFTP_HOST_KEY], ids=lambda r: r.name
+)
+def test_what_needs_sftp_says_which_service_has_none(
+    sandbox: Sandbox, tmp_path: Path, status: str, resource: Resource
+) -> None:
+    """Whatever the status, the reason is the platform's, and no password is made."""
+    sandbox.profile("plain", **{"refusal.no_sftp": status})
+    more: dict[str, Any] = {
+        "sftp_sync": {"src": str(tmp_path), "dest": "x"},
+        "sftp_password": {"return_secrets": True},
+        "sftp_host_key": {"known_hosts": str(tmp_path / "known")},
+    }.get(resource.name, {})
+    sandbox.clear_journal()
+    result = run(sandbox, resource, service="metal", **more)
+    assert result["failed"] and not result["changed"]
+    assert "'metal'" in result["msg"] and "This resource has no SFTP access" in result["msg"]
+    assert "token" not in result["msg"]
+    assert writes(sandbox) == []
