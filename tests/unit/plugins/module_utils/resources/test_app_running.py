@@ -14,6 +14,7 @@ import requests
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils.resources.environment import ENVIRONMENT
 from sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
 
@@ -101,3 +102,25 @@ def test_an_index_that_does_not_start_is_rolled_back(plain: Platform, tmp_path: 
     failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
     assert failed["failed"] and failed["rolled_back"] and digest in failed["rollback"], failed
     assert not plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+
+
+@pytest.mark.parametrize("seed", [24, 27, 31, 36])
+def test_a_life_on_platforms_of_all_kinds(plain: Platform, tmp_path: Path, seed: int) -> None:
+    """Each task changes something once, whatever the specification leaves open is filled with."""
+    plain.sandbox.profile(f"random:{seed}", **{"list.lag": "at once"})
+    outcomes = []
+    for tag in ("one", "two"):
+        digest = push_index(plain, tmp_path, tag)
+        for resource, wish in (
+            (APP_RELEASE, {"tag": tag, "digest": digest}),
+            (ENVIRONMENT, {"variables": {"VERSION": tag, "TEXT": "${VAR:-x}"}}),
+            (APP_DEPLOY, {"tag": tag, "digest": digest}),
+        ):
+            results = [plain.run(resource, **wish) for _again in range(2)]
+            assert [result.get("msg") for result in results if result.get("failed")] == []
+            outcomes.append([result["changed"] for result in results])
+    assert outcomes == [[True, False]] * 6
+    assert len(plain.writes()) == 6, "one declaration, one environment and one deploy for each"
+    failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert failed["failed"] and failed["rolled_back"] and digest in failed["rollback"]
+    assert not plain.run(APP_DEPLOY, tag="two", digest=digest)["changed"]
