@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from . import errors
 from .libraries import requests, urllib3
@@ -147,9 +147,15 @@ def prepared(request: Request) -> Any:
         request.method,
         request.url,
         headers={"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING, **request.headers},
-        params=request.query,
+        params=encoded(request.query),
         json=request.body,
     ).prepare()
+
+
+def encoded(query: Mapping[str, Any] | None) -> str | None:
+    """Return a query with each space as ``%20``, which every server reads; a plus is a space to some only."""
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return urlencode(given, doseq=True, quote_via=quote, safe="") or None
 
 
 def open_session() -> Any:

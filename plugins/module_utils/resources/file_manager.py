@@ -42,6 +42,7 @@ class FileManager:
         self.task = task
         self._seen: dict[str, list[FileEntry]] = {}
         self._root: str | None = None
+        self._unseen = ROOTS[0]
 
     # --- Looking ----------------------------------------------------------------------------------
 
@@ -52,11 +53,14 @@ class FileManager:
         return self._seen[directory]
 
     def _top(self) -> list[FileEntry]:
-        """Return what the root holds. The first name of it that the platform takes is kept.
+        """Return what the root holds. The first name of it under which the platform shows anything is kept.
+
+        An empty list may also be the answer to a path that the platform does not know.
 
         :raises UnexpectedAnswer: when it takes none: the root is there, so nothing can be said to be missing.
         """
         refusal: Refused | None = None
+        empty: list[str] = []
         for root in ROOTS if self._root is None else (self._root,):
             try:
                 found = self.client.files(self.id, root)
@@ -64,9 +68,14 @@ class FileManager:
                 if error.status not in UNKNOWN_PATH:
                     raise
                 refusal = refusal or error
-            else:
+                continue
+            if found:
                 self._root = root
                 return found
+            empty.append(root)
+        if empty:
+            self._unseen = empty[0]
+            return []
         raise UnexpectedAnswer(
             f"the root of {self.label} cannot be listed, so nothing is known of its files: "
             f"{refusal.message if refusal else 'no reason was given'}"
@@ -78,7 +87,7 @@ class FileManager:
             return directory
         if self._root is None:
             self._top()
-        return self._root or ""
+        return self._unseen if self._root is None else self._root
 
     def forget(self) -> None:
         """Look again from now on."""

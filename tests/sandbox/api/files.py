@@ -13,6 +13,7 @@ from sandbox.api import bodies
 from sandbox.api.call import Call, Chapter, Current
 from sandbox.domain import files, lifecycle, views
 from sandbox.domain.capabilities import require
+from sandbox.domain.errors import RefusedError
 from sandbox.store.records import Service
 
 router = Chapter(tags=["Files"])
@@ -32,8 +33,13 @@ def _place(call: Call, service: Service, place: Path) -> dict[str, str]:
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
     """What a directory holds."""
     service = _service(call, id)
-    files.check_root(call.world, directory)
-    found = files.entries(call.world, service, directory)
+    try:
+        files.check_root(call.world, directory)
+        found = files.entries(call.world, service, directory)
+    except RefusedError as error:
+        if error.rule != "file_missing" or call.world.gaps["file.absent_directory"] == "a refusal":
+            raise
+        found = []
     return call.json([views.file(call.world, entry) for entry in found])
 
 

@@ -105,6 +105,8 @@ class Gateway:
 
     async def _answer(self, scope: Scope, route: Route | None, token: Token | None, body: bytes) -> Answer:
         self.world.tick()
+        if self.world.gaps["query.space"] == "as %20":
+            scope["query_string"] = scope["query_string"].replace(b"+", b"%2B")
         early = self._early(scope, route, token)
         if early is not None:
             return early

@@ -471,7 +471,7 @@ def test_a_request_as_it_leaves(server: Server, connect: Open) -> None:
     assert first == [
         "DELETE /v1/api/resources/a%20b/snapshots/x%2F..%2Fy%3Fz%23%C3%A9%25 HTTP/1.1",
         "GET /api/resources/s/usage HTTP/1.1",
-        "GET /api/resources/s/files?directory=%2Fa+b%26c HTTP/1.1",
+        "GET /api/resources/s/files?directory=%2Fa%20b%26c HTTP/1.1",
         "POST /api/resources/s/power HTTP/1.1",
     ]
     assert json.loads(server.requests[3].partition(b"\r\n\r\n")[2]) == {"signal": "start"}

@@ -349,12 +349,13 @@ def test_line_ends_that_the_reader_hides_are_written_once(file: Run, root: Path,
 # --- What else a platform may do that the specification does not show -------------------------------------
 
 
+@pytest.mark.parametrize("absent", ["a refusal", "an empty list"])
 @pytest.mark.parametrize("known", ["empty and .", "empty and /", "empty"])
 def test_a_root_that_goes_by_another_name(
-    file: Run, file_info: Run, root: Path, sandbox: Sandbox, known: str
+    *, file: Run, file_info: Run, root: Path, sandbox: Sandbox, known: str, absent: str
 ) -> None:
     """What is there is found, replaced, renamed and removed, and not taken for missing."""
-    sandbox.profile("plain", **{"file.root": known})
+    sandbox.profile("plain", **{"file.root": known, "file.absent_directory": absent})
     (root / "ops.txt").write_text("alice")
     assert [entry["path"] for entry in file_info()["files"]] == ["ops.txt"]
     assert "holds 5 bytes" in file(path="ops.txt", content="")["msg"]
@@ -413,3 +414,13 @@ def test_a_byte_order_mark_that_the_reader_hides(
         assert file(path="f", content=wanted.decode())["changed"] is (there != wanted)
         assert len(sandbox.journal("files.write")) == (there != wanted)
         assert (root / "f").read_bytes() == wanted
+
+
+def test_a_space_in_a_path_is_read_by_every_server(
+    file: Run, file_info: Run, root: Path, sandbox: Sandbox
+) -> None:
+    sandbox.profile("plain", **{"query.space": "as %20"})
+    (root / "a b").mkdir()
+    (root / "a b" / "c+d %41.txt").write_text("x")
+    assert file_info(path="a b/c+d %41.txt", content=True)["files"][0]["content"] == "x"
+    assert not file(path="a b/c+d %41.txt", content="x")["changed"]
