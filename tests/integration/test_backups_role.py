@@ -200,12 +200,31 @@ def test_nothing_is_thinned_out_where_the_backup_failed(machine: BackupMachine) 
         for day in range(1, 5):
             add(sandbox, id, timedelta(days=day), f"nightly-2026010{day}T020000Z")
     machine.install({**NIGHTLY, "at_once": 1}).succeed()
-    sandbox.fault("backups.create", "status", status=409)
+    sandbox.fault("backups.create", "status", status=400)
     code, output = machine.run("run", "nightly")
     assert code not in (0, 75), output
     assert sorted(len(machine.backups(id)) for id in ids.values()) == [2, 4]
     report = json.loads((machine.folder / "state" / "nightly.json").read_text())
     assert not report["ok"] and len(report["problems"]) == 1
+
+
+def test_a_copy_that_the_platform_removes_by_itself_is_a_problem(machine: BackupMachine) -> None:
+    """It makes room for the new one, although the plan would have kept it: the history gets no longer."""
+    sandbox = machine.sandbox
+    one = seed(sandbox)["one"]
+    sandbox.profile(PROFILE, **{"backup.limit": "the oldest goes"})
+    for day in range(50):
+        name = f"nightly-2026{day // 28 + 1:02}{day % 28 + 1:02}T020000Z"
+        add(sandbox, one, timedelta(days=60 - day), name)
+            sandbox, one, timedelta(days=60 - day), f"nightly-2026{day // 28 + 1:02}{day % 28 + 1:02}T020000Z"
+        )
+    machine.install({"name": "nightly", "services": ["one"], "keep": {"last": 60}}).succeed()
+    code, output = machine.run("run", "nightly")
+    assert code not in (0, 75), output
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    (problem,) = report["problems"]
+    assert "the platform has removed nightly-20260101T020000Z" in problem and "Keep fewer" in problem
+    assert len(machine.backups(one)) == 50
 
 
 def test_two_runs_at_once(machine: BackupMachine) -> None:

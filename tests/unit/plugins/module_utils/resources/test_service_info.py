@@ -345,13 +345,13 @@ def test_what_needs_sftp_says_which_service_has_none(
 ) -> None:
     """Whatever the status, the reason is the platform's, and no password is made."""
     sandbox.profile("plain", **{"refusal.no_sftp": status})
-    more: dict[str, Any] = {
+    needs: dict[str, dict[str, Any]] = {
         "sftp_sync": {"src": str(tmp_path), "dest": "x"},
         "sftp_password": {"return_secrets": True},
         "sftp_host_key": {"known_hosts": str(tmp_path / "known")},
-    }.get(resource.name, {})
+    }
     sandbox.clear_journal()
-    result = run(sandbox, resource, service="metal", **more)
+    result = run(sandbox, resource, service="metal", **needs.get(resource.name, {}))
     assert result["failed"] and not result["changed"]
     assert "'metal'" in result["msg"] and "This resource has no SFTP access" in result["msg"]
     assert "token" not in result["msg"]
