@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
 def test_from_systemd_to_cron_and_back(machine: BackupMachine) -> None:
     """A timer is stopped and disabled while its unit is still there; one of somebody else runs on."""
     systemd = Systemd(machine)
-    settings = {"backups_activate": True, "backups_booted_by_systemd": str(systemd.state)}
+    settings: dict[str, Any] = {"backups_activate": True, "backups_booted_by_systemd": str(systemd.state)}
     timer, foreign = "hosted-backup-nightly.timer", "hosted-backup-mine.timer"
     running = [f"{timer}.active", f"{timer}.enabled"]
     (machine.folder / "units" / foreign).write_text("[Timer]\n")

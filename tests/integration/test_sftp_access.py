@@ -111,6 +111,67 @@ def test_the_team_logs_in(team: Team) -> None:
     assert {line["method"] for line in team.sandbox.journal()} == {"GET"}
 
 
+def test_a_home_that_is_not_that_of_the_password_database(team: Team) -> None:
+    """Ansible takes ~ for $HOME and ssh does not, so the files are named in full where these differ."""
+    home = {"sftp_access_known_hosts": "~/.ssh/known", "sftp_access_config": "~/.ssh/config"}
+    team.play(**home, sftp_access_identity_file="~/alice").succeed()
+    team.config = team.folder / ".ssh" / "config"
+    assert f'UserKnownHostsFile "{team.folder}/.ssh/known"' in team.config.read_text()
+    assert f'IdentityFile "{team.folder}/alice"' in team.config.read_text()
+    done = team.sftp("survival", "ls -1")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_name_with_an_id_that_is_quoted(team: Team) -> None:
+    """Services of one name are told apart by their ids, in which the inventory quotes what is no letter."""
+    team.play(sftp_access_hosts=["survival"]).succeed()
+    access = dict(line.split() for line in team.config.read_text().splitlines() if len(line.split()) == 2)
+    name = "survival-id%3A7%2F1"
+    where = f"ansible_host={access['HostName']} ansible_port={access['Port']}"
+    (team.folder / "static.ini").write_text(f"{name} {where} ansible_user={access['User']}\n")
+    team.play("-i", str(team.folder / "static.ini"), sftp_access_hosts=[name]).succeed()
+    assert f"Host {name}\n" in team.config.read_text()
+    done = team.sftp(name, "ls -1")
+    assert done.returncode == 0, done.stderr
+
+
+def test_hosts_of_two_accounts(team: Team) -> None:
+    """Each key is on both accounts; with exclusive keys the others go from both."""
+    sandbox, other = team.sandbox, "sandbox-other-token"
+    seeded = {"name": "elsewhere", "product": "minecraft", "account": "account-other"}
+    sandbox.seed({"services": [{**seeded, "files": {"far.txt": "x"}}]})
+    url = f"plugin: hosted.services.inventory\nbase_url: {sandbox.base_url}\n"
+    team.inventory.write_text(f"{url}token_env: TOKEN_OF_ONE\n")
+    (team.folder / "second.hosted.yml").write_text(f"{url}token_file: {team.folder}/token\n")
+    (team.folder / "token").write_text(other)
+    (team.folder / "token").chmod(0o600)
+    team.ansible.environment["TOKEN_OF_ONE"] = sandbox.token
+    both = ("-i", str(team.folder / "second.hosted.yml"))
+    team.play("--check", *both).succeed()
+    assert team.keys() == keys_of(team, other) == []
+    run = team.play(*both).succeed()
+    assert team.keys() == keys_of(team, other) == ["alice", "bob"]
+    assert other not in run.output
+    for service, file in (("survival", "here.txt"), ("elsewhere", "far.txt")):
+        done = team.sftp(service, "ls -1")
+        assert done.returncode == 0, done.stderr
+        assert file in done.stdout
+    assert changed(team.play(*both).succeed()) == []
+    after = "  tasks: [{name: Whose, hosted.services.account_info: {}}]\n"
+    run = team.play(
+        *both, play=PLAY + after, sftp_access_keys=[team.alice], sftp_access_exclusive=True
+    ).succeed()
+    assert team.keys() == keys_of(team, other) == ["alice"]
+    assert run["Whose"].result["account"]["email"] == sandbox.api("GET", "/api/apps/whoami").json()["email"]
+
+
+def keys_of(team: Team, token: str) -> list[str]:
+    """Return the names of the keys of the account of a token."""
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = team.sandbox.api("GET", "/api/users/me/ssh-keys", headers=headers)
+    return sorted(key["name"] for key in answer.json())
+
+
 def test_a_changed_key_is_an_error(team: Team) -> None:
     """Neither the role nor sftp takes it, and the pin stays."""
     team.play().succeed()
