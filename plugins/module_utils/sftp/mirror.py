@@ -84,6 +84,7 @@ class Mirror:
 
         :raises TransferFailed: when nothing more can be written; ``done`` tells how far it came.
         """
+        await self._spare(changes)
         opened = await self._open(changes)
         try:
             await self._write(changes)
@@ -114,6 +115,14 @@ class Mirror:
             await self._remove(changes.extra)
         if self.remote.abilities.modes or self.direction == PULL:
             await self._change("set the mode of", finished(changes), self._set_mode)
+
+    async def _spare(self, changes: Changes) -> None:
+        """Keep what is in the way of something that cannot be read."""
+        blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
+        count = self._count("read", blocked, with_bytes=False)
+        await self._each("read", blocked, lambda path, entry: self.source.try_reading(path), count)
+        for path in [path for path in changes.in_the_way if within(path, self.failures)]:
+            del changes.in_the_way[path]
 
     async def _open(self, changes: Changes) -> dict[str, int]:
         """Make directories writable in which something is to be changed; return which mode each has later."""

@@ -52,6 +52,10 @@ class Side(ABC):
         """Read the tree."""
 
     @abstractmethod
+    async def try_reading(self, path: str) -> None:
+        """Open a file, and close it again."""
+
+    @abstractmethod
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
 
@@ -84,6 +88,10 @@ class Local(Side):
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
         return local_tree(self.root, patterns, skip)
+
+    async def try_reading(self, path: str) -> None:
+        """Open a file, and close it again."""
+        os.close(os.open(self.at(path), os.O_RDONLY))
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -139,6 +147,11 @@ class Remote(Side):
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
         return await remote_tree(self.sftp, self.root, patterns, skip)
+
+    async def try_reading(self, path: str) -> None:
+        """Open a file, and close it again."""
+        async with self._open(path):
+            pass
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""

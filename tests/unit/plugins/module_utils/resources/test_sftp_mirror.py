@@ -334,6 +334,31 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_being_done(
     assert (there / "closed" / "c").read_text() == "x" and not (there / "extra").exists()
 
 
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_what_is_in_the_way_of_what_cannot_be_read_stays(
+    direction: str, start: Start, src: Path, tmp_path: Path
+) -> None:
+    server = start("openssh", as_user=True)
+    source = src if direction == "push" else server.root / "src"
+    there = server.root / "up" if direction == "push" else tmp_path / "up"
+    if direction == "pull":
+        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
+    (there / "a").mkdir(parents=True)
+    (there / "a" / "data.db").write_text("precious")
+    (there / "deep").write_text("precious")
+    (source / "a").chmod(0)
+    (source / "deep").chmod(0)
+    given: dict[str, Any] = {"direction": direction, "src": str(src) if direction == "push" else "src"}
+    given["dest"] = "up" if direction == "push" else str(there)
+    with as_user():
+        result = sync(server, **given, delete=True)
+    assert [failure["path"] for failure in result["failures"]] == ["a", "deep"] and not result["changed"]
+    assert (there / "a" / "data.db").read_text() == "precious" == (there / "deep").read_text()
+    for path in ("a", "deep"):
+        (source / path).chmod(0o755)
+    assert good(sync(server, **given, delete=True))["deleted"] == ["a", "a/data.db", "deep"]
+
+
 def test_where_nothing_may_be_written_the_other_side_is_named(start: Start, src: Path) -> None:
     server = start("openssh", as_user=True, options="-R")
     result = sync(server, src=str(src))
