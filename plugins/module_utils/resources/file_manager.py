@@ -26,7 +26,7 @@ UNKNOWN = "\ufffd"
 BEYOND = "use hosted.services.sftp_sync"
 ROOTS = (".", "", "/")
 """Paths that may name the root of a service; which of them the platform takes is not shown."""
-UNKNOWN_PATH = (400, 404, 410, 422)
+UNKNOWN_PATH = (400, 403, 404, 409, 410, 422)
 """With which of these a path is refused that the platform does not know is not shown."""
 MARK = "\ufeff"
 """The byte order mark, with which a text may begin."""

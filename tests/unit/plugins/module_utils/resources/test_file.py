@@ -349,13 +349,16 @@ def test_line_ends_that_the_reader_hides_are_written_once(file: Run, root: Path,
 # --- What else a platform may do that the specification does not show -------------------------------------
 
 
-@pytest.mark.parametrize("absent", ["a refusal", "an empty list"])
+@pytest.mark.parametrize("absent", ["404", "409", "403", "an empty list"])
 @pytest.mark.parametrize("known", ["empty and .", "empty and /", "empty"])
 def test_a_root_that_goes_by_another_name(
     *, file: Run, file_info: Run, root: Path, sandbox: Sandbox, known: str, absent: str
 ) -> None:
     """What is there is found, replaced, renamed and removed, and not taken for missing."""
-    sandbox.profile("plain", **{"file.root": known, "file.absent_directory": absent})
+    fill = (
+        {"file.absent_directory": absent} if absent == "an empty list" else {"refusal.file_missing": absent}
+    )
+    sandbox.profile("plain", **{"file.root": known, **fill})
     (root / "ops.txt").write_text("alice")
     assert [entry["path"] for entry in file_info()["files"]] == ["ops.txt"]
     assert "holds 5 bytes" in file(path="ops.txt", content="")["msg"]
