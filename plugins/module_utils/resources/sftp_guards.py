@@ -48,10 +48,12 @@ def check_patterns(name: str, patterns: Sequence[str]) -> None:
 def check_source(src: str, local: bool) -> None:
     """Refuse to copy what an empty variable leads to: the files of everybody, or this whole machine."""
     short = cut_short(src) and src not in ("./", "/")
-    if local and os.path.realpath(os.path.expanduser(src)) in (
-        "/",
-        os.path.realpath(os.path.expanduser("~")),
-    ):
+    everything = ("/", os.path.realpath(os.path.expanduser("~")))
+    try:
+        is_everything = local and os.path.realpath(os.path.expanduser(src)) in everything
+    except ValueError:  # no path at all, which is told when it is read
+        is_everything = False
+    if is_everything:
         raise Invalid(
             f"src is {src!r}, which is your home folder or the root of this machine; "
             "give src the folder to copy"

@@ -218,13 +218,16 @@ class Account(Shape):
 
 
 class AppItem(Shape):
-    """An application; the four image fields are open before the first deploy."""
+    """An application; the four image fields are open before the first deploy.
+
+    What has no image of the account, where it is listed at all (`apps.listed`), has no slug and no address.
+    """
 
     id: str
     name: str
-    slug: str
+    slug: str | None = None
     status: Status
-    address: str
+    address: str | None
     imageRef: str | None = None
     platform: str | None = None
     releasedAt: str | None = None
@@ -274,20 +277,20 @@ class Blocking(Warned):
 class Counts(Shape):
     """Flaws by severity."""
 
-    Critical: int
-    High: int
-    Medium: int
-    Low: int
+    Critical: int | None
+    High: int | None
+    Medium: int | None
+    Low: int | None
 
 
 class ScanVerdict(Shape):
-    """What a scan found."""
+    """What a scan found. What is not known yet is open (`scan.verdict`)."""
 
-    counts: Counts
-    blocking: list[Blocking]
-    warnings: list[Warned]
-    warningCount: int
-    scanner: str
+    counts: Counts | None
+    blocking: list[Blocking] | None
+    warnings: list[Warned] | None
+    warningCount: int | None
+    scanner: str | None
 
 
 class ScanReport(Shape):

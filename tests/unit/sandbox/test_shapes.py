@@ -59,9 +59,9 @@ def _visit(sandbox: Sandbox, push: Push) -> None:
                  "registry/credentials", "billing/overview", "wallet", "users/me/ssh-keys"):  # fmt: skip
         sandbox.api("GET", f"/api/{path}")
     sandbox.api("POST", "/api/apps/quote", {})
-    order = {"productSlug": "postgresql", "hostId": "node-paris-1", "presetId": "preset-db", "name": "o"}
+    order = {"productSlug": "postgresql", "hostId": "node-paris-1", "presetId": "preset-db"}
     sandbox.api("POST", "/api/order/quote", order)
-    sandbox.api("POST", "/api/order", order)
+    sandbox.api("POST", "/api/order", {**order, "name": "o"})
 
 
 def _release(sandbox: Sandbox, push: Push) -> None:

@@ -79,7 +79,7 @@ def test_what_is_no_object_is_named_by_its_kind(answer: Any, came: str) -> None:
             "a list",
         ),
         (r.CONNECTION, {"url": HIDE, "password": {"is": HIDE}}, "password", "an object"),
-        (r.ORDER, {"secrets": [{"label": "x", "value": HIDE}, HIDE]}, "secrets.1", "a string"),
+        (r.DATABASE_QUERY, {"columns": [{"name": "x"}, HIDE]}, "columns.1", "a string"),
         (r.PROJECT, {"id": "p", "name": "n", "resources": [{"id": "s"}]}, "resources.0.name", "missing"),
         (r.SERVICE, {"id": "s", "name": "n", "family": "APP", "status": True}, "status", "a boolean"),
     ],
