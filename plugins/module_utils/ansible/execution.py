@@ -112,6 +112,8 @@ def carry_out(
             result[resource.noun] = plan.reread()
         if done and plan.had_effect is not None:
             result["changed"] = plan.had_effect()
+        if "diff" in result:  # a step may have found that there is less to do
+            result["diff"] = as_diff(plan)
     except Exception:
         result.pop("diff", None)
         result.update({"changed": bool(done), "actions": done, resource.noun: as_left(plan, done)})

@@ -82,7 +82,7 @@ class MirrorWork:
         if self._unreadable() and (self.task.check_mode or not self.changes):
             raise self._failed(self._unreadable(), changed=bool(self.changes), sftp_sync=result)
         trees = (self.source, self.target)
-        plan = as_plan(self.task, self.session.login, self.changes, trees, self._run)
+        plan = as_plan(self.task, self.session.login, self.changes, trees, lambda: self._run(plan))
         plan.result, plan.reread = result, self._result
         plan.had_effect = lambda: bool(self.mirror.done)
         return plan
@@ -96,7 +96,7 @@ class MirrorWork:
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
         return {path: why for side, tree in sides for path, why in not_readable(side, tree).items()}
 
-    def _run(self) -> None:
+    def _run(self, plan: Plan) -> None:
         task, mirror = self.task, self.mirror
         mirror.failures.update(self._unreadable())
         try:
@@ -112,6 +112,7 @@ class MirrorWork:
             self._warn()
         said = sentence(task, self.session.login, self._result())
         task.facts["actions"] = [said] if mirror.done else []
+        plan.before, plan.after = before_and_after(self.changes, self.target)
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         """Return the error for what could not be done."""
@@ -232,13 +233,15 @@ def as_plan(
     """Return the plan for these changes between a source and a target, which ``run`` carries out."""
     source, target = trees
     result = summary(task, login, changes, target, source.left_out)
+    before, after = before_and_after(changes, target)
+    steps = [Step(sentence(task, login, result), run)] if changes else []
+    return Plan(result=result, steps=steps, before=before, after=after)
+
+
+def before_and_after(changes: Changes, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what a diff shows of changes to a target."""
     before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
-    return Plan(
-        result=result,
-        steps=[Step(sentence(task, login, result), run)] if changes else [],
-        before=listing(before),
-        after=listing(changes.wished),
-    )
+    return listing(before), listing(changes.wished)
 
 
 def summary(

@@ -54,7 +54,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, Any]:
     """Run the noun with the options that lead to the server; a push to ``up`` unless they say otherwise."""
     given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
-    return execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode))
+    return execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True))
 
 
 def good(result: dict[str, Any]) -> dict[str, Any]:
@@ -201,6 +201,7 @@ def test_a_server_that_keeps_no_permissions_is_told_apart(start: Start, src: Pat
     assert warned(sync(server, src=str(src)), "does not keep permissions")
     again = sync(server, src=str(src))
     assert not again["changed"] and not again["actions"]
+    assert again["diff"] == {"before": "", "after": ""}
     assert warned(again, "preserve_modes: false")
     quiet = sync(server, src=str(src), preserve_modes=False)
     assert not quiet["changed"] and "warnings" not in quiet
