@@ -327,3 +327,15 @@ def test_an_alias_may_be_taken_in_another_project(refused: str, ansible: Ansible
         for id in (first, run["Order a namesake"].result["service"]["id"])
     ]
     assert aliases == ["mc", "mc"]
+
+
+def test_a_404_of_a_gateway_deletes_nothing(ansible: Ansible, sandbox: Sandbox) -> None:
+    """What is still there was not deleted, whoever says that there is no such item."""
+    tasks = """
+- hosted.services.project: {name: games}
+- hosted.services.project: {name: games, state: absent}
+"""
+    sandbox.fault("projects.delete", "status", status=404)
+    run = ansible.tasks(tasks)
+    assert "is still there" in run.outcomes[-1].result["msg"]
+    assert [project["name"] for project in sandbox.api("GET", "/api/projects").json()] == ["default", "games"]

@@ -83,14 +83,10 @@ class Client:
         """Delete one item; one that is not there any more is as good.
 
         A try whose answer was lost may have deleted it, or another hand. With which status the next one is
-        refused then is not shown, so after any but 404 it is read whether the item is there.
+        refused then is not shown, and a 404 may be a gateway's, so it is read whether the item is there.
         """
-        try:
+        with self._unless_listed(is_there, "there"):
             self._send(route, **ids)
-        except Refused as error:
-            if not isinstance(error, NotFound) and not is_gone(error, is_there):
-                raise
-            self.carried_out += 1
 
     def _or_absent(self, read: Callable[[], M], listed: Callable[[], bool]) -> M | None:
         """Read one item; ``None`` when it is refused with 404, or with any other status and is on no list.
@@ -105,7 +101,7 @@ class Client:
             return None
 
     @contextmanager
-    def _unless_listed(self, listed: Callable[[], bool]) -> Iterator[None]:
+    def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
         """Take a refused deletion for done, unless the list still has the item: gateways send 404 as well.
 
         Where the list is not found either, the whole service is gone.
@@ -115,7 +111,7 @@ class Client:
         except NotFound as error:
             with suppress(NotFound):
                 if listed():
-                    message = f"{error.message}, but what was to be deleted is still on the list"
+                    message = f"{error.message}, but what was to be deleted is still {where}"
                     raise UnexpectedAnswer(message) from None
             self.carried_out += 1
         except Refused as error:

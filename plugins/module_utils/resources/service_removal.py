@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..api.errors import HostedError, Refused
+from ..api.errors import HostedError, Refused, UnexpectedAnswer
 from ..api.models import Backup, Service, Snapshot
 from .copies import BACKUPS, SNAPSHOTS
-from .namesakes import warn_of_others
+from .namesakes import candidates, warn_of_others
 from .plan import Plan, Step, Task
 from .problems import Invalid
 from .service_settings import check_fixed
@@ -26,7 +26,7 @@ LOST_BACKUP = "FAILED"
 
 def plan_removal(task: Task, id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
-    service = task.client.service(id) if id else None
+    service = existing(task, id) if id else None
     if service is None or service.status == DELETED:
         warn_of_others(task)
         return Plan(result=None)
@@ -52,6 +52,25 @@ def plan_removal(task: Task, id: str | None) -> Plan:
         steps=[Step(f"delete {view.label} with its disk, its backups and its snapshots", remove)],
         before=managed(view, task.options, None),
     )
+
+
+def existing(task: Task, id: str) -> Service | None:
+    """Return the service of an id, ``None`` when there is none.
+
+    A gateway may send a 404 as well. What the list has all the same is read once more.
+
+    :raises UnexpectedAnswer: for what is on the list and cannot be read: it is there, and billed.
+    """
+    service = task.client.service(id)
+    if service is not None or all(other.id != id for other in candidates(task.client.services())):
+        return service
+    service = task.client.service(id)
+    if service is None:
+        raise UnexpectedAnswer(
+            f"the platform lists a service of id {id!r}, but answers that there is none when it is read. "
+            "Nothing was deleted. Run this again, or look at the service in the customer web space"
+        )
+    return service
 
 
 # --- What would go with it --------------------------------------------------------------------------

@@ -187,3 +187,27 @@ def test_an_id_in_place_of_a_name_is_told(sandbox: Sandbox) -> None:
 def test_an_id_of_which_nothing_is_left_is_absent_without_a_word(sandbox: Sandbox) -> None:
     result = run(sandbox, SERVICE, id="00000000-dead-beef-0000-000000000000", state="absent")
     assert not result["changed"] and not result.get("warnings")
+
+
+# --- A 404 that is not the platform's --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["id", "name"])
+def test_a_404_of_a_gateway_is_no_sign_of_absence(sandbox: Sandbox, named: str) -> None:
+    target: dict[str, Any] = {"id": id_of(sandbox, "one")} if named == "id" else {"name": "one"}
+    sandbox.fault("resources.get", "status", status=404, count=None)
+    result = run(sandbox, SERVICE, state="absent", delete_backups=True, **target)
+    assert result["failed"] and not result["changed"] and "Nothing was deleted" in result["msg"]
+    sandbox.clear_faults()
+    sandbox.fault("resources.get", "status", status=404)
+    assert run(sandbox, SERVICE, state="absent", delete_backups=True, **target)["changed"]
+    sandbox.clear_faults()
+    assert all(service["name"] != "one" for service in sandbox.api("GET", "/api/resources").json()["items"])
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_a_404_to_a_deletion_that_did_nothing_is_no_success(sandbox: Sandbox, wait: bool) -> None:
+    sandbox.fault("resources.delete", "status", status=404)
+    result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
+    assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
+    assert id_of(sandbox, "one")
