@@ -23,6 +23,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from typing import IO, Any
 
 CONNECT_SECONDS = 10
 LAST_WORDS = 500
+LAST_LINES = 5
 
 #: Who owns a view, trigger, routine or event of MariaDB and MySQL, which only an administrator may restore.
 #: The clause stands in these lines alone, and a value of a row in none of them.
@@ -39,6 +41,10 @@ VIEW_OWNER = re.compile(rb"/\*!50013 " + DEFINER.pattern + rb"SQL SECURITY ")
 OWNED = re.compile(rb"(?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+| )")
 END_OF_BODY = b";;"
 """What such a statement ends with, and so does the line before it, which sets that."""
+COMPLETED = b"-- Dump completed"
+"""What the programs of MariaDB and MySQL end a dump with."""
+ARCHIVE = b"PGDMP"
+"""What PostgreSQL's custom format begins with."""
 SANDBOX_MODE = b"/*M!999999"
 """A line that MariaDB's client understands and others take for a command of their own."""
 
@@ -116,6 +122,7 @@ def mysql_command(login: Login, secret: str) -> list[str]:
     """Dump in one transaction, with all that belongs to the database."""
     return [
         f"--defaults-extra-file={secret}",
+        "--comments",  # the last one says that the dump is complete
         "--single-transaction",
         "--quick",
         "--hex-blob",
@@ -248,7 +255,7 @@ def dump(folder: Path, connection: Mapping[str, Any]) -> dict[str, Any]:
     target = folder / engine.file
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".partial")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w+b") as file:
             write(file, engine, program, login)
             file.flush()
             os.fsync(file.fileno())
@@ -271,9 +278,10 @@ def write(file: IO[bytes], engine: Engine, program: str, login: Login) -> None:
             stdout=subprocess.PIPE if engine.compress else file,
             stderr=words,
         ) as process:
+            last: deque[bytes] = deque(maxlen=LAST_LINES)
             if process.stdout:
                 with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                    packed.writelines(engine.lines(process.stdout))
+                    packed.writelines(noting(last, engine.lines(process.stdout)))
         if process.returncode:
             words.seek(0)
             said = words.read().decode(errors="replace")
@@ -281,6 +289,31 @@ def write(file: IO[bytes], engine: Engine, program: str, login: Login) -> None:
                 said = said.replace(login.password, "***")
             said = " ".join(said.split())[-LAST_WORDS:]
             raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
+        check_whole(file, engine, last, program)
+
+
+def noting(last: deque[bytes], lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines, and keep the last ones."""
+    for line in lines:
+        last.append(line)
+        yield line
+
+
+def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program: str) -> None:
+    """Refuse what is no dump, or not all of one, although the program said that all went well.
+
+    A wrapper that swallows an exit code leaves such a file, and nobody finds out before the restore.
+    """
+    if engine.compress:
+        whole, sign = any(line.startswith(COMPLETED) for line in last), f"no line {COMPLETED.decode()!r}"
+    else:
+        file.seek(0)
+        whole, sign = file.read(len(ARCHIVE)) == ARCHIVE, f"no {ARCHIVE.decode()} at its beginning"
+    if not whole:
+        raise NoDumpError(
+            f"{program} ended with 0, but what it wrote is no whole dump: it has {sign}. "
+            "Is it a wrapper that hides a failure?"
+        )
 
 
 def main() -> None:

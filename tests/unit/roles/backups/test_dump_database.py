@@ -82,13 +82,13 @@ def test_postgresql(tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.
     program(
         tools,
         "pg_dump",
-        'echo "$*|$PGHOST:$PGPORT|$PGUSER|$PGDATABASE|$PGPASSWORD|$PGSSLMODE"; stat -Lc %a "$PGPASSFILE"\n'
+        'echo "PGDMP$*|$PGHOST:$PGPORT|$PGUSER|$PGDATABASE|$PGPASSWORD|$PGSSLMODE"; stat -Lc %a "$PGPASSFILE"\n'
         'cat "$PGPASSFILE"',
     )
     done = script.dump(folder_of(tmp_path), connection(port))
     lines = (tmp_path / "copy" / "database.dump").read_text().splitlines()
     assert lines == [
-        f"--no-password --format=custom|127.0.0.1:{port}|owner|shop||require",
+        f"PGDMP--no-password --format=custom|127.0.0.1:{port}|owner|shop||require",
         "600",
         "*:*:*:*:p\\:a\\\\ss'w\"o#rd",
     ]
@@ -99,7 +99,7 @@ def test_postgresql(tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.
 @pytest.mark.parametrize("engine", ["mariadb", "mysql"])
 def test_mariadb_and_mysql(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
     """All that the program needs is in an option file, and what it writes is compressed."""
-    program(tools, PROGRAMS[engine], 'echo "$*"; cat "${1#*=}"')
+    program(tools, PROGRAMS[engine], 'echo "$*"; cat "${1#*=}"; echo "-- Dump completed"')
     script.dump(folder_of(tmp_path), connection(port, engine))
     arguments, *options = (
         gzip.decompress((tmp_path / "copy" / "database.sql.gz").read_bytes()).decode().splitlines()
@@ -113,6 +113,7 @@ def test_mariadb_and_mysql(tmp_path: Path, tools: Path, port: int, engine: str) 
         f'port="{port}"',
         'user="owner"',
         'password="p:a\\\\ss\'w\\"o#rd"',
+        "-- Dump completed",
     ]
 
 
@@ -150,6 +151,27 @@ def test_a_program_that_fails(tmp_path: Path, tools: Path, port: int, engine: st
     (tmp_path / "words").write_text(f"no:\n  {PASSWORD}  is wrong")
     program(tools, PROGRAMS[engine], f"echo half; cat {tmp_path}/words >&2; exit 3")
     with pytest.raises(script.NoDumpError, match=f"{PROGRAMS[engine]} ended with 3: no: \\*\\*\\* is wrong$"):
+        script.dump(folder_of(tmp_path), connection(port, engine))
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "wrote", "sign"),
+    [
+        ("postgresql", "", "no PGDMP at its beginning"),
+        ("postgresql", "-- a plain dump of PostgreSQL\n-- Dump completed\n", "no PGDMP at its beginning"),
+        ("mariadb", "", "no line '-- Dump completed'"),
+        ("mariadb", "-- Dump completed of an earlier one\n" + 9 * "INSERT;\n", "no line '-- Dump completed'"),
+        ("mysql", "INSERT INTO `t` VALUES ('-- Dump completed');\n", "no line '-- Dump completed'"),
+    ],
+)
+def test_a_program_that_writes_no_whole_dump(
+    tmp_path: Path, tools: Path, port: int, engine: str, wrote: str, sign: str
+) -> None:
+    """It counts as none, although the program says that all went well; and nothing of it is left."""
+    (tmp_path / "wrote").write_text(wrote)
+    program(tools, PROGRAMS[engine], f"cat {tmp_path}/wrote")
+    with pytest.raises(script.NoDumpError, match=f"ended with 0, but .* no whole dump: it has {sign}"):
         script.dump(folder_of(tmp_path), connection(port, engine))
     assert list((tmp_path / "copy").iterdir()) == []
 
