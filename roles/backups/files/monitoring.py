@@ -30,6 +30,8 @@ NAMED_MOMENT = re.compile(r"-(\d{8}T\d{6}Z)$")
 CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 SEVEREST_FIRST = ("CRITICAL", "UNKNOWN", "WARNING")
 SHOWN_PROBLEMS = 3
+CLOCKS_APART = HOUR
+"""So much later than it is here a backup may be dated; beyond that nobody can tell how old it is."""
 
 HELP = {
     "hosted_backup_run_timestamp_seconds": "When the plan ran last.",
@@ -108,7 +110,9 @@ def state_after(facts: Facts, now: int) -> dict[str, Any]:
     before = read_report(facts.get("report"), facts["plan"]).get("state") or {}
     known = {service["service_id"]: service for service in before.get("services", ())}
     seen = facts.get("seen")
-    services = before.get("services", []) if seen is None else [after(entry, known, facts) for entry in seen]
+    services = (
+        before.get("services", []) if seen is None else [after(entry, known, facts, now) for entry in seen]
+    )
     for service in services:
         service["offsite"] = offsite_of(service["service_id"], facts)
     return {
@@ -117,7 +121,7 @@ def state_after(facts: Facts, now: int) -> dict[str, Any]:
     }
 
 
-def after(entry: Facts, known: Mapping[str, Facts], facts: Facts) -> dict[str, Any]:
+def after(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> dict[str, Any]:
     """Return what is known of a service. Where it could not be read, that is what was known before."""
     service, service_id = entry["service"], entry.get("service_id") or ""
     readable = not entry["failed"] and not entry["skipped"]
@@ -126,7 +130,7 @@ def after(entry: Facts, known: Mapping[str, Facts], facts: Facts) -> dict[str, A
         "service": service,
         "service_id": service_id,
         "newest": newest if readable else known.get(service_id, {}).get("newest", 0),
-        "fresh": readable and entry.get("freshness") == "fresh",
+        "fresh": readable and entry.get("freshness") == "fresh" and newest <= now + CLOCKS_APART,
         "left_out": bool(entry["skipped"]),
         "expected": not entry["skipped"] or not is_among(entry, facts.get("may_skip") or ()),
     }
@@ -251,6 +255,7 @@ def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
     elif entry["freshness"] == "stale":
         level = "CRITICAL" if entry["service_id"] in facts["too_old"] else "WARNING"
         yield level, f"{name} was last backed up {entry['age_hours']} h ago"
+    yield from dated_ahead(moment((entry.get("newest") or {}).get("created_at")), f"backup of {name}", now)
     copied = offsite_of(entry["service_id"], facts)
     if copied is None:
         return
@@ -260,6 +265,16 @@ def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
     elif age > seconds(facts["max_age"]):
         level = "CRITICAL" if age > seconds(facts["critical_age"]) else "WARNING"
         yield level, f"{name} was last copied off-site {age // HOUR} h ago"
+    yield from dated_ahead(copied, f"off-site copy of {name}", now)
+
+
+def dated_ahead(made: int, what: str, now: int) -> Iterator[Finding]:
+    """Yield that something is dated in the future: its age would be 0 until then, whatever happens."""
+    if made > now + CLOCKS_APART:
+        yield (
+            "WARNING",
+            f"the newest {what} is dated {(made - now) // HOUR} h in the future; compare the clocks",
+        )
 
 
 def left_out(facts: Facts) -> Iterator[Finding]:

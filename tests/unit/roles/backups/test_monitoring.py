@@ -190,6 +190,12 @@ def test_never_is_a_moment_of_its_own() -> None:
     assert value(metrics, "hosted_backup_fresh") == 0
 
 
+def test_a_backup_of_the_future_is_not_fresh() -> None:
+    """It would be, for as long as the clocks are apart."""
+    metrics = after_run(seen=[entry(made="2026-12-20T02:05:00Z")])["metrics"]
+    assert value(metrics, "hosted_backup_fresh") == 0
+
+
 def test_off_site_copies_that_the_plan_leaves_out_are_not_missed() -> None:
     copied = [{"service_id": "id-one", "copied": "nothing", "why": "a database"}]
     facts: dict[str, Any] = {"offsite": True, "copied": copied}
@@ -243,6 +249,17 @@ def test_all_is_well() -> None:
         ({"seen": [entry(), entry("two", skipped=True)], "may_skip": ["two"]}, 0, "OK: "),
         ({"seen": []}, 2, "CRITICAL: plan nightly selects no service that can be backed up"),
         ({"seen": [], "allow_empty": True}, 0, "OK: plan nightly selects no service, as it may"),
+        (
+            {"seen": [entry(made="2026-12-20T09:00:00Z")]},
+            1,
+            "the newest backup of one is dated 720 h in the future; compare the clocks |",
+        ),
+        ({"seen": [entry(made="2026-11-20T09:59:00Z")]}, 0, "OK: "),
+        (
+            {"offsite": True, "shelf": ["/s/id-one/nightly-20261120T120000Z"]},
+            1,
+            "the newest off-site copy of one is dated 3 h in the future",
+        ),
         ({"report": written({}, finished="F", problems=["a", "b"])}, 1, "in the run of F went wrong: a, b |"),
         ({"report": written({}, problems=["a"] * 9)}, 1, "went wrong: a, a, a, and 6 more"),
         ({"report": written({}, problems=[])}, 0, "OK: "),
