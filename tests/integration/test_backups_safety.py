@@ -13,7 +13,7 @@ import pytest
 from integration.backup_machine import NIGHTLY, BackupMachine
 from sandbox.testing import Sandbox
 
-MARK = "Managed by the role hosted.services.backups: "
+MARK = "Managed by the role hosted.services.backups"
 SERVICES = {"services": [{"name": "one", "product": "minecraft", "project": "web"}]}
 FOLDERS = ("bin", "units", "cron", "metrics", "rules", "etc", "state")
 
@@ -198,7 +198,8 @@ def test_every_file_bears_the_mark_and_only_those_go(machine: BackupMachine) -> 
     assert machine.run("run", "nightly")[0] == 0
     for name, text in contents(machine).items():
         if name not in foreign and name != "etc/token":
-            assert f"{MARK}{Path(name).name}" in text, name
+            whose = "" if name.startswith("rules") else f" in {machine.folder}/etc"
+            assert f"{MARK}{whose}: {Path(name).name}" in text, name
     machine.install(weekly).succeed()
     left = contents(machine)
     assert {name for name in left if "nightly" in name} == {"state/nightly.json", "state/nightly.lock"}
@@ -237,6 +238,31 @@ def test_the_schedules_of_another_installation_stay(machine: BackupMachine, stat
     assert "is that of another installation" in run.stdout and str(machine.folder / "etc") in run.stdout
     assert contents(machine) == before
     assert not Path(other).exists()
+
+
+@pytest.mark.parametrize("scheduler", ["cron", "systemd"])
+def test_two_installations_share_the_folders_of_the_machine(machine: BackupMachine, scheduler: str) -> None:
+    """As for two accounts: neither removes, overwrites or takes over what is the other's."""
+    machine.install(NIGHTLY, backups_scheduler=scheduler).succeed()
+    first = contents(machine)
+    own = {
+        f"backups_{name}_dir": str(machine.folder / f"second-{name}") for name in ("config", "state", "bin")
+    }
+    (machine.folder / "second-bin").mkdir()
+    shared: dict[str, Any] = {**own, "backups_scheduler": scheduler}
+    refused = machine.install(NIGHTLY, **shared)
+    assert refused.rc != 0
+    assert f"its plans in {machine.folder}/etc. Give the plan another name." in refused.stdout
+    assert contents(machine) == first and not (machine.folder / "second-config").exists()
+    weekly = {**NIGHTLY, "name": "weekly"}
+    machine.install(weekly, **shared).succeed()
+    both = contents(machine)
+    assert first.items() <= both.items()
+    assert sum("weekly" in name for name in both) == {"cron": 1, "systemd": 2}[scheduler]
+    assert "changed=0 " in machine.install(weekly, **shared).succeed().stdout
+    assert "changed=0 " in machine.install(NIGHTLY, backups_scheduler=scheduler).succeed().stdout
+    machine.install(**shared, backups_state="absent").succeed()
+    assert contents(machine) == first
 
 
 def test_a_foreign_link_in_the_way_is_not_followed(machine: BackupMachine) -> None:
