@@ -223,6 +223,19 @@ def test_keys_alone_and_files_alone(team: Team) -> None:
     assert not team.config.exists()
 
 
+def test_an_ssh_config_of_somebody_else_is_not_replaced(team: Team) -> None:
+    """It may be the user's own one; the role says what to do, before it does anything."""
+    team.config.parent.mkdir()
+    team.config.write_text("Host mine\n    User me\n")
+    run = team.play()
+    assert run.rc != 0
+    said = " ".join(run.output.split())
+    assert f"{team.config} is there and was not written by this role" in said
+    assert "Include hosted_services_config" in said
+    assert team.config.read_text() == "Host mine\n    User me\n"
+    assert team.keys() == [] and not team.known_hosts.exists()
+
+
 def test_wrong_input(team: Team) -> None:
     """Each is one clear error, and a private key is not echoed."""
     secret = (team.folder / "bob").read_text()
