@@ -34,9 +34,9 @@ options:
         An event of the service that tells of a failed restore ends the task as failed; no new event at all is a warning.
       - V(absent) makes sure that there is no backup of this name. One that is being made or restored is deleted when
         that is over.
-    type: str
       - A service that is busy with another copy, or takes the next backup only after a pause, is asked again for up to
         O(wait_timeout). Where it does not say that it is busy and nothing shows it, for up to O(quiet_time).
+    type: str
     choices: [present, restored, absent]
     default: present
   confirm:

@@ -247,7 +247,12 @@ def test_what_cannot_be_restored(sandbox: Sandbox, made: list[str], says: str) -
 def test_nothing_is_restored_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
     """All are looked at before the first restore is sent, and the error lists those that have no backup."""
     add(sandbox, "one", "n")
-    wanted = {"services": ["one", "two", "three"], "name": "n", "state": "restored", "confirm": True}
+    wanted: dict[str, Any] = {
+        "services": ["one", "two", "three"],
+        "name": "n",
+        "state": "restored",
+        "confirm": True,
+    }
     result = run(sandbox, BACKUP, **wanted)
     assert result["failed"] and not result["changed"]
     assert result["actions"] == []
@@ -265,7 +270,7 @@ def test_nothing_is_restored_where_one_of_many_cannot_be(sandbox: Sandbox) -> No
 def test_a_restore_of_what_can_be_is_allowed_by_name(sandbox: Sandbox) -> None:
     """The task still fails at the end, and says which services were not restored."""
     add(sandbox, "one", "n")
-    wanted = {"services": ["one", "two"], "name": "n", "state": "restored", "confirm": True}
+    wanted: dict[str, Any] = {"services": ["one", "two"], "name": "n", "state": "restored", "confirm": True}
     result = run(sandbox, BACKUP, **wanted, allow_partial=True)
     assert result["failed"] and result["changed"]
     assert "'two'" in result["msg"] and "nothing was done" not in result["msg"]

@@ -51,7 +51,12 @@ def test_nothing_is_rolled_back_where_one_of_many_cannot_be(sandbox: Sandbox) ->
     """All are looked at before the first rollback is sent."""
     run(sandbox, SNAPSHOT, services=["disk"], name="n")
     sandbox.clear_journal()
-    wanted = {"services": ["disk", "nobody"], "name": "n", "state": "rolled_back", "confirm": True}
+    wanted: dict[str, Any] = {
+        "services": ["disk", "nobody"],
+        "name": "n",
+        "state": "rolled_back",
+        "confirm": True,
+    }
     result = run(sandbox, SNAPSHOT, **wanted)
     assert result["failed"] and not result["changed"]
     assert "nothing was done: 1 of 2 services failed" in result["msg"]
