@@ -67,7 +67,7 @@ options:
         since a variable that holds nothing looks the same.
     type: bool
     default: false
-    version_added: 0.1.0
+    version_added: 0.2.0
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
