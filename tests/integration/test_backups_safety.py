@@ -288,6 +288,26 @@ def test_a_foreign_report_in_the_way_is_not_overwritten(machine: BackupMachine) 
     assert foreign.items() <= contents(machine).items()
 
 
+# --- Off-site copies --------------------------------------------------------------------------------------
+
+
+def test_a_folder_of_copies_that_is_missing_is_not_made_anew(machine: BackupMachine) -> None:
+    """As where a disk is not mounted: neither by a run, which backs up all the same, nor by the role."""
+    one = machine.sandbox.seed(SERVICES)["services"]["one"]
+    shelf = machine.folder / "shelf"
+    plan = {**NIGHTLY, "offsite": {"dest": str(shelf)}}
+    machine.install(plan).succeed()
+    shelf.rename(machine.folder / "disk")
+    shelf.mkdir()
+    code, output = machine.run("run", "nightly", "-e", "backups_run_name=nightly-20260101T020000Z")
+    assert code not in (0, 75), output
+    assert f"{shelf} is not there, or is not the folder" in output and "Is a disk not mounted?" in output
+    assert len(machine.names(one)) == 1
+    shelf.rmdir()
+    assert "Is a disk not mounted?" in machine.install(plan).stdout
+    assert not shelf.exists()
+
+
 # --- The token --------------------------------------------------------------------------------------------
 
 
