@@ -16,6 +16,7 @@ TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
 SECRETS = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)")
 """The name of a file of secrets: the id that the answer to an order names, which need not be in a result."""
+UPTIME = re.compile(r"(?<=it has run for )\d+(?= seconds)")
 MEASURED = re.compile(r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms")
 
 
@@ -56,6 +57,7 @@ def anonymous(path: str, leaf: Any, names: dict[str, str]) -> Any:
     if not isinstance(leaf, str):
         return leaf
     text = SECRETS.sub("<order>", TIMESTAMP.sub("<moment>", leaf))
+    text = UPTIME.sub("<measured>", text)
     for id, name in names.items():
         text = re.sub(rf"(?<!\w){re.escape(id)}(?!\w)", name, text)
     return text

@@ -17,6 +17,7 @@ from .pages import entries_in, is_cut
 from .plan import Task
 from .problems import Ambiguous, Invalid, Missing
 from .service_view import ACTIVE
+from .waiting import appearing
 
 T = TypeVar("T")
 
@@ -111,6 +112,10 @@ def need_app(task: Task) -> App:
     )
 
 
+LATE_SECONDS = 3.0
+"""How long the page of a project may leave out an application that was just created."""
+
+
 def around(
     client: Client, app: App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
 ) -> T | None:
@@ -119,14 +124,18 @@ def around(
     ``None`` where the token does not open projects. The routes of applications do not say in which one an
     application is, so each is asked.
     """
-    try:
+
+    def look() -> T | None:
         for project in client.projects():
             found = read(project.id)  # whatever its count says, which may leave services out
             if found is not None and app.id in ids(found):
                 return found
+        return None
+
+    try:
+        return appearing(look, LATE_SECONDS)
     except Refused:
         return None
-    return None
 
 
 def digest_in_service(app: App) -> str | None:
