@@ -98,7 +98,7 @@ def test_what_says_that_it_is_not_deletable_is_deleted(ansible: Ansible, sandbox
 
 def test_a_network_change_may_wait_for_the_next_start(ansible: Ansible, sandbox: Sandbox) -> None:
     """It is written and not in effect: the task says so, and the next run that may works it off."""
-    sandbox.profile("plain", **{"network.applies": "at its next start"})
+    sandbox.profile("plain", **{"network.in_effect": "at its next start"})
     service = order(sandbox)
     sandbox.clock(advance=60)
     change = "- hosted.services.service: {{name: mc, public: {public}, wait: {wait}, state: {state}}}"

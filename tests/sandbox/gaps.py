@@ -331,7 +331,7 @@ FORMS = (
     Point("query.several", DATABASE, "What of several statements in one query?",
           ("refused", "run one by one, kept up to the first that fails")),
     Point("network.name", SETTINGS, "What does `network.project` name?", ("name", "id")),
-    Point("network.applies", SETTINGS, "When does a running container take a network change?",
+    Point("network.in_effect", SETTINGS, "When does a running container take a network change?",
           ("at once", "at its next start")),
     Point("deletable", "Resources and their fields / Settings",
           "What does `deletable` say of a service that can be deleted?", ("true", "false")),

@@ -72,7 +72,7 @@ def set_network(world: World, service: Service, public: bool) -> bool:
     _note_stale(world, service)
     service.public = public
     world.store.put(service)
-    at_once = world.gaps["network.applies"] == "at once"
+    at_once = world.gaps["network.in_effect"] == "at once"
     if not at_once or lifecycle.state(world, service) not in lifecycle.RUNNING:
         return False
     lifecycle.start(world, service)
