@@ -115,6 +115,17 @@ def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox
     assert len(sandbox.journal("backups.create")) == 1
 
 
+def test_a_run_that_hangs_is_ended(tmp_path: Path, sandbox: Sandbox) -> None:
+    """Whoever started it; nothing of it is left to keep others out."""
+    machine = BackupMachine(tmp_path, sandbox)
+    machine.install({**NIGHTLY, "before": ["sleep 600"]}, backups_deadline="3s").succeed()
+    code, output = machine.run("run", "nightly")
+    assert code == 124, output
+    assert "the run was not over after 3s; whatever is left of it is ended now" in output
+    assert [*of_run(machine)] == []
+    assert "run=" not in (tmp_path / "state" / "nightly.lock").read_text()
+
+
 def test_what_a_hook_leaves_running_stays(tmp_path: Path, sandbox: Sandbox) -> None:
     """A service that a hook starts is no part of the run, and keeps the next one from nothing."""
     sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})

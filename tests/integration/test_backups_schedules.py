@@ -73,10 +73,63 @@ def machine(tmp_path: Path, sandbox: Sandbox) -> BackupMachine:
     return BackupMachine(tmp_path, sandbox)
 
 
+def processes(machine: BackupMachine, *names: str) -> Path:
+    """Return a folder as /proc is where these processes run."""
+    folder = machine.folder / "-".join(["processes", *names])
+    for number, name in enumerate(names):
+        (folder / str(number)).mkdir(parents=True)
+        (folder / str(number) / "comm").write_text(f"{name}\n")
+    return folder
+
+
+def test_entries_that_no_daemon_reads_are_an_error(machine: BackupMachine) -> None:
+    """Unless the machine is one that is not at work yet."""
+    play = """\
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role: {name: hosted.services.backups, tasks_from: check_cron}
+      vars: {backups_processes: "{{ item.seen }}", backups_activate: "{{ item.activate | bool }}"}
+      loop: "{{ cases }}"
+"""
+    nobody, somebody = str(processes(machine, "sh", "cronut")), str(processes(machine, "sh", "crond"))
+    fine = [{"seen": somebody, "activate": True}, {"seen": nobody, "activate": False}]
+    run = machine.ansible.playbook(play, variables={"cases": fine}).succeed()
+    assert run.stdout.count("No cron daemon runs on this machine") == 1
+    for seen in (nobody, str(machine.folder / "none")):
+        run = machine.ansible.playbook(play, variables={"cases": [{"seen": seen, "activate": True}]})
+        assert run.rc != 0 and "no backup would ever be made" in run.stdout
+
+
+def test_hooks_are_told_by_number(machine: BackupMachine) -> None:
+    """What they say is in no line of a run, also when they fail; all of them are run."""
+    play = """\
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role: {name: hosted.services.backups, tasks_from: hooks}
+      vars: {backups_hooks: on_failure, backups_hooks_told: {BACKUP_ERROR: "all of it"}}
+"""
+    log = machine.folder / "log"
+    hooks = [
+        f"echo $BACKUP_PLAN: $BACKUP_ERROR >>{log} # CANARY",
+        "sh -c 'exit 3' CANARY",
+        f"echo last >>{log}",
+    ]
+    plan = {**NIGHTLY, "on_failure": hooks}
+    run = machine.ansible.playbook(play, "-vv", variables={"backups_plan": plan})
+    assert run.rc != 0 and "hook 2 of on_failure ended with exit code 3" in run.stdout
+    assert "CANARY" not in run.stdout
+    assert log.read_text() == "nightly: all of it\nlast\n"
+    fine = machine.ansible.playbook(play, variables={"backups_plan": NIGHTLY})
+    assert fine.rc == 0, fine.stdout
+
+
 def test_from_systemd_to_cron_and_back(machine: BackupMachine) -> None:
     """A timer is stopped and disabled while its unit is still there; one of somebody else runs on."""
     systemd = Systemd(machine)
     settings: dict[str, Any] = {"backups_activate": True, "backups_booted_by_systemd": str(systemd.state)}
+    settings["backups_processes"] = str(processes(machine, "cron"))
     timer, foreign = "hosted-backup-nightly.timer", "hosted-backup-mine.timer"
     running = [f"{timer}.active", f"{timer}.enabled"]
     (machine.folder / "units" / foreign).write_text("[Timer]\n")
