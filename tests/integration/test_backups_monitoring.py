@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from datetime import UTC, datetime
@@ -79,6 +80,24 @@ def test_off_site_copies_that_fail(machine: BackupMachine) -> None:
     assert line.count("\n") == 1 and line.count("|") == 1
     told = metrics(machine)
     assert (told["fresh"], told["offsite_timestamp_seconds"], told["run_problems"]) == (1, 0, 1)
+
+
+def test_a_service_that_stops_offering_backups_is_named(machine: BackupMachine) -> None:
+    """In the words and report of a run, in the check, and in the metrics, with its age."""
+    (service,) = machine.sandbox.api("GET", "/api/resources").json()["items"]
+    machine.sandbox.seed({"services": [{"name": "two", "product": "linux", "project": "web"}]})
+    machine.install(QUICK).succeed()
+    assert machine.run("run", "nightly")[0] == 0
+    machine.sandbox.operator(f"services/{service['id']}", status="AWAITING_ADMIN")
+    code, output = machine.run("run", "nightly")
+    assert code == 0 and "left out, as they offer no backups: it's" in output.replace("\\", ""), output
+    report = json.loads((machine.folder / "state" / "nightly.json").read_text())
+    assert report["left_out"] == [NAME]
+    code, line = machine.run("check", "nightly")
+    assert code == 1 and "is left out, as it offers no backups" in line
+    text = (machine.folder / "metrics" / "hosted-backup-nightly.prom").read_text()
+    (newest,) = re.findall(rf'newest_timestamp_seconds{{.*"{service["id"]}"}} (\d+)', text)
+    assert int(newest) > 0 and "hosted_backup_left_out{" in text
 
 
 def test_a_run_that_was_refused_says_so(machine: BackupMachine) -> None:
