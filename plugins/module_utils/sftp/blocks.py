@@ -105,14 +105,13 @@ async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
         moved(length)
         return bytes(data)
 
+    async def keep(pieces: dict[int, bytes], offset: int, length: int) -> None:
+        pieces[offset] = await read(offset, length)
+
     todo, at_once = list(blocks), max(IN_FLIGHT // blocks.length, 1)
     for first in range(0, len(todo), at_once):
         pieces: dict[int, bytes] = {}
-
-        async def keep(offset: int, length: int, into: dict[int, bytes] = pieces) -> None:
-            into[offset] = await read(offset, length)
-
-        await gather(*(keep(*block) for block in todo[first : first + at_once]))
+        await gather(*(keep(pieces, *block) for block in todo[first : first + at_once]))
         for offset in sorted(pieces):
             summing.update(pieces[offset])
     return summing.digest()

@@ -255,4 +255,4 @@ def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
 ) -> None:
     """An order that broke off would be placed again."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    assert type(wire.translate(error, request)) is kind
+    assert isinstance(wire.translate(error, request), kind)
