@@ -230,6 +230,8 @@ FORMS = (
           ("no", "page number and total", "page number and hasMore", "cursor", "the newest and total")),
     Point("app_logs.shape", APPS, "What do an application's logs look like?",
           ("lines", "array", "text", "entries")),
+    Point("logs.order", JOURNALS, "In which order are the lines of a log listed?",
+          ("oldest first", "newest first")),
     Point("app_logs.parameter", APPS, "Which query parameter bounds an application's logs?",
           ("lines", "none", "tail")),
     Point("app.unreleased", APPS, "What do an application's image fields hold before the first deploy?",

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from ..api.client import Client
 from ..api.errors import Refused
 from ..api.models import App
+from .log_order import oldest_first
 from .lookup import DELETING, foresee, near_miss
 from .pages import entries_in, is_cut
 from .plan import Task
@@ -218,7 +219,8 @@ def log_lines(answer: Any, most: int) -> list[str]:
     if isinstance(answer, dict):
         answer = next((value for value in answer.values() if isinstance(value, (list, str))), [])
     lines = answer.splitlines() if isinstance(answer, str) else answer if isinstance(answer, list) else []
-    return [
+    texts = [
         " ".join(str(part) for part in line.values()) if isinstance(line, dict) else str(line)
-        for line in lines[-most:]
+        for line in lines
     ]
+    return oldest_first(texts)[-most:]

@@ -14,6 +14,7 @@ from ..api.client import Client
 from ..api.models import Metrics, ServiceSummary, plain
 from .limits import MAX_LOG_LINES, check_log_lines
 from .listing import attempt, services_of, without_errors
+from .log_order import oldest_first
 from .lookup import DELETING, close_name, the_project
 from .plan import Plan, Resource, Task
 from .problems import Invalid, Missing
@@ -145,7 +146,7 @@ def readers_for(options: Mapping[str, Any]) -> dict[str, Callable[[Client, str],
         "details": lambda client, id: client.service(id),
         "settings": lambda client, id: client.settings(id),
         "events": lambda client, id: client.events(id, options["max_events"]),
-        "logs": lambda client, id: client.logs(id, options["log_lines"]),
+        "logs": lambda client, id: oldest_first(client.logs(id, options["log_lines"])),
         "usage": lambda client, id: client.usage(id, options["usage_days"]),
         "billed_totals": lambda client, id: client.billed_totals(id, *bounds),
         "sftp": lambda client, id: client.sftp(id),

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..api.errors import HostedError, Refused
 from ..api.models import Service, Settings
+from .log_order import oldest_first
 from .money import from_millicents, shown
 from .plan import Task
 from .problems import Missing, WaitEnded
@@ -247,7 +248,7 @@ def last_words(task: Task, id: str) -> dict[str, Any]:
     reads: dict[str, Callable[[], Any]] = {
         "last_status": lambda: read_service(task, id).status,
         "last_state": lambda: read_state(task, id),
-        "last_log_lines": lambda: task.client.logs(id, LOG_LINES_ON_TIMEOUT),
+        "last_log_lines": lambda: oldest_first(task.client.logs(id, LOG_LINES_ON_TIMEOUT)),
     }
     for name, read in reads.items():
         try:

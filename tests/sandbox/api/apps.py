@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from sandbox.api import bodies
 from sandbox.api.call import Call, Chapter, Current, page_of
-from sandbox.api.journals import MOST_LINES, bounded_lines
+from sandbox.api.journals import MOST_LINES, last_lines
 from sandbox.domain import apps, lifecycle, money, scans, views
 from sandbox.domain.clock import maybe_stamp, stamp
 from sandbox.domain.errors import RefusedError
@@ -285,7 +285,7 @@ async def read_app_logs(call: Current, slug: str, request: Request) -> Response:
     text = request.query_params.get(call.world.gaps["app_logs.parameter"], str(MOST_LINES))
     if not (text.isascii() and text.isdigit()):
         raise RefusedError("malformed", "the number of lines must be a number")
-    lines = lifecycle.life(call.world, _app(call, slug)).logs(bounded_lines(call, int(text[:9])))
+    lines = last_lines(call, _app(call, slug), int(text[:9]))
     match call.world.gaps["app_logs.shape"]:
         case "array":
             return call.json(lines)

@@ -15,6 +15,7 @@ from sandbox.domain import events, lifecycle, money, views
 from sandbox.domain.capabilities import require
 from sandbox.domain.clock import parse
 from sandbox.domain.errors import RefusedError
+from sandbox.store.records import Service
 
 router = Chapter(tags=["Journals, activity, consumption"])
 MOST_LINES = 100
@@ -35,7 +36,13 @@ async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response
     """The last lines of a service's log, from the retained copy when the node does not answer."""
     service = call.service(id)
     require(call.world, service, "logs")
-    return call.json({"lines": lifecycle.life(call.world, service).logs(bounded_lines(call, lines))})
+    return call.json({"lines": last_lines(call, service, lines)})
+
+
+def last_lines(call: Call, service: Service, most: int) -> list[str]:
+    """The last lines of a log, in the order of the gap profile."""
+    lines = lifecycle.life(call.world, service).logs(bounded_lines(call, most))
+    return lines if call.world.gaps["logs.order"] == "oldest first" else lines[::-1]
 
 
 @router.get("/api/resources/{id}/events", name="events.list")
