@@ -40,8 +40,10 @@ options:
     type: str
   replace:
     description:
-      - When another key has this name, put this one in its place. The new key is registered before the old one
-        is removed.
+      - When one other key has this name, put this one in its place. The new one is registered before the old one goes, so
+        that one of them opens at any time. Where the platform refuses two keys of one name, the old one goes first; should
+        the new one then be refused, the error names the one that went.
+      - Where several other keys have the name, the task is refused, since which of them to replace is not known.
     type: bool
     default: false
   state:
