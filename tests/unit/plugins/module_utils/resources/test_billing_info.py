@@ -135,8 +135,8 @@ def test_a_real_platform_in_any_shape(page: str) -> None:
 @pytest.mark.parametrize("shape", POINTS["list.daily_spend"].fillings)
 def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, shape: str) -> None:
     """Of the 21 days that are over, no page has more than five."""
-    server.reset(profile="plain", fill={"list.daily_spend": shape})
-    server.clock(freeze=True, set="2026-11-22T12:00:00.000Z")
+    server.reset(profile="plain", fill={"list.daily_spend": shape}, clock="2026-01-22T12:00:00.000Z")
+    server.clock(freeze=True)
     billing = run(server, BILLING_INFO, include=["daily_spend"])["billing"]
     found, note = billing["daily_spend"], billing["notes"].get("daily_spend", "")
     days = found if isinstance(found, list) else found["items"]
