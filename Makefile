@@ -128,12 +128,16 @@ integration: dev ## real playbooks against a sandbox; the other gap profiles are
 coverage: dev ## renew docs/coverage.md from the last whole `make integration`
 	@python -m integration.coverage $(SEEN) --write
 
+.PHONY: architecture
+architecture: dev ## draw docs/architecture.svg from the imports
+	@python scripts/architecture.py
+
 # What the platform's documentation leaves open is filled another way by each (docs/sandbox/gaps.md).
 # `pairwise` stands for all of those that have every pair of fillings between them, which takes a day;
 # PROFILES=pairwise:11-20 for the next slice of them.
 PROFILES ?= plain terse wrapped pairwise:1-10
 # What looks at the sources alone says the same under each of them.
-WITHOUT_PROFILE = tests/integration/test_house.py
+WITHOUT_PROFILE = tests/integration/test_house.py tests/integration/test_architecture.py
 EACH_PROFILE = failed=; for profile in $$(python -m sandbox.profiles --expand $(PROFILES)); do \
     echo "==> profile $$profile"; export SANDBOX_PROFILE=$$profile
 LAST_WORD = done; if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi

@@ -5,19 +5,24 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
+from ansible_collections.hosted.services.scripts.architecture import (
+    PACKAGE,
+    PLUGINS,
+    imports,
+    layer,
+    module_name,
+    sources,
+)
 from integration.ansible_run import REPOSITORY, TARGETS
 
-PLUGINS = REPOSITORY / "plugins"
+SANDBOX = REPOSITORY / "tests" / "sandbox"
 ROLES = sorted(path for path in (REPOSITORY / "roles").iterdir() if path.is_dir())
-PACKAGE = "ansible_collections.hosted.services.plugins"
 NOUNS = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
 LAYERS = {
     "module_utils.api": 0,
@@ -33,7 +38,7 @@ LAYERS = {
     "doc_fragments": 5,
 }
 WITHOUT_ANSIBLE = ("module_utils.api", "module_utils.sftp", "module_utils.resources")
-SOURCES = sorted(path for path in PLUGINS.rglob("*.py") if "__pycache__" not in path.parts)
+SOURCES = sources()
 
 
 @pytest.mark.parametrize("noun", NOUNS)
@@ -77,12 +82,13 @@ def test_a_role_says_what_it_takes(role: Path) -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
 def test_imports_run_one_way(path: Path) -> None:
-    """modules, action, inventory, lookup, filter -> ansible glue -> resources -> api; never the other way."""
+    """modules, action, inventory, lookup, filter -> ansible glue -> resources -> api; never the other way.
+
+    Nor to a package of the same height, as from an action to a module.
+    """
     here = layer(module_name(path))
-    upwards = [
-        name for name in imports(path) if name.startswith(PACKAGE) and LAYERS[layer(name)] > LAYERS[here]
-    ]
-    assert upwards == []
+    others = [name for name in imports(path) if name.startswith(PACKAGE) and layer(name) != here]
+    assert [name for name in others if LAYERS[layer(name)] >= LAYERS[here]] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
@@ -96,33 +102,17 @@ def test_each_layer_knows_what_it_may(path: Path) -> None:
         assert roots & {"requests", "urllib3", "http"} == set()
 
 
+def test_the_sandbox_knows_nothing_of_the_plugins() -> None:
+    """It is written from the specification alone, and runs without Ansible."""
+    files = sources(SANDBOX)
+    roots = {name.partition(".")[0] for path in files for name in imports(path, SANDBOX, "sandbox")}
+    assert roots & {"ansible", "ansible_collections"} == set()
+    assert {"sandbox", "fastapi"} <= roots
+
+
 def test_the_arrows_are_looked_at() -> None:
     """The walk finds relative, absolute and nested imports; without it the tests above could not fail."""
     found = {module_name(path): list(imports(path)) for path in SOURCES}
     assert f"{PACKAGE}.module_utils.api.client" in found[f"{PACKAGE}.module_utils.resources.lookup"]
     assert f"{PACKAGE}.module_utils.resources.project" in found[f"{PACKAGE}.action.project"]
     assert "requests" in found[f"{PACKAGE}.module_utils.api.libraries"]
-
-
-def module_name(path: Path) -> str:
-    """Return the name under which a source is imported."""
-    return ".".join([PACKAGE, *path.relative_to(PLUGINS).with_suffix("").parts])
-
-
-def layer(name: str) -> str:
-    """Return the layer that a module of the collection belongs to."""
-    parts = name.removeprefix(PACKAGE + ".").split(".")
-    return ".".join(parts[:2]) if parts[0] == "module_utils" else parts[0]
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full name of every module that a source imports, wherever in it that happens."""
-    package = module_name(path).split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            name = ".".join([*base, *([node.module] if node.module else [])])
-            # `from . import models` imports a module of the package, `from .models import M` does not.
-            yield from (f"{name}.{alias.name}" for alias in node.names) if not node.module else (name,)

@@ -1,0 +1,163 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page on the architecture is true: its picture shows today's imports, and what it names exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.scripts import architecture
+from ansible_collections.hosted.services.scripts.architecture import imports, layer, module_name
+from integration.ansible_run import REPOSITORY
+from integration.test_house import LAYERS, NOUNS, SOURCES
+
+PAGE = REPOSITORY / "docs" / "architecture.md"
+CODE = re.compile(r"`([^`\n]+)`")
+NAMES_IN_FILE = re.compile(r"`([\w/.]+\.py)`\s\(((?:[^()`]*`[\w.]+`)+[^()`]*)\)")
+"""A file with the names that it defines: the path in code, then the names in parentheses."""
+PATH = re.compile(r"[\w.-]+(/[\w.-]+)+|\w+\.(md|py|txt)|Makefile")
+NAME = re.compile(r"[A-Za-z]\w*(\.\w+)*")
+CALLS_OF_MAKE = re.compile(r"`make ([a-z-]+)`")
+
+
+def texts() -> list[str]:
+    """Return every line of text in the committed picture, in reading order."""
+    return [
+        element.text or ""
+        for element in ET.fromstring(architecture.PICTURE.read_text()).iter()  # noqa: S314 - our own file
+        if element.tag.endswith("}text")
+    ]
+
+
+def test_the_picture_is_current() -> None:
+    assert architecture.PICTURE.read_text() == architecture.picture(), "run: make architecture"
+
+
+def test_the_picture_has_every_file() -> None:
+    """Each one stands below its package; the actions stand for themselves by their number."""
+    shown: dict[str, set[str]] = {}
+    for text in texts():
+        if text.startswith("plugins/"):
+            names = shown.setdefault(text, set())
+        elif shown:
+            names.update(text.rstrip(",").split(", "))
+    for path in SOURCES:
+        folder = f"plugins/{layer(module_name(path)).replace('.', '/')}"
+        if folder == "plugins/action":
+            assert f"the same {len(NOUNS)} names as plugins/modules" in shown[folder]
+        else:
+            assert path.stem in shown[folder]
+
+
+def test_the_picture_has_every_arrow_and_no_other() -> None:
+    """What its lines are titled is what the files import, and each runs down by the order of the layers."""
+    pairs = {(layer(module_name(path)), layer(name)) for path in SOURCES for name in imports(path)}
+    wanted = {(user, used) for user, used in pairs if used in LAYERS and user != used}
+    titles = re.findall(
+        r"<title>plugins/(\S+) imports plugins/(\S+)</title>", architecture.PICTURE.read_text()
+    )
+    drawn = {(user.replace("/", "."), used.replace("/", ".")) for user, used in titles}
+    assert drawn == wanted
+    assert [arrow for arrow in drawn if LAYERS[arrow[0]] <= LAYERS[arrow[1]]] == []
+
+
+def test_the_picture_needs_nothing_from_elsewhere() -> None:
+    """Pages that show it as an image load nothing for it."""
+    svg = architecture.PICTURE.read_text().replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert re.findall(r"https?:|href|@import|<script", svg) == []
+
+
+def test_imports_in_a_circle_are_an_error() -> None:
+    packages = {name: architecture.Package(name) for name in ("one", "other")}
+    packages["one"].targets, packages["other"].targets = {"other"}, {"one"}
+    with pytest.raises(SystemExit, match="one -> other -> one"):
+        architecture.height_of("one", packages)
+
+
+def test_a_file_belongs_to_the_topic_of_all_that_import_it() -> None:
+    package = architecture.Package("resources", ["app", "backup", "image", "pixel", "plan"])
+    package.users = {
+        "app": {"action", "modules"},
+        "image": {"app"},
+        "pixel": {"image"},
+        "plan": {"app", "backup"},
+    }
+    topics = architecture.topics_of(package)
+    assert topics == {"applications": ["app", "image", "pixel"], "backups": ["backup"], "shared": ["plan"]}
+
+
+# --- The page ---------------------------------------------------------------------------------------
+
+
+def defined(path: Path) -> set[str]:
+    """Return what a file defines: functions, classes, constants, and what is in its classes."""
+
+    def names(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
+        for node in body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                yield prefix + node.name
+            if isinstance(node, ast.ClassDef):
+                yield from names(node.body, f"{node.name}.")
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            yield from (prefix + target.id for target in targets if isinstance(target, ast.Name))
+
+    return set(names(ast.parse(path.read_text()).body))
+
+
+def mistakes(page: str) -> list[str]:
+    """Return what a page names and the repository does not have: paths, names in files, targets of make."""
+    spans = set(CODE.findall(page))
+    paths = {span for span in spans if PATH.fullmatch(span)}
+    # A file may be named again without its folder, as in the next step of a walk.
+    again = {path for path in paths if any(other.endswith(f"/{path}") for other in paths)}
+    wrong = [path for path in sorted(paths - again) if not list(REPOSITORY.glob(path.replace("NAME", "*")))]
+    said = set()
+    for name, words in NAMES_IN_FILE.findall(page):
+        path = REPOSITORY / name
+        there = defined(path) if path.is_file() else set()
+        said.update(CODE.findall(words))
+        wrong += [f"{name}: {word}" for word in CODE.findall(words) if word not in there]
+    sources = "".join(path.read_text() for path in SOURCES)
+    words = {word.rpartition(".")[2] for word in filter(NAME.fullmatch, spans - paths - said)}
+    known = {*re.findall(r"\w+", sources), *(path.name for path in REPOSITORY.iterdir())}
+    wrong += sorted(words - known)
+    made = (REPOSITORY / "Makefile").read_text()
+    return wrong + [f"make {name}" for name in CALLS_OF_MAKE.findall(page) if f"\n{name}:" not in made]
+
+
+def test_what_the_page_names_exists() -> None:
+    assert mistakes(PAGE.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`plugins/nowhere.py`",
+        "`plugin/modules`",
+        "`NOWHERE.md`",
+        "`elsewhere.py`",
+        "`plugins/module_utils/api/transport.py` (`Transport.send`, `execute`)",
+        "`plugins/module_utils/api/transport.py`\n(see `Transport.receive`)",
+        "`Transport.receive`",
+        "`make nothing`",
+    ],
+)
+def test_what_does_not_exist_is_noticed(text: str) -> None:
+    """Without this the test above could not fail."""
+    assert mistakes(text) != []
+
+
+def test_the_page_answers_what_a_maintainer_asks_first() -> None:
+    """The table has a row for each question, and each row names a file."""
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", PAGE.read_text().partition("## Where do I find")[2], re.M)
+    table = {question: answer for question, answer in rows if NAMES_IN_FILE.search(answer)}
+    asked = ("429", "diff", "price", "secret is kept", "check mode", "gap point")
+    assert len(table) >= 12
+    assert [word for word in asked if not any(word in question for question in table)] == []
