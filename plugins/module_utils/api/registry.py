@@ -15,10 +15,10 @@ import json
 import re
 import time
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from .backoff import backoff
 from .connection import is_loopback
 from .errors import (
     ConfigurationError,
@@ -27,6 +27,7 @@ from .errors import (
     Interrupted,
     NotSent,
     OpenOutcome,
+    RateLimited,
     Refused,
     ServerFailure,
     UnexpectedAnswer,
@@ -34,6 +35,7 @@ from .errors import (
 from .libraries import requests, require_for
 from .models import RegistryCredentials
 from .text import Redactor, clean
+from .transport import pause_before_retry, retry_after_seconds
 from .uploads import Upload
 from .wire import is_connection_failure, root_reason
 
@@ -239,8 +241,8 @@ class Repository:
         for failures in range(1, TRIES):
             try:
                 return self._attempt(call)
-            except (NotSent, OpenOutcome):
-                time.sleep(backoff(failures))
+            except (NotSent, OpenOutcome) as error:
+                time.sleep(pause_before_retry(error, failures))
         return self._attempt(call)
 
     def _attempt(self, call: Callable[[], T]) -> T:
@@ -287,12 +289,16 @@ def judge(response: Any) -> bool:
     """Tell that the registry did what it was asked, or raise what it answered.
 
     :raises Refused: with the registry's own words.
+    :raises RateLimited: when it wants a pause.
     :raises ServerFailure: when it failed.
     """
     if response.ok and response.status_code < 300:
         return True
     said = registry_message(response)
     where = f"{response.request.method} {urlsplit(response.url).path}"  # a query may open the upload
+    if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+        after = retry_after_seconds(response.headers.get("Retry-After"))
+        raise RateLimited(f"too many requests (429) at {where}: {said}", after)
     if response.status_code >= 500:
         raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
     raise Refused(f"the registry refused ({response.status_code}) {where}: {said}", response.status_code)

@@ -21,7 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ansible_collections.hosted.services.plugins.module_utils.api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
     ConfigurationError,
+    HostedError,
     Interrupted,
+    RateLimited,
     Refused,
     UnexpectedAnswer,
 )
@@ -359,3 +361,30 @@ def test_the_secret_does_not_follow_the_registry_to_a_plain_connection(
         with pytest.raises(ConfigurationError, match="not https; the registry's secret is not sent there"):
             strange.repository().has_blob(DIGEST)
         assert asked and all(url.startswith(f"http://{strange.host}/") for url in asked)
+
+
+@pytest.mark.parametrize("header", [[], [(b"retry-after", b"0")]])
+def test_a_registry_that_wants_a_pause_gets_it(tmp_path: Path, header: Headers) -> None:
+    answers = iter([(429, [*header, (b"content-length", b"0")], b"")])
+    with odd(tmp_path) as strange:
+        repository = strange.repository()
+        strange.answer = lambda method, path: next(answers, None)
+        assert repository.has_blob(DIGEST) is False
+        assert strange.calls("HEAD") == ["HEAD", "HEAD"]
+
+
+def test_what_a_registry_asks_for_reaches_the_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float | None] = []
+
+    def pause(error: HostedError, failures: int) -> float:
+        asked.append(getattr(error, "retry_after", None))
+        return 0.0
+
+    monkeypatch.setattr(registry, "pause_before_retry", pause)
+    answer = (429, [(b"retry-after", b"7"), (b"content-length", b"0")], b"")
+    with odd(tmp_path) as strange:
+        repository = strange.repository()
+        strange.answer = lambda method, path: answer
+        with pytest.raises(RateLimited, match="too many requests"):
+            repository.has_blob(DIGEST)
+    assert asked == [7.0, 7.0]
