@@ -17,7 +17,10 @@ TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 SECRETS = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)")
 """The name of a file of secrets: the id that the answer to an order names, which need not be in a result."""
 UPTIME = re.compile(r"(?<=it has run for )\d+(?= seconds)")
-MEASURED = re.compile(r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms")
+MEASURED = re.compile(
+    r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms|resource_count"
+)
+"""What differs between two runs; a platform may count ACTIVE services alone, so a new one counts later."""
 
 
 def leaves(value: Any, path: str = "") -> dict[str, Any]:

@@ -87,14 +87,14 @@ WORKING = """
 - name: Copy with a password
   hosted.services.sftp_sync:
     service: mc
-    src: "{{ home }}/site/"
+    src: "{{ home }}/site"
     dest: site
     known_hosts: "{{ home }}/known_hosts"
     password: "{{ (lookup('ansible.builtin.file', kept + '/sftp.json') | from_json).password }}"
   when: not ansible_check_mode
 - name: Copy with a password that opens nothing
   hosted.services.sftp_sync:
-    {service: mc, src: "{{ home }}/site/", dest: site, known_hosts: "{{ home }}/known_hosts",
+    {service: mc, src: "{{ home }}/site", dest: site, known_hosts: "{{ home }}/known_hosts",
      password: "{{ password }}"}
   ignore_errors: true
 - name: Register a key
@@ -102,7 +102,7 @@ WORKING = """
 - name: Copy with a key
   hosted.services.sftp_sync: &with_key
     service: mc
-    src: "{{ home }}/site/"
+    src: "{{ home }}/site"
     dest: site2
     known_hosts: "{{ home }}/known_hosts"
     private_key_file: "{{ kept }}/key"
@@ -110,7 +110,7 @@ WORKING = """
   when: not ansible_check_mode
 - name: Copy with a key and another passphrase
   hosted.services.sftp_sync:
-    {service: mc, src: "{{ home }}/site/", dest: site, known_hosts: "{{ home }}/known_hosts",
+    {service: mc, src: "{{ home }}/site", dest: site, known_hosts: "{{ home }}/known_hosts",
      private_key_file: "{{ kept }}/key", passphrase: "{{ password }}"}
   ignore_errors: true
 - name: Paste a private key
