@@ -138,14 +138,15 @@ def in_place_of(task: Task, others: list[SshKey], name: str, register: Callable[
     except Refused as error:
         if not others or not of_name(error):
             raise
-        prints = ", ".join(str(other.fingerprint) for other in others)
-        while others:
-            task.client.delete_ssh_key(others[0].id)
-            del others[0]
+        [other] = others  # as several of a name are refused
+        task.client.delete_ssh_key(other.id)
+        others.clear()
         try:
             register()
         except HostedError as again:
-            again.message += f". The key of this name, {prints}, was removed before, to make way for it"
+            again.message += (
+                f". The key of this name, {other.fingerprint}, was removed before, to make way for it"
+            )
             raise
 
 

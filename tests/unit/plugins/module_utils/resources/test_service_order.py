@@ -86,13 +86,7 @@ def test_check_mode_names_the_state_that_follows_the_order(sandbox: Sandbox) -> 
 def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, host: str, name: str
 ) -> None:
-    both_have_planned = Barrier(2, timeout=60)
-
-    def planned(*given: Any) -> Any:
-        both_have_planned.wait()
-        return check_quote(*given)
-
-    monkeypatch.setattr(service, "check_quote", planned)
+    let_both_plan(monkeypatch)
     url = sandbox.base_url.replace("127.0.0.1", host)
     tasks: list[dict[str, Any]] = [ORDER, {**ORDER, "name": name, "base_url": url}]
     with ThreadPoolExecutor() as threads:
@@ -101,10 +95,8 @@ def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
     assert sum(result.get("failed", False) for result in results) == (name != "survival")
 
 
-def test_tasks_side_by_side_order_once_though_one_names_a_project(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first order may be in the default project, which the project of the second one came after."""
+def let_both_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each of two tasks go on once both have looked at the platform."""
     both_have_planned = Barrier(2, timeout=60)
 
     def planned(*given: Any) -> Any:
@@ -112,6 +104,13 @@ def test_tasks_side_by_side_order_once_though_one_names_a_project(
         return check_quote(*given)
 
     monkeypatch.setattr(service, "check_quote", planned)
+
+
+def test_tasks_side_by_side_order_once_though_one_names_a_project(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first order may be in the default project, which the project of the second one came after."""
+    let_both_plan(monkeypatch)
     lock = one_at_a_time
     second = Event()
 
