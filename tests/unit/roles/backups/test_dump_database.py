@@ -9,33 +9,20 @@ What real engines make of it is in tests/integration/test_backups_dumps.py.
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[4] / "roles" / "backups" / "files" / "dump_database.py"
+from unit.roles.backups.scripts import load
+
 PASSWORD = "p:a\\ss'w\"o#rd"
 PROGRAMS = {"postgresql": "pg_dump", "mariadb": "mariadb-dump", "mysql": "mysqldump"}
 
-
-def load() -> ModuleType:
-    """Import the script by its path, as a role's files are in no package."""
-    specification = importlib.util.spec_from_file_location("dump_database", SCRIPT)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    return module
-
-
-script = load()
+script = load("dump_database")
 
 
 @pytest.fixture

@@ -9,36 +9,21 @@ What Prometheus makes of the metrics is in tests/integration/test_backups_alerts
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.retention import read_span
+from unit.roles.backups.scripts import load
 
-SCRIPT = Path(__file__).parents[4] / "roles" / "backups" / "files" / "monitoring.py"
 NASTY = "a\"b\\c\nd|e=f'g\ttab"
 DAY = 24 * 3600
 
-
-def load() -> ModuleType:
-    """Import the script by its path, as a role's files are in no package."""
-    specification = importlib.util.spec_from_file_location("monitoring", SCRIPT)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    return module
-
-
-script = load()
+script = load("monitoring")
 
 
 @pytest.fixture(params=["America/New_York", "UTC", "Asia/Kolkata"])
