@@ -18,17 +18,17 @@ PIP_INSTALL := python -m pip install -q --disable-pip-version-check
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # The working tree under the name that Ansible and the plugins know it by; `make dev` creates it.
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/$(BUILD)/dev
-export PYTHONPATH := $(CURDIR)/$(BUILD)/dev:$(CURDIR)/tests
+export PYTHONPATH := $(CURDIR)/$(BUILD)/dev:$(CURDIR)/tests:$(CURDIR)/tests/sandbox
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 # --- what people run first ---------------------------------------------------------------------------------
 
 .PHONY: demo
 demo: install ## install the collection, start a sandbox and run the quickstart against it
-	@ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" PYTHONPATH="$(CURDIR)/tests" python tests/demo.py
+	@ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" PYTHONPATH="$(CURDIR)/tests/sandbox" python tests/demo.py
 
 .PHONY: test
 test: dev ## run everything that has to pass
@@ -37,7 +37,7 @@ test: dev ## run everything that has to pass
 
 .PHONY: sandbox
 sandbox: dev ## run the sandbox in the foreground
-	@exec python -m sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
+	@exec python -m hosted_sandbox --port 8080 --control-port 8081 --sftp-port 8022 --registry-port 8083
 
 .PHONY: bench
 bench: dev ## measure what a task costs, how fast files are, and what large accounts take
@@ -80,7 +80,7 @@ lint-style: dev
 
 .PHONY: lint-types
 lint-types: dev
-	mypy -p $(subst /,.,$(COLLECTION)).plugins -p sandbox | $(SHORT_PATHS)
+	mypy -p $(subst /,.,$(COLLECTION)).plugins -p hosted_sandbox | $(SHORT_PATHS)
 
 .PHONY: lint-test-types
 lint-test-types: dev
@@ -128,6 +128,10 @@ integration: dev ## real playbooks against a sandbox; the other gap profiles are
 coverage: dev ## renew docs/coverage.md from the last whole `make integration`
 	@python -m integration.coverage $(SEEN) --write
 
+.PHONY: sandbox-documents
+sandbox-documents: dev ## renew docs/sandbox from the sandbox
+	@python -m hosted_sandbox.documents
+
 .PHONY: architecture
 architecture: dev ## draw docs/architecture.svg from the imports
 	@python scripts/architecture.py
@@ -138,13 +142,13 @@ architecture: dev ## draw docs/architecture.svg from the imports
 PROFILES ?= plain terse wrapped pairwise:1-10
 # What looks at the sources alone says the same under each of them.
 WITHOUT_PROFILE = tests/integration/test_house.py tests/integration/test_architecture.py
-EACH_PROFILE = failed=; for profile in $$(python -m sandbox.profiles --expand $(PROFILES)); do \
+EACH_PROFILE = failed=; for profile in $$(python -m hosted_sandbox.profiles --expand $(PROFILES)); do \
     echo "==> profile $$profile"; export SANDBOX_PROFILE=$$profile
 LAST_WORD = done; if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 .PHONY: test-profiles
 test-profiles: dev ## the integration tests under every gap profile (PROFILES=...)
-	@python -m sandbox.profiles $(PROFILES)
+	@python -m hosted_sandbox.profiles $(PROFILES)
 	@$(EACH_PROFILE); pytest -q -n 2 tests/integration $(WITHOUT_PROFILE:%=--ignore=%) || failed+=" $$profile"; $(LAST_WORD)
 
 SCENARIOS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard extensions/molecule/*/molecule.yml))))
@@ -192,7 +196,7 @@ test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEE
 
 .PHONY: load
 load: dev ## 10,000 requests from 16 clients at once, and a look for losses
-	@python -m sandbox.load
+	@python -m hosted_sandbox.load
 
 .PHONY: sanity
 sanity: dev ## ansible-test sanity, in a copy of the working tree

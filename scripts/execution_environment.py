@@ -19,7 +19,7 @@ from pathlib import Path
 
 import yaml
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".build" / "ee"

@@ -15,7 +15,7 @@ from pathlib import Path
 # ansible-lint has read the same files before, with the sources of the collection around them.
 SETTINGS = "[galaxy-importer]\nrun_ansible_lint = False\nlog_level_main = WARNING\n"
 WANTED = {
-    "tests/sandbox/__main__.py",
+    "tests/sandbox/hosted_sandbox/__main__.py",
     "meta/runtime.yml",
     "plugins/inventory/inventory.py",
     "README.md",

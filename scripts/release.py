@@ -62,7 +62,7 @@ def check(tarball: Path, folder: Path) -> None:
     install = ["ansible-galaxy", "collection", "install", "--offline", str(tarball), "-p", str(installed)]
     run(install, folder, alone)
     # The sandbox comes with the tarball too, so the demo's own script is all that is added.
-    sandbox = installed / "ansible_collections" / "hosted" / "services" / "tests"
+    sandbox = installed / "ansible_collections" / "hosted" / "services" / "tests" / "sandbox"
     shutil.copy2(ROOT / "tests" / "demo.py", folder / "demo.py")
     run([sys.executable, str(folder / "demo.py")], folder, {**alone, "PYTHONPATH": str(sandbox)})
 

@@ -17,8 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 
 INVENTORY = "plugin: hosted.services.inventory\n"
 FLAWED = ("runc", "1.0.0~rc6")

@@ -20,8 +20,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from hosted_sandbox.testing import Sandbox
 from integration.tls import Authority, TlsFront, port_of, running
-from sandbox.testing import Sandbox
 
 TASKS = 40
 ROUNDS = 5

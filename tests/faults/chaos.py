@@ -44,9 +44,9 @@ from faults.oracle import (
 from faults.runner import Fault, Ran, Runner, leave_memory_alone, runner
 from faults.scenarios import ACCOUNT, GAME, GAME_SIZE, KEYS, ORDER
 from faults.truth import Truth
-from sandbox.embedded import Embedded
-from sandbox.gaps import pairwise_array
-from sandbox.profiles import expand
+from hosted_sandbox.embedded import Embedded
+from hosted_sandbox.gaps import pairwise_array
+from hosted_sandbox.profiles import expand
 
 Draw = random.Random
 FAULTY = 0.2

@@ -36,7 +36,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api import wire as
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Route
 from ansible_collections.hosted.services.plugins.module_utils.resources import side_by_side, waiting
-from sandbox.embedded import Embedded
+from hosted_sandbox.embedded import Embedded
 
 PACKAGE = resources.__name__.rpartition(".")[0]
 SILENCE = 2.5

@@ -24,7 +24,7 @@ from faults.oracle import CONVERGENCE, STATE, Problem, doubles, violations
 from faults.runner import REFUSED, Fault, Ran, Runner, leave_memory_alone, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
-from sandbox.embedded import Embedded
+from hosted_sandbox.embedded import Embedded
 
 FAULTS: dict[str, Fault] = {
     "connection refused": REFUSED,

@@ -29,8 +29,8 @@ from ansible_collections.hosted.services.plugins.module_utils.api.transport impo
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from faults.hurried import PATIENCE, Clock, Exchange, Wire, hurried
 from faults.truth import Truth
-from sandbox.embedded import Embedded, quick_folder
-from sandbox.registry.images import build_image
+from hosted_sandbox.embedded import Embedded, quick_folder
+from hosted_sandbox.registry.images import build_image
 
 Fault = Mapping[str, Any]
 REFUSED: Fault = {"kind": "refused"}

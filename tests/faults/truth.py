@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from sandbox.testing import Steering
+from hosted_sandbox.testing import Steering
 
 Record = dict[str, Any]
 COMPARED = {

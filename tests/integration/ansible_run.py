@@ -15,8 +15,8 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from hosted_sandbox.testing import Sandbox
 from integration import route_log
-from sandbox.testing import Sandbox
 
 HERE = Path(__file__).resolve().parent
 TARGETS = HERE / "targets"

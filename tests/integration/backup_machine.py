@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, Ansible, Run
-from sandbox.testing import Sandbox
 
 NIGHTLY: dict[str, Any] = {"name": "nightly", "project": "web", "keep": {"last": 2}, "wait_timeout": 20}
 INSTALL = """\

@@ -13,7 +13,7 @@ from typing import Any
 
 import requests
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 Refuse = Callable[[str, str, str, str], bytes | None]
 """Takes method, path, the token's header and the body of a call; returns the body of a refusal, or none."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
 from integration.route_log import NotedSandbox
-from sandbox.testing import Sandbox
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 if TYPE_CHECKING:
     from integration.ansible_run import Outcome

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import requests
 
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY, Ansible, Run
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
 
 SECONDS = 600
 SECRET = "not-for-anybody"

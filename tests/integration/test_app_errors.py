@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, Run, begin_anew
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
 
 SEED: dict[str, Any] = {
     "projects": ["web"],

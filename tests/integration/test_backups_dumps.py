@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import BackupMachine
 from integration.database_servers import (
     DATABASE,
@@ -25,7 +26,6 @@ from integration.database_servers import (
     missing,
     serving,
 )
-from sandbox.testing import Sandbox
 
 ROWS = 1200  # more than the platform's own tunnel returns at once
 TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"

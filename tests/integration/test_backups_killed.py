@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
-from sandbox.testing import Sandbox
 
 
 def points() -> Iterator[int]:

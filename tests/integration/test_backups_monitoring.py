@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
-from sandbox.testing import Sandbox
 
 NAME = 'it\'s "a|b"\nc = \\d'
 QUICK = {**NIGHTLY, "wait_timeout": 20}

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, REPOSITORY, Run
 from integration.backup_machine import NIGHTLY, BackupMachine
-from sandbox.testing import Sandbox
 
 SERVICES = {
     "services": [

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
-from sandbox.testing import Sandbox
 
 MARK = "Managed by the role hosted.services.backups"
 SERVICES = {"services": [{"name": "one", "product": "minecraft", "project": "web"}]}

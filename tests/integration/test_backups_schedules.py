@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
-from sandbox.testing import Sandbox
 
 SYSTEMCTL = """\
 #!/bin/sh

@@ -14,9 +14,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run, begin_anew
 from integration.results import compare
-from sandbox.testing import Sandbox
 
 SEED: dict[str, Any] = {
     "balance_cents": 5,

@@ -22,11 +22,11 @@ import requests
 
 from ansible_collections.hosted.services.plugins.module_utils.api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils.api.models import RegistryCredentials
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.between import Between
 from integration.between import running as between_running
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
 
 PROGRAMS = ("docker-registry", "skopeo")
 pytestmark = pytest.mark.skipif(

@@ -20,7 +20,7 @@ from faults.oracle import BLIND, DOUBLE, FORGOTTEN, ONCE, Problem, forgotten
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
-from sandbox.embedded import Embedded
+from hosted_sandbox.embedded import Embedded
 
 SEED = 1
 DRAWN = 2

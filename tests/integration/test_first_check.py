@@ -13,9 +13,9 @@ import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
 
 PLAY = Path(__file__).with_name("first_check.yml")
 BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from sandbox.testing import Sandbox
 
 TASKS = r"""
 - hosted.services.app: {slug: acme, dimensions: true}

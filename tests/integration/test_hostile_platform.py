@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.between import Between, running
 from integration.inventory.conftest import Inventory
-from sandbox.testing import Sandbox
 
 POISONED = {
     "name", "label", "shortName", "locationLabel", "hourlyLabel", "message", "email", "detail", "content",

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.tls import Authority, TlsFront, port_of, running
-from sandbox.testing import Sandbox
 
 PATIENCE = 20.0
 """Seconds in which a process that is about to end has ended, on a busy machine too."""

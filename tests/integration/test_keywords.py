@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from sandbox.testing import Sandbox
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 ORDER = """

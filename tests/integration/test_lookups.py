@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
-from sandbox.testing import Sandbox
 
 SEED = {
     "projects": ["web", "games"],

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PLAY_SECONDS, Ansible
-from sandbox.testing import Sandbox
 
 PLAY = """
 - hosts: localhost

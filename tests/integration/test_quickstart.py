@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
-from sandbox.testing import Sandbox
 
 QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
 READING = {"GET", "HEAD"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from sandbox.testing import Sandbox
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 SEED = {"services": [{"name": "web", "product": "minecraft", "files": {"data/a.txt": "from the service"}}]}

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import requests
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
-from sandbox.testing import Sandbox
 
 PORTS = ("sandbox_port", "sandbox_control_port", "sandbox_sftp_port", "sandbox_registry_port")
 SEED = {"projects": ["web"]}

@@ -23,6 +23,7 @@ import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import HERE, REPOSITORY, Ansible, Run
 from integration.between import Between, running
 from integration.leaks import canary, core, files_below, leaks, longest_run
@@ -37,7 +38,6 @@ from integration.secret_plays import (
     play,
     with_secrets,
 )
-from sandbox.testing import Sandbox
 
 NAMES = ("token", "variable", "environment_value", "password", "passphrase", "param", "content")
 GIVEN_ONCE = {
@@ -87,9 +87,9 @@ class Stage:
         return self.private_key
 
     def _image(self) -> None:
-        command = [sys.executable, "-m", "sandbox.registry.images", str(self.folder / "image.tar")]
-        tests = str(REPOSITORY / "tests")
-        subprocess.run(command, check=True, capture_output=True, env={"PYTHONPATH": tests})
+        command = [sys.executable, "-m", "hosted_sandbox.registry.images", str(self.folder / "image.tar")]
+        path = str(REPOSITORY / "tests" / "sandbox")
+        subprocess.run(command, check=True, capture_output=True, env={"PYTHONPATH": path})
 
     def _surroundings(self) -> dict[str, str]:
         """Return settings under which Ansible and what it starts write down as much as they can."""

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run, begin_anew
-from sandbox.testing import Sandbox
 from unit.plugins.nouns import NOUNS
 
 KEYS = (

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
-from sandbox.testing import Sandbox
 
 HEAD = "- hosts: localhost\n  gather_facts: false\n  vars_files: [variables.yml]\n"
 PLAY = HEAD + "  roles: [hosted.services.sftp_access]\n"

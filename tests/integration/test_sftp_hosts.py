@@ -8,8 +8,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from sandbox.testing import Sandbox
 
 NO_API = {"HOSTED_SERVICES_URL": None, "HOSTED_SERVICES_TOKEN": None}
 PLAY = """

@@ -16,10 +16,10 @@ import os
 import pytest
 import yaml
 
+from hosted_sandbox.gaps import pairwise_array
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import TARGETS, Ansible, begin_anew
 from integration.results import compare
-from sandbox.gaps import pairwise_array
-from sandbox.testing import Sandbox
 
 NAMES = sorted(path.name for path in TARGETS.iterdir())
 TURN = os.environ.get("PAIRWISE_TURN", "")

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.inventory.conftest import Inventory
 from integration.results import compare
 from integration.tls import DAY, HOST, Authority, Forward, Proxy, TlsFront, port_of, running
-from sandbox.testing import Sandbox
 
 AS_MODULE_TOO = ("authority in the environment", "unknown authority", "expired, not looked at")
 PROXIED_AS_MODULE = ("through it", "another name", "around it")

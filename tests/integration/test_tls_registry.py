@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
 from integration.between import Between
 from integration.between import running as between_running
 from integration.tls import DAY, Authority, Proxy, TlsFront, running
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
 
 REGISTRY = "registry.example.test"
 REFUSED = f"the certificate of the registry {REGISTRY} was not accepted"

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 import requests
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run
-from sandbox.testing import Sandbox
 
 PATIENCE = 120
 """Seconds after which a call goes on although the other one did not come: a test then says so."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible, Run, begin_anew
-from sandbox.testing import Sandbox
 
 EAST, WEST, OF_TASK = "token-of-east", "token-of-west", "of-task"
 WHOSE = {"FULL": "its own", "REGISTRY": "the task's", None: "another"}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
-from sandbox.testing import Sandbox
 
 BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 HOST = "api.example.test"
 HERE = (HOST, "localhost", "127.0.0.1")

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PLAY_SECONDS, Ansible
-from sandbox.testing import Sandbox
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.inventory.conftest import Inventory
-from sandbox.testing import Sandbox
 
 PROJECTS = ["games", "web"]
 SERVICES = [

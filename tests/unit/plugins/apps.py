@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.client import 
 from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
 from ansible_collections.hosted.services.plugins.module_utils.resources import app
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource, Task
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05}
 WRITES = ("apps.create", "releases.declare", "apps.deploy", "apps.environment")

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import requests
 
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 
 NO_DELAYS = dict.fromkeys(
     ("provision", "start", "stop", "resume", "delete", "backup", "restore", "scan"), 0.0

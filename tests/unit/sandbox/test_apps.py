@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import requests
 
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 from unit.sandbox.conftest import upload
 
 Order = Callable[..., str]

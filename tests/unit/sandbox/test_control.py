@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import requests
 
-from sandbox.testing import SANDBOX, Sandbox
+from hosted_sandbox.testing import SANDBOX, Sandbox
 
 Order = Callable[..., str]
 Push = Callable[..., str]
@@ -195,7 +195,7 @@ def test_nothing_acknowledged_is_lost_when_killed(tmp_path: Path) -> None:
 
 def test_the_banner_and_the_end(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
-    command = [sys.executable, "-m", "sandbox", *ANY_PORTS, "--ready-file", str(ready)]
+    command = [sys.executable, "-m", "hosted_sandbox", *ANY_PORTS, "--ready-file", str(ready)]
     environment = {**os.environ, "PYTHONPATH": str(SANDBOX.parent)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

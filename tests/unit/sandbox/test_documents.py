@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import documents
-from sandbox.api import shapes
-from sandbox.api.app import table
-from sandbox.domain.errors import STATED
-from sandbox.gaps import POINTS
-from sandbox.rules import RULES
-from sandbox.testing import SANDBOX
+from hosted_sandbox import documents
+from hosted_sandbox.api import shapes
+from hosted_sandbox.api.app import table
+from hosted_sandbox.domain.errors import STATED
+from hosted_sandbox.gaps import POINTS
+from hosted_sandbox.rules import RULES
+from hosted_sandbox.testing import SANDBOX
 
 #: The method and path of every route, as the specification's tables have them.
 PAIRS = """
@@ -102,7 +102,7 @@ def fresh() -> dict[str, str]:
 @pytest.mark.parametrize("name", ["openapi.json", "gaps.md", "rules.md"])
 def test_a_document_is_current(fresh: dict[str, str], name: str) -> None:
     committed = (documents.FOLDER / name).read_text(encoding="utf-8")
-    assert committed == fresh[name], "run: PYTHONPATH=tests python -m sandbox.documents"
+    assert committed == fresh[name], "run: make sandbox-documents"
 
 
 def test_the_routes_are_those_of_the_specification() -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 import requests
 
-from sandbox.api.app import table
-from sandbox.api.routes import Route
-from sandbox.testing import Sandbox
+from hosted_sandbox.api.app import table
+from hosted_sandbox.api.routes import Route
+from hosted_sandbox.testing import Sandbox
 
 Order = Callable[..., str]
 ROUTES = table().routes

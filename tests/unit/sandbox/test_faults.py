@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import requests
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 PATH = "/api/projects"
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.control.folders import packed, unpack
-from sandbox.embedded import Embedded
+from hosted_sandbox.control.folders import packed, unpack
+from hosted_sandbox.embedded import Embedded
 
 
 def filled(folder: Path) -> Path:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.gaps import POINTS, Profile
-from sandbox.testing import Sandbox
+from hosted_sandbox.gaps import POINTS, Profile
+from hosted_sandbox.testing import Sandbox
 
 NAMES = ("plain", "terse", "wrapped", "random:1", "random:2", "random:3")
 SIZE = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 Order = Callable[..., str]
 DAY = 86_400

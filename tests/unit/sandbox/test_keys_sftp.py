@@ -17,7 +17,7 @@ from typing import Any
 import asyncssh
 import pytest
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 Order = Callable[..., str]
 PATH = "/api/users/me/ssh-keys"

@@ -8,13 +8,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import combinations, product
-from pathlib import Path
 
 import pytest
 
-from sandbox.gaps import POINTS, Profile, pairwise_array
-from sandbox.pairwise import array
-from sandbox.profiles import expand
+from hosted_sandbox.gaps import POINTS, Profile, pairwise_array
+from hosted_sandbox.pairwise import array
+from hosted_sandbox.profiles import expand
+from hosted_sandbox.testing import SANDBOX
 
 SMALL = {"a": ("1", "2", "3"), "b": ("1", "2"), "c": ("1", "2", "3"), "d": ("1", "2", "3", "4")}
 
@@ -63,11 +63,10 @@ def test_names_stand_for_slices() -> None:
 
 
 def test_the_command_says_how_much_is_covered() -> None:
-    folder = Path(__file__).resolve().parents[2]
 
     def said(*arguments: str) -> str:
-        command = [sys.executable, "-m", "sandbox.profiles", *arguments]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+        command = [sys.executable, "-m", "hosted_sandbox.profiles", *arguments]
+        return subprocess.run(command, cwd=SANDBOX.parent, capture_output=True, text=True, check=True).stdout
 
     assert "(100.0 %)" in said("pairwise")
     assert said("plain").startswith(f"1 profile: {len(POINTS)} of ")

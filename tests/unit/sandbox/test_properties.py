@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from sandbox import documents
-from sandbox.testing import Sandbox
+from hosted_sandbox import documents
+from hosted_sandbox.testing import Sandbox
 
 DOCUMENT = json.loads((documents.FOLDER / "openapi.json").read_text(encoding="utf-8"))
 schema = schemathesis.openapi.from_dict(DOCUMENT)

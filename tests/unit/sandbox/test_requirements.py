@@ -12,7 +12,7 @@ from importlib.metadata import packages_distributions
 
 from packaging.requirements import Requirement
 
-from sandbox.testing import SANDBOX
+from hosted_sandbox.testing import SANDBOX
 
 
 def normal(name: str) -> str:
@@ -29,11 +29,11 @@ def imported() -> set[str]:
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.partition(".")[0])
-    return found - sys.stdlib_module_names - {"sandbox"}
+    return found - sys.stdlib_module_names - {SANDBOX.name}
 
 
 def test_the_requirements_are_what_is_imported() -> None:
-    lines = (SANDBOX / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    lines = (SANDBOX.parent / "requirements.txt").read_text(encoding="utf-8").splitlines()
     listed = {normal(Requirement(line).name) for line in lines if line and not line.startswith("#")}
     distributions = packages_distributions()
     assert listed == {normal(distributions[package][0]) for package in imported()}

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.api.shapes import SHOWN, Error
-from sandbox.testing import Sandbox
+from hosted_sandbox.api.shapes import SHOWN, Error
+from hosted_sandbox.testing import Sandbox
 
 Push = Callable[..., str]
 NAMES = ("plain", "terse", "wrapped", "random:11", "random:12")

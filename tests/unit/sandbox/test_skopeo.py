@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.registry.images import build_image
-from sandbox.testing import Sandbox
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
 
 pytestmark = pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 Order = Callable[..., str]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.store import Store
-from sandbox.store.records import Backup, Project
+from hosted_sandbox.store import Store
+from hosted_sandbox.store.records import Backup, Project
 
 
 def test_a_transaction_is_whole_or_nothing() -> None:

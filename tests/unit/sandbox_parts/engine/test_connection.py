@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sandbox.engine import connection_details
+from hosted_sandbox.engine import connection_details
 
 
 def test_details() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.engine import DatabaseEngine, EngineError
+from hosted_sandbox.engine import DatabaseEngine, EngineError
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 

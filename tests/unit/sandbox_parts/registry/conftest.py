@@ -18,8 +18,8 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp
 
-from sandbox.registry import AccountSpace, Push, RegistryStore, create_registry
-from sandbox.registry.access import Login
+from hosted_sandbox.registry import AccountSpace, Push, RegistryStore, create_registry
+from hosted_sandbox.registry.access import Login
 
 SECRETS = {("anna", "s3cret"): AccountSpace("anna"), ("ben", "pass:word"): AccountSpace("ben")}
 

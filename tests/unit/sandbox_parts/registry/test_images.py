@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.registry import Blobs, Image
-from sandbox.registry.images import build_image, main
+from hosted_sandbox.registry import Blobs, Image
+from hosted_sandbox.registry.images import build_image, main
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd", None])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from sandbox.registry import oci
+from hosted_sandbox.registry import oci
 
 if TYPE_CHECKING:
     from .conftest import Running

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.registry import Blobs, Image, ImageError, Verdict, scan
-from sandbox.registry.images import build_image
-from sandbox.registry.packages import older
-from sandbox.registry.scan import SEVERITIES, Vulnerability, default_table
+from hosted_sandbox.registry import Blobs, Image, ImageError, Verdict, scan
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.registry.packages import older
+from hosted_sandbox.registry.scan import SEVERITIES, Vulnerability, default_table
 
 
 def built(tmp_path: Path, **settings: Any) -> Image:

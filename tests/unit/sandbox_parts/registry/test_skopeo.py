@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from sandbox.registry import Blobs, Image, scan
-from sandbox.registry.images import build_image
+from hosted_sandbox.registry import Blobs, Image, scan
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import SANDBOX
 
 if TYPE_CHECKING:
     from .conftest import Running
@@ -150,7 +151,7 @@ SERVER = """
 import sys
 from pathlib import Path
 import uvicorn
-from sandbox.registry import AccountSpace, create_registry
+from hosted_sandbox.registry import AccountSpace, create_registry
 app = create_registry(Path(sys.argv[1]), lambda *_: AccountSpace("anna"), lambda push: None)
 uvicorn.run(app, port=int(sys.argv[2]), log_level="error")
 """
@@ -163,7 +164,7 @@ def test_nothing_is_lost_when_the_server_is_killed(skopeo: Any, tmp_path: Path) 
     digest = build_image(tmp_path / "shop.tar", FILES)
 
     def run() -> subprocess.Popen[bytes]:
-        server = subprocess.Popen([sys.executable, "-c", SERVER, str(storage), str(port)])
+        server = subprocess.Popen([sys.executable, "-c", SERVER, str(storage), str(port)], cwd=SANDBOX.parent)
         while server.poll() is None:
             try:
                 httpx.get(f"http://{host}/v2/")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.workloads import Configuration, Workload
-from sandbox.workloads.workload import KEPT_LINES
+from hosted_sandbox.workloads import Configuration, Workload
+from hosted_sandbox.workloads.workload import KEPT_LINES
 
 
 class Clock:

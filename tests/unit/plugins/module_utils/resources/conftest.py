@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import SEED
 
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 SEED = {
     "services": [

@@ -21,8 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.environm
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import WaitEnded
 from ansible_collections.hosted.services.plugins.module_utils.resources.releases import Blocked
+from hosted_sandbox.gaps import POINTS
 from integration.between import Between, running
-from sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]

@@ -32,7 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.app_depl
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.oci_layout import same_platform
-from sandbox.registry.images import build_image
+from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
 from unit.sandbox_parts.registry.conftest import serving
 

@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.app_depl
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils.resources.environment import ENVIRONMENT
-from sandbox.registry.images import build_image
+from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import Platform, plain, server
 
 __all__ = ["plain", "server"]

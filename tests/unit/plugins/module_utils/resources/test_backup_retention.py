@@ -14,7 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.backup_r
     BACKUP_RETENTION,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import add, backups, id_of, run, writes
 
 

@@ -14,8 +14,8 @@ from ansible_collections.hosted.services.plugins.module_utils.api import models 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import NotFound, UnexpectedAnswer
 from ansible_collections.hosted.services.plugins.module_utils.resources.billing_info import BILLING_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
-from sandbox.gaps import POINTS
-from sandbox.testing import Sandbox
+from hosted_sandbox.gaps import POINTS
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils.resources.platform import run
 

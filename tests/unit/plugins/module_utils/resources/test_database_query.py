@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.problems
     Invalid,
     OutcomeUnknown,
 )
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.module_utils.resources.platform import run
 

@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.fingerpr
     locked,
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
-from sandbox.gaps import POINTS
+from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 
 __all__ = ["plain", "platform", "server"]

@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.client import 
 from ansible_collections.hosted.services.plugins.module_utils.resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils.resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 Run = Callable[..., dict[str, Any]]
 SERVICE = {"name": "survival", "product": "minecraft", "files": {".made": ""}}

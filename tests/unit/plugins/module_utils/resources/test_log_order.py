@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.log_order import oldest_first
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import id_of, run
 
 FIRST, LAST = "2026-01-31T12:00:00.000Z started", "2026-01-31T12:00:01.000Z stopped"

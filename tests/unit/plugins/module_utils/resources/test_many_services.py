@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils.resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import backups, id_of, run, writes
 
 

@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils.api.models import 
 from ansible_collections.hosted.services.plugins.module_utils.resources import namesakes
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_order import Ordering
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}

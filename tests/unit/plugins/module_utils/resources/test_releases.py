@@ -16,8 +16,8 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.app_depl
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
-from sandbox.gaps import POINTS
-from sandbox.registry.images import build_image
+from hosted_sandbox.gaps import POINTS
+from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import IMAGES, Platform, plain, server
 
 __all__ = ["plain", "server"]

@@ -34,7 +34,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_hos
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_info import SFTP_INFO
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
 

@@ -19,8 +19,8 @@ from ansible_collections.hosted.services.plugins.module_utils.resources import s
 from ansible_collections.hosted.services.plugins.module_utils.resources.controller_state import one_at_a_time
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_order import check_quote
+from hosted_sandbox.testing import Sandbox
 from integration.between import Between, running
-from sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
 
 ORDER: dict[str, Any] = {

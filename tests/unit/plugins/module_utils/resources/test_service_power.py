@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.problems
 )
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
 

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils.resources.platform import run
 

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, carry_out, task_of
 from unit.plugins.module_utils.resources.platform import add, id_of, run, writes
 

@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.plan imp
 from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils.resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils.resources.platform import run, writes
 

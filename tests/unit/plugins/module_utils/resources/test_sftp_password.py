@@ -16,7 +16,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources import sftp_password
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_password import SFTP_PASSWORD
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import run
 
 

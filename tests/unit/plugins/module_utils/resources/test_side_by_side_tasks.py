@@ -27,7 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils.resources.app impo
 from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import backups, id_of, run, writes
 
 Hold = Callable[[ModuleType, str], None]

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
 from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot_info import SNAPSHOT_INFO
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import calls, id_of, run, writes
 
 

@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_password import SFTP_PASSWORD
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils.resources.platform import id_of, run, writes
 
 SIZE = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10}

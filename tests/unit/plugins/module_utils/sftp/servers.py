@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.testing import Sandbox
+from hosted_sandbox.testing import Sandbox
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 SFTP_SERVERS = (

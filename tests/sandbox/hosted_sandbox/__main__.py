@@ -1,0 +1,92 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m hosted_sandbox` with the folder above on the path, or `python` with the path of this folder."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from hosted_sandbox.gaps import Profile
+from hosted_sandbox.server import Options, SeedError, run
+
+START_SECONDS = 30.0
+
+
+def _options(arguments: list[str] | None = None) -> Options:
+    parser = argparse.ArgumentParser("sandbox", description="A local copy of the hosting platform.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    parser.add_argument("--port", type=int, default=8080, help="port of the API (%(default)s; 0: any)")
+    parser.add_argument("--control-port", type=int, default=8081, help="the control port (%(default)s)")
+    parser.add_argument("--sftp-port", type=int, default=8022, help="port of SFTP (%(default)s)")
+    parser.add_argument("--registry-port", type=int, default=8083, help="port of the registry (%(default)s)")
+    parser.add_argument("--data", type=Path, help="folder that keeps the state (default: memory)")
+    parser.add_argument("--seed", type=Path, help="YAML document to begin with, when the state is new")
+    parser.add_argument(
+        "--profile", help="gap profile: plain, terse, wrapped, random:SEED, pairwise:NUMBER (default: plain)"
+    )
+    parser.add_argument("--ready-file", type=Path, help="file to write, as JSON, when everything listens")
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
+    parser.add_argument(
+        "--detach", type=Path, metavar="LOG",
+        help="go on in the background once everything listens (needs --ready-file), and print to LOG",
+    )  # fmt: skip
+    options = Options(**vars(parser.parse_args(arguments)))
+    if options.detach and not options.ready_file:
+        parser.error("--detach needs --ready-file")
+    try:
+        Profile(options.profile or "plain")
+    except ValueError as error:
+        parser.error(str(error))
+    return options
+
+
+def _in_background(ready: Path, log: Path) -> bool:
+    """Go on in a process of its own. True in that one; in the other False, once the new one is ready.
+
+    Exits with what the new one printed when it ends before that.
+    """
+    ready.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        with log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+            os.dup2(output.fileno(), 1)
+            os.dup2(output.fileno(), 2)
+        return True
+    end = time.monotonic() + START_SECONDS
+    while not ready.exists():
+        if os.waitpid(child, os.WNOHANG) != (0, 0):
+            sys.exit(log.read_text().strip())
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            sys.exit(f"the sandbox was not ready within {START_SECONDS:.0f} seconds; see {log}")
+        time.sleep(0.05)
+    return False
+
+
+def main() -> None:
+    """Run the sandbox, in the foreground or on its own."""
+    options = _options()
+    if options.detach and options.ready_file and not _in_background(options.ready_file, options.detach):
+        return
+    try:
+        asyncio.run(run(options))
+    except OSError as error:
+        sys.exit(f"the sandbox cannot start: {error}")
+    except SeedError as error:
+        sys.exit(f"the seed makes no sense: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The API as a FastAPI application, and every way it can fail in the one form of the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from hosted_sandbox.api import (
+    apps,
+    backups,
+    billing,
+    database,
+    files,
+    journals,
+    ordering,
+    projects,
+    services,
+    settings,
+    ssh_keys,
+)  # fmt: skip
+from hosted_sandbox.api.routes import RouteTable
+from hosted_sandbox.domain.errors import STATED, AbsentError, RefusedError
+from hosted_sandbox.domain.world import World
+
+CHAPTERS = (
+    apps, services, settings, files, backups, journals, billing, projects, ordering, ssh_keys, database,
+)  # fmt: skip
+TITLE = "Hosted Services Management API (sandbox)"
+
+
+def table() -> RouteTable:
+    """All routes of all chapters."""
+    return RouteTable(route for chapter in CHAPTERS for route in chapter.router.routes)
+
+
+def failure(status: int, message: str, form: str = "error form", after: int | None = None) -> Response:
+    """An error in the specification's form, or in another one where the specification shows none.
+
+    `after` is when to try again, in seconds.
+    """
+    headers = {} if after is None else {"Retry-After": str(after)}
+    match form:
+        case "text":
+            return PlainTextResponse(message, status, headers)
+        case "another JSON":
+            return JSONResponse({"errors": [{"code": status, "detail": message}]}, status, headers)
+        case _:
+            return JSONResponse({"statusCode": status, "message": message}, status, headers)
+
+
+def create_apis(world: World) -> dict[str, FastAPI]:
+    """For each route, by name, an application of few routes that has it: what is found fast."""
+    apis: dict[str, FastAPI] = {}
+    for chapter in CHAPTERS:
+        apis |= dict.fromkeys((route.name for route in chapter.router.routes), create_api(world, [chapter]))
+    return apis
+
+
+def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
+    """All routes of the platform over one world, or those of some chapters."""
+    api = FastAPI(title=TITLE, version="1", docs_url=None, redoc_url=None, openapi_url=None,
+                  redirect_slashes=False)  # fmt: skip
+    for chapter in chapters:
+        api.include_router(chapter.router)
+
+    async def refused(__: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        if error.rule in STATED:
+            return failure(STATED[error.rule], error.message)
+        status = error.status or world.gaps.status(f"refusal.{error.rule}")
+        return failure(status, error.message, world.gaps["error.form"], error.after)
+
+    async def absent(__: Request, error: Exception) -> Response:
+        assert isinstance(error, AbsentError)
+        status = world.gaps.status("absent.status")
+        empty = world.gaps["absent.form"] == "empty"
+        return Response(status_code=status) if empty else failure(status, error.message)
+
+    async def malformed(__: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return failure(world.gaps.status("refusal.malformed"), _explain(error), world.gaps["error.form"])
+
+    async def http(__: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        status = world.gaps.status("method.status") if error.status_code == 405 else error.status_code
+        return failure(status, str(error.detail))
+
+    api.add_exception_handler(RefusedError, refused)
+    api.add_exception_handler(AbsentError, absent)
+    api.add_exception_handler(RequestValidationError, malformed)
+    api.add_exception_handler(HTTPException, http)
+    return api
+
+
+def _explain(error: RequestValidationError) -> str:
+    """One line that names the field and what is wrong, without echoing what was sent."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    return f"{where or 'body'}: {first['msg']}"

@@ -1,0 +1,298 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Applications."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import PlainTextResponse, Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current, page_of
+from hosted_sandbox.api.journals import MOST_LINES, last_lines
+from hosted_sandbox.domain import apps, lifecycle, money, scans, views
+from hosted_sandbox.domain.clock import maybe_stamp, stamp
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.store.records import Node, Product, Project, Release, Scan, Service
+
+router = Chapter(tags=["Applications"])
+LONGEST_SCAN = 600.0
+SHORT_WAITS = {"30 s": 30.0, "1 s": 1.0}
+RELEASES_A_PAGE = 2
+
+
+@router.get("/api/apps/whoami", name="apps.whoami")
+async def whoami(call: Current) -> Response:
+    """The e-mail address of the account that a token belongs to."""
+    return call.json({"email": call.account.email})
+
+
+@router.get("/api/apps", name="apps.list")
+async def list_apps(call: Current) -> Response:
+    """The applications of the account."""
+    found = call.appeared(apps.own(call.world, call.account.id))
+    items = [_item(call, service) for service in found]
+    return call.json({"items": items + [_without_slug(call, service) for service in catalogue(call)]})
+
+
+def catalogue(call: Call) -> list[Service]:
+    """The applications that were not made from an image of the account, where the platform lists them."""
+    if call.world.gaps["apps.listed"] == "no":
+        return []
+    live = lifecycle.live(call.world, call.account.id)
+    return [service for service in live if service.family == "APP" and not service.slug]
+
+
+def _without_slug(call: Call, service: Service) -> dict[str, Any]:
+    view = {**_item(call, service), "address": views.address(call.world, service)}
+    if call.world.gaps["apps.listed"] == "without a slug":
+        del view["slug"]
+    elif call.world.gaps["apps.listed"] == "with a slug of null":
+        view["slug"] = None
+    return view
+
+
+def _item(call: Call, service: Service) -> dict[str, Any]:
+    node = call.world.store.need(Node, service.node_id)
+    view: dict[str, Any] = {
+        "id": service.id,
+        "name": service.name,
+        "slug": service.slug,
+        "status": service.status,
+        "address": f"{node.ip}:{service.port}",
+    }
+    image = service.image
+    if image.get("config"):
+        record = apps.verdict(call.world, service, image["digest"])
+        view |= {
+            "imageRef": f"{image['reference']}@{_shown(call, service, image['digest'], 'image_ref.digest')}",
+            "platform": image["platform"],
+            "releasedAt": stamp(image["released_at"]),
+            "scanStatus": scans.status_of(call.world, record),
+        }
+    elif call.world.gaps["app.unreleased"] != "absent":
+        blank = "" if call.world.gaps["app.unreleased"] == "empty" else None
+        view |= {"imageRef": blank, "platform": blank, "releasedAt": None, "scanStatus": blank}
+    return views.enriched(call.world, view)
+
+
+@router.post("/api/apps", name="apps.create")
+async def create_app(call: Current, body: bodies.App) -> Response:
+    """Create an application; what is null is chosen by the platform."""
+    size = body.dimensions.model_dump() if body.dimensions else None
+    service = apps.create(call.world, call.account, body.slug, (body.hostId, size), body.projectId)
+    call.hide(service)
+    return call.written("app_create", lambda: _item(call, service), creates=True)
+
+
+@router.post("/api/apps/quote", name="apps.quote")
+async def quote_app(call: Current, body: bodies.AppQuote) -> Response:
+    """Price an application; commits nothing."""
+    wanted = body.dimensions.model_dump() if body.dimensions else None
+    node, size = apps.place(call.world, body.hostId, wanted)
+    price = money.parts(call.world.store.need(Product, apps.PRODUCT), node, size, [])
+    return call.json({
+        "hostId": node.id,
+        "hostLabel": node.label,
+        "dimensions": size,
+        "monthlyMillicents": sum(price.values()),
+    })  # fmt: skip
+
+
+@router.get("/api/apps/nodes", name="apps.nodes")
+async def list_nodes(call: Current) -> Response:
+    """The hosts that take applications."""
+    return call.listing("nodes", [_node(call, node) for node in apps.nodes(call.world)])
+
+
+def _node(call: Call, node: Node) -> dict[str, Any]:
+    more = {"locationLabel": node.location, "platform": node.platform}
+    match call.world.gaps["node.fields"]:
+        case "hostId, hostLabel":
+            return {"hostId": node.id, "hostLabel": node.label, **more}
+        case "id and hostId":
+            entry = f"entry-{node.id[::-1]}"
+            return {"id": entry, "name": entry, "hostId": node.id, "hostLabel": node.label, **more}
+        case "host object":
+            return {"host": {"id": node.id, "label": node.label, **more}, "bounds": node.bounds}
+        case _:
+            return {"id": node.id, "label": node.label, **more}
+
+
+@router.get("/api/apps/projects", name="apps.projects")
+async def list_app_projects(call: Current) -> Response:
+    """The projects that an application can join."""
+    found = [project for project in call.world.store.of(Project, call.account.id) if not project.unread]
+    return call.listing("app_projects", [_project(call, project) for project in found])
+
+
+def _project(call: Call, project: Project) -> dict[str, Any]:
+    match call.world.gaps["app_project.fields"]:
+        case "projectId, projectName":
+            return {"projectId": project.id, "projectName": project.name}
+        case "id and projectId":
+            entry = f"entry-{project.id[::-1]}"
+            return {"id": entry, "projectId": project.id, "projectName": project.name}
+        case "as a project":
+            return views.project(call.world, project)
+        case _:
+            return {"id": project.id, "name": project.name}
+
+
+@router.get("/api/registry/credentials", name="registry.credentials")
+async def read_credentials(call: Current) -> Response:
+    """What opens the account's space of the registry."""
+    return call.json({
+        "host": call.world.addresses.registry,
+        "project": call.account.registry_project,
+        "username": call.account.registry_username,
+        "secret": call.account.registry_secret,
+    })  # fmt: skip
+
+
+def _app(call: Call, slug: str) -> Service:
+    return apps.find(call.world, call.account.id, slug)
+
+
+@router.post("/api/apps/{slug}/releases", name="releases.declare")
+async def declare_release(call: Current, slug: str, body: bodies.Release) -> Response:
+    """Declare that a tag names a pushed image."""
+    release = apps.declare(call.world, _app(call, slug), body.tag, body.digest)
+    return call.written("release_declare", lambda: _release(call, slug, release), creates=True)
+
+
+@router.get("/api/apps/{slug}/releases", name="releases.list")
+async def list_releases(call: Current, slug: str, request: Request) -> Response:
+    """The releases of an application, which are kept for rolling back."""
+    found = call.world.store.of(Release, _app(call, slug).id)
+    views = [_release(call, slug, release) for release in found]
+    way = call.world.gaps["releases.pages"]
+    if way == "no":
+        return call.listing("releases", views)
+    return call.json(page_of(way, views[::-1], request.query_params, RELEASES_A_PAGE))
+
+
+def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:
+    service = _app(call, slug)
+    status = scans.status_of(call.world, apps.verdict(call.world, service, release.digest))
+    made = stamp(release.created_at)
+    match call.world.gaps["release.fields"]:
+        case "image object":
+            image = {"digest": release.digest, "platform": release.platform}
+            return {"tag": release.tag, "image": image, "createdAt": made, "scan": {"status": status}}
+        case "tag only":
+            return {"tag": release.tag}
+        case _:
+            return {"tag": release.tag, "digest": release.digest, "platform": release.platform,
+                    "createdAt": made, "scanStatus": status}  # fmt: skip
+
+
+@router.get("/api/apps/{slug}/releases/{tag}/scan", name="releases.scan")
+async def read_scan(call: Current, slug: str, tag: str) -> Response:
+    """The scan report of a release; waits while the analysis runs."""
+    service = _app(call, slug)
+    digest = _scanned_digest(call, service, tag)
+    wait = SHORT_WAITS.get(call.world.gaps["scan.wait"], LONGEST_SCAN)
+    await call.world.until(lambda: not apps.pending(call.world, service, digest), wait)
+    refused = call.world.gaps["refusal.scan_unfinished"] != "not refused"
+    if refused and apps.pending(call.world, service, digest):
+        raise RefusedError("scan_unfinished", "The analysis of this release is still running; try again")
+    return call.json(_report(call, service, tag, digest))
+
+
+def _scanned_digest(call: Call, service: Service, tag: str) -> str:
+    try:
+        return apps.release(call.world, service, tag).digest
+    except RefusedError:
+        pushed = scans.repository(call.world, service).tagged(tag)
+        if pushed is None or call.world.gaps["scan.undeclared"] == "no":
+            raise
+        return pushed
+
+
+def _shown(call: Call, service: Service, digest: str, point: str) -> str:
+    """The digest that is shown of an image: some platforms show what they took out of an index."""
+    if call.world.gaps[point] == "the declared one":
+        return digest
+    native = call.world.store.need(Node, service.node_id).platform
+    return scans.repository(call.world, service).image(digest).for_platform(native).digest
+
+
+def _verdict(call: Call, record: Scan) -> dict[str, Any] | None:
+    """What a scan found; a platform may give null for what there is nothing of, or what it cannot tell."""
+    report = record.report or scans.blank_report()
+    way = call.world.gaps["scan.verdict"]
+    if way == "zeros and empty lists":
+        return report
+    if record.scanned_at is None:
+        return None
+    if way == "nulls":
+        return {
+            **{name: value or None for name, value in report.items()},
+            "counts": {name: count or None for name, count in report["counts"].items()},
+        }
+    lists = {name: _untold(report[name]) for name in ("blocking", "warnings")}
+    return {**report, **lists, "counts": None, "scanner": None}
+
+
+def _untold(flaws: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Flaws of which the severity is not known."""
+    return [{**flaw, "severity": None} for flaw in flaws]
+
+
+def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, Any]:
+    record = apps.verdict(call.world, service, digest)
+    view = {
+        "tag": tag,
+        "digest": _shown(call, service, digest, "scan.digest"),
+        "scanStatus": scans.status_of(call.world, record),
+        "scannedAt": maybe_stamp(record.scanned_at),
+        "scanVerdict": _verdict(call, record),
+    }
+    if record.scanned_at is None and call.world.gaps["scan.unscanned_at"] == "absent":
+        del view["scannedAt"]
+    return view
+
+
+@router.post("/api/apps/{slug}/deploy", name="apps.deploy")
+async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
+    """Put a release into service; answers once the application has restarted, or did not."""
+    world, service = call.world, _app(call, slug)
+    release = apps.release(world, service, body.tag)
+    await world.until(lambda: not apps.pending(world, service, release.digest), world.delays.scan_wait)
+    apps.check_deployable(world, service, release)
+    before = service.image
+    apps.put_in_service(world, service, release)
+    await world.until(lambda: lifecycle.state(world, service) != "starting", LONGEST_SCAN)
+    apps.check_started(world, service, before)
+    return call.written("app_deploy", lambda: _item(call, service))
+
+
+@router.put("/api/apps/{slug}/environment", name="apps.environment")
+async def set_environment(call: Current, slug: str, body: bodies.Environment) -> Response:
+    """Replace the whole environment of an application."""
+    service = _app(call, slug)
+    apps.set_environment(call.world, service, body.environment)
+    return call.written("environment", lambda: {"environment": body.environment})
+
+
+@router.get("/api/apps/{slug}/logs", name="apps.logs")
+async def read_app_logs(call: Current, slug: str, request: Request) -> Response:
+    """The last lines of an application's log."""
+    text = request.query_params.get(call.world.gaps["app_logs.parameter"], str(MOST_LINES))
+    if not (text.isascii() and text.isdigit()):
+        raise RefusedError("malformed", "the number of lines must be a number")
+    lines = last_lines(call, _app(call, slug), int(text[:9]))
+    match call.world.gaps["app_logs.shape"]:
+        case "array":
+            return call.json(lines)
+        case "text":
+            return PlainTextResponse("\n".join(lines))
+        case "entries":
+            return call.json({"entries": [dict(zip(("at", "line"), line.split(" ", 1), strict=True))
+                                          for line in lines]})  # fmt: skip
+        case _:
+            return call.json({"lines": lines})

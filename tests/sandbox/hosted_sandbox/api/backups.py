@@ -1,0 +1,77 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Backups and snapshots."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Chapter, Current
+from hosted_sandbox.domain import backups, views
+from hosted_sandbox.domain.capabilities import require
+from hosted_sandbox.store.records import Backup
+
+router = Chapter(tags=["Backups and snapshots"])
+BackupId = Annotated[str, Path(alias="backupId")]
+
+
+@router.get("/api/resources/{id}/backups", name="backups.list")
+async def list_backups(call: Current, id: str) -> Response:
+    """The backups of a service."""
+    service = call.service(id)
+    require(call.world, service, "backups")
+    return call.json([views.backup(call.world, found) for found in call.world.store.of(Backup, service.id)])
+
+
+@router.post("/api/resources/{id}/backups", name="backups.create")
+async def create_backup(call: Current, id: str, body: bodies.Name) -> Response:
+    """Begin a backup."""
+    backup = backups.create(call.world, call.service(id), body.name)
+    return call.written("backup_create", lambda: views.backup(call.world, backup), creates=True)
+
+
+@router.post("/api/resources/{id}/backups/{backupId}/restore", name="backups.restore")
+async def restore_backup(call: Current, id: str, backup_id: BackupId) -> Response:
+    """Begin to restore a completed backup."""
+    backup = backups.restore(call.world, call.service(id), backup_id)
+    return call.written("backup_restore", lambda: views.backup(call.world, backup))
+
+
+@router.delete("/api/resources/{id}/backups/{backupId}", name="backups.delete")
+async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response:
+    """Delete a backup."""
+    backup = backups.delete(call.world, call.service(id), backup_id)
+    return call.written("backup_delete", lambda: views.backup(call.world, backup))
+
+
+@router.get("/api/resources/{id}/snapshots", name="snapshots.list")
+async def list_snapshots(call: Current, id: str) -> Response:
+    """The snapshots of a service."""
+    taken = backups.snapshots(call.world, call.service(id))
+    return call.json([views.snapshot(call.world, found) for found in taken])
+
+
+@router.post("/api/resources/{id}/snapshots", name="snapshots.create")
+async def create_snapshot(call: Current, id: str, body: bodies.Name) -> Response:
+    """Take a snapshot."""
+    taken = backups.snapshot(call.world, call.service(id), body.name)
+    return call.written("snapshot_create", lambda: views.snapshot(call.world, taken), creates=True)
+
+
+@router.post("/api/resources/{id}/snapshots/{name}/rollback", name="snapshots.rollback")
+async def roll_back(call: Current, id: str, name: str) -> Response:
+    """Bring a service's disk back to a snapshot."""
+    found = backups.rollback(call.world, call.service(id), name)
+    return call.written("snapshot_rollback", lambda: views.snapshot(call.world, found))
+
+
+@router.delete("/api/resources/{id}/snapshots/{name}", name="snapshots.delete")
+async def delete_snapshot(call: Current, id: str, name: str) -> Response:
+    """Delete a snapshot."""
+    found = backups.delete_snapshot(call.world, call.service(id), name)
+    return call.written("snapshot_delete", lambda: views.snapshot(call.world, found))

@@ -1,0 +1,160 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Billing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import billing, money
+from hosted_sandbox.domain.clock import stamp
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.store.records import Entry, Service
+
+router = Chapter(tags=["Billing"])
+PAGE = 20
+PERIOD = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+
+
+@router.get("/api/billing/overview", name="billing.overview")
+async def read_overview(call: Current) -> Response:
+    """Balance, spend so far this month, and the forecast."""
+    return call.json(billing.overview(call.world, call.account))
+
+
+@router.get("/api/wallet", name="wallet.get")
+async def read_wallet(call: Current) -> Response:
+    """The balance and its currency."""
+    return call.json({
+        "balanceCents": money.balance(call.world, call.account),
+        "currency": call.world.gaps["currency"],
+        "becameClientAt": stamp(call.account.created_at),
+    })  # fmt: skip
+
+
+@router.get("/api/wallet/transactions", name="wallet.transactions")
+async def list_transactions(call: Current, request: Request) -> Response:
+    """Deposits and adjustments, newest first."""
+    entries = list(reversed(call.world.store.of(Entry, call.account.id)))
+    match call.world.gaps["transactions.page"]:
+        case "whole array":
+            return call.json([_transaction(call, entry) for entry in entries])
+        case "page number":
+            return _numbered(call, entries, request.query_params.get("page", "1"))
+        case _:
+            return _after(call, entries, request.query_params.get("cursor"))
+
+
+def _numbered(call: Call, entries: list[Entry], text: str) -> Response:
+    page = int(text[:9]) if text.isascii() and text.isdigit() else 1
+    shown = entries[(max(page, 1) - 1) * PAGE :][:PAGE]
+    pages = -(-len(entries) // PAGE)
+    return call.json({
+        "items": [_transaction(call, entry) for entry in shown],
+        "page": page,
+        "pages": pages,
+        "total": len(entries),
+    })  # fmt: skip
+
+
+def _after(call: Call, entries: list[Entry], cursor: str | None) -> Response:
+    ids = [entry.id for entry in entries]
+    if cursor is not None and cursor not in ids:
+        raise RefusedError("cursor", "cursor was not given out by this list")
+    start = ids.index(cursor) + 1 if cursor is not None else 0
+    shown = entries[start : start + PAGE]
+    following = shown[-1].id if start + PAGE < len(entries) else None
+    return call.json({"items": [_transaction(call, entry) for entry in shown], "nextCursor": following})
+
+
+def _transaction(call: Call, entry: Entry) -> dict[str, Any]:
+    view: dict[str, Any] = {"id": entry.id, "type": entry.type, "createdAt": stamp(entry.at)}
+    match call.world.gaps["transaction.fields"]:
+        case "cents":
+            return view | {"cents": entry.cents, "reason": entry.label}
+        case "amount object":
+            return view | {"amount": {"cents": entry.cents, "currency": call.world.gaps["currency"]}}
+        case _:
+            return view | {"amountCents": entry.cents, "label": entry.label}
+
+
+def _services(call: Call) -> list[Service]:
+    return call.world.store.of(Service, call.account.id)
+
+
+@router.get("/api/billing/daily-spend", name="billing.daily_spend")
+async def list_daily_spend(call: Current, request: Request) -> Response:
+    """One line for each day of the current month, all services together."""
+    now = call.world.now
+    lines = money.days(_services(call), billing.month_start(now), now)
+    return call.listing("daily_spend", [_day(call, day, cents) for day, cents in lines], request.query_params)
+
+
+def _day(call: Call, day: str, cents: int) -> dict[str, Any]:
+    match call.world.gaps["daily_spend.fields"]:
+        case "day, cents":
+            return {"day": day, "cents": cents}
+        case "date, services":
+            return {"date": day, "totalCents": cents, "services": len(_services(call))}
+        case _:
+            return {"date": day, "totalCents": cents}
+
+
+@router.get("/api/billing/invoices", name="billing.invoices")
+async def list_invoices(call: Current, request: Request) -> Response:
+    """One accounting document for each month that is over and had spend."""
+    over = [month for month in billing.months(call.world, call.account) if month.over]
+    owed = [month for month in over if money.spent_between(_services(call), month.start, month.end)]
+    return call.listing("invoices", [_invoice(call, month) for month in owed], request.query_params)
+
+
+def _invoice(call: Call, month: billing.Month) -> dict[str, Any]:
+    number = f"INV-{month.period}"
+    link = f"{call.world.addresses.api}/invoices/{number}.pdf"
+    total = money.spent_between(_services(call), month.start, month.end)
+    match call.world.gaps["invoice.fields"]:
+        case "invoiceNumber, href":
+            return {"invoiceNumber": number, "href": link, "cents": total}
+        case "reference, pdf.url":
+            return {"reference": number, "pdf": {"url": link}}
+        case _:
+            return {"number": number, "downloadUrl": link, "totalCents": total, "period": month.period}
+
+
+@router.get("/api/billing/statements", name="billing.statements")
+async def list_statements(call: Current, request: Request) -> Response:
+    """One statement for each month."""
+    found = billing.months(call.world, call.account)
+    views = [_statement(call, month, False) for month in found]
+    return call.listing("statements", views, request.query_params)
+
+
+@router.get("/api/billing/statements/{period}", name="billing.statement")
+async def read_statement(call: Current, period: str) -> Response:
+    """A month service by service."""
+    if not PERIOD.fullmatch(period):
+        raise RefusedError("period", "period must have the form YYYY-MM")
+    for month in billing.months(call.world, call.account):
+        if month.period == period:
+            return call.json(_statement(call, month, True))
+    raise AbsentError("Statement")
+
+
+def _statement(call: Call, month: billing.Month, whole: bool) -> dict[str, Any]:
+    total = money.spent_between(_services(call), month.start, month.end)
+    names = {"month, lines": ("month", "lines"), "id, items": ("id", "items")}
+    period, lines = names.get(call.world.gaps["statement.fields"], ("period", "services"))
+    view: dict[str, Any] = {period: month.period, "totalCents": total}
+    if whole:
+        view[lines] = [
+            {"id": service.id, "name": service.name, "totalCents": cents}
+            for service in _services(call)
+            if (cents := money.spent_between([service], month.start, month.end))
+        ]
+    return view

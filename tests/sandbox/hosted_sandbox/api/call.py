@@ -1,0 +1,168 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a route handler works with: the world, who calls, and ways to answer what is shown or left open."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse
+from starlette.responses import Response
+
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.gaps import LIST
+from hosted_sandbox.store.records import Account, Key, Project, Service
+
+BILLS_A_PAGE = 5
+Handler = Callable[..., Awaitable[Response]]
+Late = Project | Key | Service
+L = TypeVar("L", Project, Key, Service)
+#: At how many reads a list leaves out what is new.
+READS_BEFORE = {"at once": 0, "after one read": 1, "after three reads": 3}
+
+
+@dataclass
+class Call:
+    """One authenticated call."""
+
+    world: World
+    account: Account
+    scope: str
+
+    def service(self, service_id: str) -> Service:
+        """A service of the account; one of another account looks like one that does not exist."""
+        service = self.world.store.get(Service, service_id)
+        if service is None or service.account_id != self.account.id:
+            raise AbsentError("Resource")
+        if service.status == "DELETED" or service.read_from > self.world.now:
+            raise AbsentError("Resource")
+        return service
+
+    def readable(self, service_id: str) -> Service:
+        """The same for reading, where some platforms still show what was deleted."""
+        service = self.world.store.get(Service, service_id)
+        shown = self.world.gaps["deleted.read"] == "status DELETED"
+        if service is not None and service.account_id == self.account.id and service.status == "DELETED":
+            if shown:
+                return service
+            raise AbsentError("Resource")
+        return self.service(service_id)
+
+    def json(self, data: Any, status: int = 200) -> Response:
+        """An answer whose shape is shown."""
+        return JSONResponse(data, status)
+
+    def created(self, data: Any) -> Response:
+        """An answer whose shape is shown, to a call that creates something."""
+        return JSONResponse(data, self.world.gaps.status("created.status"))
+
+    def written(self, point: str, view: Callable[[], Any], *, creates: bool = False) -> Response:
+        """The answer to a write that is not shown; `view` gives the object it is about."""
+        status = self.world.gaps.status("created.status") if creates else 200
+        match self.world.gaps[f"answer.{point}"]:
+            case "empty 204":
+                return Response(status_code=204)
+            case "empty 200":
+                return Response(status_code=status)
+            case "empty object":
+                return JSONResponse({}, status)
+            case "null":
+                return JSONResponse(None, status)
+            case "item":
+                return JSONResponse({"item": view()}, status)
+            case "list":
+                return JSONResponse([view()], status)
+            case _:
+                return JSONResponse(view(), status)
+
+    def listing(self, point: str, items: list[Any], query: Mapping[str, str] | None = None) -> Response:
+        """A list whose shape is not shown; by a request's `query` it may be cut into pages."""
+        way = self.world.gaps[f"list.{point}"]
+        if query is not None and way not in LIST:
+            return JSONResponse(page_of(way, items, query, BILLS_A_PAGE))
+        match way:
+            case "array":
+                return JSONResponse(items)
+            case "page":
+                return JSONResponse({"items": items, "nextCursor": None})
+            case "data":
+                return JSONResponse({"data": items})
+            case _:
+                return JSONResponse({"items": items})
+
+    def hide(self, record: Late) -> None:
+        """Keep something new from its list for as many reads as this platform does."""
+        record.unread = READS_BEFORE[self.world.gaps["list.lag"]]
+        self.world.store.put(record)
+
+    def appeared(self, records: Sequence[L]) -> list[L]:
+        """What of the records the list shows at this read."""
+        late = [record for record in records if record.unread]
+        for record in late:
+            record.unread -= 1
+            self.world.store.put(record)
+        return [record for record in records if record not in late]
+
+    def bounded_range(self, days: int) -> int:
+        """A window of days, within what the platform keeps."""
+        if days < 1:
+            raise RefusedError("range", "range must be at least 1")
+        match self.world.gaps["range.bound"]:
+            case "cut to 90":
+                return min(days, 90)
+            case "cut to 365":
+                return min(days, 365)
+            case _:
+                if days > 365:
+                    raise RefusedError("range", "range must be at most 365")
+                return days
+
+
+def page_of(way: str, views: list[Any], query: Mapping[str, str], size: int) -> dict[str, Any]:
+    """One page of a list, by the parameters that the platform knows; it ignores the others."""
+    asked = query.get("cursor" if way == "cursor" else "page", "1")
+    page = max(int(asked), 1) if asked.isdecimal() and way not in ("the newest and total", "cut") else 1
+    start = (page - 1) * size
+    items, more = views[start : start + size], len(views) > start + size
+    match way:
+        case "cursor":
+            return {"items": items, "nextCursor": str(page + 1) if more else None}
+        case "page number and hasMore":
+            return {"items": items, "hasMore": more}
+        case "the newest and total":
+            return {"items": items, "total": len(views)}
+        case "cut":
+            return {"items": items}
+        case _:
+            return {"items": items, "page": page, "pageSize": size, "total": len(views)}
+
+
+async def _current(request: Request) -> Call:
+    call: Call = request.scope["sandbox.call"]
+    return call
+
+
+Current = Annotated[Call, Depends(_current)]
+
+
+def _transactional(endpoint: Handler) -> Handler:
+    @functools.wraps(endpoint)
+    async def run(**values: Any) -> Response:
+        with values["call"].world.store.transaction():
+            return await endpoint(**values)
+
+    return run
+
+
+class Chapter(APIRouter):
+    """Routes whose handlers run in one transaction each: an error undoes everything they wrote."""
+
+    def add_api_route(self, path: str, endpoint: Handler, **options: Any) -> None:
+        options["openapi_extra"] = {"x-name": options["name"]}
+        super().add_api_route(path, _transactional(endpoint), **options)

@@ -1,0 +1,89 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Database tunnel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import lifecycle, references
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.engine import DatabaseEngine, EngineError
+from hosted_sandbox.store.records import Product, Service
+
+router = Chapter(tags=["Database tunnel"])
+#: Engines that the tunnel can open.
+OPENED = ("postgresql", "mariadb")
+RULES = {
+    "unsupported": "unsupported_engine",
+    "unknown table": "table",
+    "bad page": "malformed",
+    "failed statement": "sql",
+    "cut": "query_timeout",
+}
+
+
+def _database(call: Call, key: str) -> Service:
+    service = call.service(key)
+    if not call.world.store.need(Product, service.product).engine:
+        raise RefusedError("no_database", "This resource is no database")
+    return service
+
+
+def _engine(call: Call, key: str) -> DatabaseEngine:
+    service = _database(call, key)
+    if lifecycle.state(call.world, service) != "running":
+        raise RefusedError("database_down", "The database is not running")
+    kind = call.world.store.need(Product, service.product).engine
+    return DatabaseEngine(
+        lifecycle.root(call.world, service) / "data",
+        engine=references.spelled(call.world, kind),
+        version=references.VERSIONS.get(kind, "1"),
+        database=service.secrets["database"],
+        supported=kind in OPENED,
+        limit_seconds=call.world.delays.query,
+        finishes_cut_writes=call.world.gaps["query.cut"] == "it is carried out all the same",
+        takes_several=call.world.gaps["query.several"] != "refused",
+    )
+
+
+async def _ask(call: Call, question: Callable[[], dict[str, Any]]) -> Response:
+    """Put a question to the engine, in a thread: it may take seconds."""
+    call.world.store.commit()
+    try:
+        return call.json(await asyncio.to_thread(question))
+    except EngineError as error:
+        raise RefusedError(RULES[error.reason], str(error)) from None
+
+
+@router.get("/api/resources/{id}/database/connection", name="database.connection")
+async def read_connection(call: Current, id: str) -> Response:
+    """How a project neighbour opens the database."""
+    return call.json(references.connection(call.world, _database(call, id)))
+
+
+@router.get("/api/resources/{id}/database", name="database.inventory")
+async def read_inventory(call: Current, id: str) -> Response:
+    """What the database holds."""
+    return await _ask(call, _engine(call, id).inventory)
+
+
+@router.get("/api/resources/{id}/database/rows", name="database.rows")
+async def read_rows(call: Current, id: str, schema: str, table: str, page: int = 0) -> Response:
+    """A page of 50 rows of a table."""
+    engine = _engine(call, id)
+    return await _ask(call, lambda: engine.rows(schema, table, min(page, 2**40)))
+
+
+@router.post("/api/resources/{id}/database/query", name="database.query")
+async def run_query(call: Current, id: str, body: bodies.Statement) -> Response:
+    """Run one statement with the rights of the database's owner."""
+    engine = _engine(call, id)
+    return await _ask(call, lambda: engine.query(body.sql))

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import files, lifecycle, views
+from hosted_sandbox.domain.capabilities import require
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.store.records import Service
+
+router = Chapter(tags=["Files"])
+
+
+def _service(call: Call, key: str) -> Service:
+    service = call.service(key)
+    require(call.world, service, "files")
+    return service
+
+
+def _place(call: Call, service: Service, place: Path) -> dict[str, str]:
+    return {"path": str(place.relative_to(lifecycle.root(call.world, service).resolve()))}
+
+
+@router.get("/api/resources/{id}/files", name="files.list")
+async def list_files(call: Current, id: str, directory: str = "") -> Response:
+    """What a directory holds."""
+    service = _service(call, id)
+    try:
+        files.check_root(call.world, directory)
+        found = files.entries(call.world, service, directory)
+    except RefusedError as error:
+        if error.rule != "file_missing" or call.world.gaps["file.absent_directory"] == "a refusal":
+            raise
+        found = []
+    return call.json([views.file(call.world, entry) for entry in found])
+
+
+@router.get("/api/resources/{id}/files/contents", name="files.read")
+async def read_file(call: Current, id: str, path: str) -> Response:
+    """The text of a file of at most 2 MB."""
+    return call.json({"content": files.read(call.world, _service(call, id), path)})
+
+
+@router.post("/api/resources/{id}/files/write", name="files.write")
+async def write_file(call: Current, id: str, body: bodies.Write) -> Response:
+    """Create or replace a file."""
+    service = _service(call, id)
+    place = files.write(call.world, service, body.path, body.content)
+    return call.written("file_write", lambda: _place(call, service, place))
+
+
+@router.post("/api/resources/{id}/files/directory", name="files.directory")
+async def make_directory(call: Current, id: str, body: bodies.Directory) -> Response:
+    """Create a directory."""
+    service = _service(call, id)
+    files.check_root(call.world, body.root)
+    place = files.make_directory(call.world, service, body.root, body.name)
+    return call.written("file_directory", lambda: _place(call, service, place))
+
+
+@router.put("/api/resources/{id}/files/rename", name="files.rename")
+async def rename_file(call: Current, id: str, body: bodies.Rename) -> Response:
+    """Rename or move a file or directory."""
+    service = _service(call, id)
+    files.check_root(call.world, body.root)
+    place = files.rename(call.world, service, body.root, body.old, body.new)
+    return call.written("file_rename", lambda: _place(call, service, place))
+
+
+@router.post("/api/resources/{id}/files/delete", name="files.delete")
+async def delete_files(call: Current, id: str, body: bodies.Names) -> Response:
+    """Delete up to 100 names for good."""
+    service = _service(call, id)
+    files.check_root(call.world, body.root)
+    files.delete(call.world, service, body.root, body.files)
+    return call.written("file_delete", lambda: {"files": body.files})

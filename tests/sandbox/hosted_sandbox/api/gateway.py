@@ -1,0 +1,173 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every request passes before and after its route: limits, token, faults, journal."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.app import failure
+from hosted_sandbox.api.call import Call
+from hosted_sandbox.api.routes import Route, RouteTable
+from hosted_sandbox.api.tokens import refusal, sent_token
+from hosted_sandbox.control.faults import Fault, Faults
+from hosted_sandbox.control.journal import Journal
+from hosted_sandbox.domain.files import climbs
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Account, Token
+
+#: Larger request bodies are refused unread.
+MOST_BODY = 16 * 1024 * 1024
+logger = logging.getLogger("sandbox")
+
+
+@dataclass
+class Answer:
+    """An answer held back until faults and journal have seen it."""
+
+    status: int = 500
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytes = b""
+
+    async def take(self, message: Message) -> None:
+        """Collect an ASGI message of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = list(message.get("headers", []))
+        else:
+            self.body += message.get("body", b"")
+
+    @classmethod
+    def of(cls, response: Response) -> Answer:
+        """The same from a finished response."""
+        return cls(response.status_code, list(response.raw_headers), bytes(response.body))
+
+    async def send(self, send: Send) -> None:
+        """Let the answer go."""
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+class TooLargeError(Exception):
+    """A request body is larger than the sandbox takes."""
+
+
+class Gateway:
+    """The ASGI application that the API port serves."""
+
+    def __init__(
+        self,
+        world: World,
+        apis: Mapping[str, ASGIApp],
+        *,
+        faults: Faults,
+        journal: Journal,
+        routes: RouteTable,
+    ) -> None:
+        self.world = world
+        self.apis = apis
+        self.faults = faults
+        self.journal = journal
+        self.routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        route = self.routes.find(scope["method"], scope["path"])
+        token = sent_token(self.world, headers)
+        try:
+            body = await _read(receive, headers)
+        except TooLargeError:
+            answer = self._failure("refusal.too_large", "The request body is too large")
+            self.journal.write(scope, route, token, b"", held=(answer.status, answer.body))
+            await answer.send(send)
+            return
+        fault = self.faults.match(route)
+        if fault is not None and not fault.acts_after:
+            self.journal.write(scope, route, token, body, fault=fault.kind)
+            if await fault.strike(scope, send, None):
+                return
+        answer = await self._answer(scope, route, token, body)
+        answer.headers = self._headers(answer.headers)
+        struck = fault.kind if fault is not None else None
+        self.journal.write(scope, route, token, body, held=(answer.status, answer.body), fault=struck)
+        if fault is None or not fault.acts_after or not await _strike(fault, scope, send, answer):
+            await answer.send(send)
+
+    async def _answer(self, scope: Scope, route: Route | None, token: Token | None, body: bytes) -> Answer:
+        self.world.tick()
+        if self.world.gaps["query.space"] == "as %20":
+            scope["query_string"] = scope["query_string"].replace(b"+", b"%2B")
+        early = self._early(scope, route, token)
+        if early is not None:
+            return early
+        assert token is not None
+        assert route is not None
+        account = self.world.store.need(Account, token.account_id)
+        scope["sandbox.call"] = Call(self.world, account, token.scope)
+        answer = Answer()
+        bodies.STRICT.set(self.world.gaps["body.unknown"] == "refused")
+        try:
+            await self.apis[route.name](scope, replay(body), answer.take)
+        except Exception:
+            logger.exception("a route handler failed")
+            answer = Answer.of(failure(500, "The sandbox failed; see its output"))
+        return answer
+
+    def _early(self, scope: Scope, route: Route | None, token: Token | None) -> Answer | None:
+        """What can be answered without the route's own code."""
+        if climbs(scope["path"]):
+            return self._failure("absent.status", "No such route")
+        if route is None:
+            if any(known.pattern.fullmatch(scope["path"]) for known in self.routes.routes):
+                return self._failure("method.status", "No such method on this path")
+            return Answer.of(failure(404, "No such route"))
+        refused = refusal(self.world, token, route)
+        return Answer.of(refused) if refused is not None else None
+
+    def _headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """The headers as this platform writes them."""
+        kind = self.world.gaps["content_type"].encode()
+        written = [(name, kind if value == b"application/json" else value) for name, value in headers]
+        if self.world.gaps["version.header"] == "yes":
+            written.append((b"x-api-version", b"1"))
+        return written
+
+    def _failure(self, point: str, message: str) -> Answer:
+        return Answer.of(failure(self.world.gaps.status(point), message))
+
+
+async def _strike(fault: Fault, scope: Scope, send: Send, answer: Answer) -> bool:
+    return await fault.strike(scope, send, (answer.status, answer.headers, answer.body))
+
+
+async def _read(receive: Receive, headers: Headers) -> bytes:
+    length = headers.get("content-length", "0")
+    if length.isdigit() and int(length) > MOST_BODY:
+        raise TooLargeError
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MOST_BODY:
+            raise TooLargeError
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def replay(body: bytes) -> Receive:
+    """A request body as ASGI hands it over, in one piece."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive

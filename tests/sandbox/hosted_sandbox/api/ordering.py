@@ -1,0 +1,93 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Ordering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import money, ordering
+from hosted_sandbox.domain.clock import SECOND
+from hosted_sandbox.domain.errors import RefusedError
+
+router = Chapter(tags=["Ordering"])
+UNITS = {"cpuCores": "vCPU", "ramGb": "GB", "storageGb": "GB"}
+
+
+def _wish(body: bodies.Quote) -> ordering.Wish:
+    return ordering.Wish(
+        product=body.productSlug,
+        host=body.hostId,
+        size=body.dimensions.model_dump() if body.dimensions else None,
+        preset=body.presetId,
+        runtime=body.runtimeId,
+        project=body.projectId,
+        name=body.name if isinstance(body, bodies.Order) else "",
+        variables=body.variables or {},
+        options=[choice.model_dump() for choice in body.options or []],
+    )
+
+
+@router.post("/api/order/quote", name="order.quote")
+async def quote(call: Current, body: bodies.Quote) -> Response:
+    """Price an order; commits nothing."""
+    if body.projectId is not None and call.world.gaps["quote.project"] == "refuses it":
+        raise RefusedError("malformed", "projectId: Extra inputs are not permitted")
+    deal = ordering.appraise(call.world, call.account, _wish(body))
+    return call.json({
+        "productSlug": deal.product.id,
+        "dimensions": deal.size,
+        "lines": _lines(deal),
+        "monthlyMillicents": deal.monthly,
+        "monthlyCents": money.to_cents(deal.monthly),
+        "hourlyLabel": money.hourly_label(call.world, deal.monthly),
+        "minBalanceCents": deal.minimum,
+        "balanceCents": deal.balance,
+        "daysCovered": deal.covered_days,
+        "coversFirstDay": deal.covers,
+    })  # fmt: skip
+
+
+def _lines(deal: ordering.Deal) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": money.PARTS[part],
+            "detail": f"{deal.size[part]} {UNITS[part]}" if part in UNITS else "as chosen",
+            "monthlyCents": money.to_cents(amount),
+        }
+        for part, amount in deal.price.items()
+    ]
+
+
+@router.post("/api/order", name="order.create")
+async def order(call: Current, body: bodies.Order) -> Response:
+    """Order a service. The generated secrets are in this answer and nowhere else."""
+    service, secrets = ordering.order(call.world, call.account, _wish(body))
+    if call.world.gaps["order.readable"] != "at once":
+        service.read_from = call.world.now + SECOND
+        call.world.store.put(service)
+    own_id = call.world.gaps["order.instance"] != "yes"
+    return call.created({
+        "instanceId": call.world.new_id("ord") if own_id else service.id,
+        "productSlug": service.product,
+        "name": service.name,
+        "status": service.status,
+        "monthlyMillicents": sum(money.price_of(call.world, service).values()),
+        "href": _href(call, service.id),
+        "secrets": [{"label": _label(call, label), "value": value} for label, value in secrets.items()],
+    })  # fmt: skip
+
+
+def _href(call: Call, key: str) -> str:
+    path = f"/api/resources/{key}"
+    return path if call.world.gaps["order.href"] == "path" else call.world.addresses.api + path
+
+
+def _label(call: Call, label: str) -> str:
+    words = f"Database {label}"
+    return words if call.world.gaps["order.secrets"] == "words" else words.upper().replace(" ", "_")

@@ -1,0 +1,138 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Projects."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import files, lifecycle, money, projects, references, views
+from hosted_sandbox.domain.capabilities import capabilities
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import SECOND
+from hosted_sandbox.store.records import Product, Service
+
+router = Chapter(tags=["Projects"])
+
+
+@router.get("/api/projects", name="projects.list")
+async def list_projects(call: Current) -> Response:
+    """The projects of the account."""
+    found = call.appeared(projects.listed(call.world, call.account.id))
+    return call.json([views.project(call.world, project) for project in found])
+
+
+@router.post("/api/projects", name="projects.create")
+async def create_project(call: Current, body: bodies.Name) -> Response:
+    """Create a project."""
+    project = projects.create(call.world, call.account, body.name)
+    project.listed_from = call.world.now + round(call.world.delays.project_list * SECOND)
+    call.world.store.put(project)
+    call.hide(project)
+    return call.written("project_create", lambda: views.project(call.world, project), creates=True)
+
+
+@router.patch("/api/projects/{id}", name="projects.rename")
+async def rename_project(call: Current, id: str, body: bodies.Name) -> Response:
+    """Rename a project."""
+    project = projects.find(call.world, call.account.id, id)
+    projects.rename(call.world, project, body.name)
+    return call.written("project_rename", lambda: views.project(call.world, project))
+
+
+@router.delete("/api/projects/{id}", name="projects.delete")
+async def delete_project(call: Current, id: str) -> Response:
+    """Delete a project; its services join the default one."""
+    project = projects.find(call.world, call.account.id, id)
+    projects.delete(call.world, project)
+    return call.written("project_delete", lambda: views.project(call.world, project))
+
+
+@router.get("/api/projects/{id}", name="projects.get")
+async def read_project(call: Current, id: str) -> Response:
+    """A project with its services."""
+    project = projects.find(call.world, call.account.id, id)
+    members = [views.listed(call.world, service) for service in projects.shown(call.world, project)]
+    return call.json({**views.project(call.world, project), "resources": members})
+
+
+@router.get("/api/projects/{id}/consommation", name="projects.spend")
+async def read_spend(call: Current, id: str, request: Request) -> Response:
+    """What a project's services cost within a window of days."""
+    project = projects.find(call.world, call.account.id, id)
+    length = _window(call, request)
+    start = money.window(call.world, length)
+    services = [s for s in call.world.store.of(Service, call.account.id) if s.project_id == project.id]
+    return call.json({
+        "id": project.id,
+        "name": project.name,
+        "range": length,
+        "totalCents": money.spent_between(services, start, call.world.now),
+        "days": [
+            {"date": day, "totalCents": cents}
+            for day, cents in money.days(services, start, call.world.now)
+        ],
+        "services": [_spend(call, service, start) for service in services],
+    })  # fmt: skip
+
+
+def _window(call: Call, request: Request) -> int:
+    text = request.query_params.get(call.world.gaps["consommation.parameter"])
+    if text is None:
+        return int(call.world.gaps["consommation.default"])
+    if not (text.isascii() and text.isdigit()):
+        raise RefusedError("malformed", "the window must be a number of days")
+    return call.bounded_range(int(text[:9]))
+
+
+def _spend(call: Call, service: Service, start: int) -> dict[str, object]:
+    now = call.world.now
+    size = service.size
+    return {
+        "id": service.id,
+        "name": service.name,
+        "family": service.family,
+        "productName": call.world.store.need(Product, service.product).name,
+        "detail": f"{size['cpuCores']} vCPU, {size['ramGb']} GB, {size['storageGb']} GB",
+        "totalCents": money.spent_between([service], start, now),
+        "parts": [
+            {"label": label, "cents": cents} for label, cents in money.spent_parts(service, start, now)
+        ],
+    }
+
+
+@router.get("/api/projects/{id}/graphe", name="projects.graph")
+async def read_graph(call: Current, id: str) -> Response:
+    """A project's services and the references between them."""
+    project = projects.find(call.world, call.account.id, id)
+    members = projects.members(call.world, project)
+    return call.json({
+        "id": project.id,
+        "name": project.name,
+        "nodes": [_node(call, service) for service in members],
+        "edges": [
+            {"from": service.id, "to": target, "through": names}
+            for service in members
+            for target, names in references.edges(call.world, service).items()
+        ],
+    })  # fmt: skip
+
+
+def _node(call: Call, service: Service) -> dict[str, object]:
+    metrics = views.metrics(call.world, service)
+    return {
+        "id": service.id,
+        "name": service.name,
+        "family": service.family,
+        "alias": service.alias,
+        "subtitle": call.world.store.need(Product, service.product).short_name,
+        "status": service.status,
+        "state": metrics["state"] if metrics else "unknown",
+        "capabilities": capabilities(call.world, service),
+        "diskBytes": files.size_of(lifecycle.root(call.world, service)),
+        "position": {"x": 0, "y": 0},
+    }

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Services, and Endpoints / Power, suspension, deletion."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import lifecycle, views
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.store.records import Service
+
+router = Chapter(tags=["Services"])
+MOST_IDS = 50
+
+
+def in_order(call: Call) -> list[Service]:
+    """The account's services as this platform sorts them."""
+    services = lifecycle.live(call.world, call.account.id)
+    match call.world.gaps["list.order"]:
+        case "newest first":
+            services.reverse()
+        case "by name":
+            services.sort(key=lambda service: service.name)
+    return services
+
+
+@router.get("/api/resources", name="resources.list")
+async def list_resources(call: Current) -> Response:
+    """All services of the account that are not deleted."""
+    services = in_order(call)
+    if call.world.gaps["list.length"] != "all":
+        services = services[: int(call.world.gaps["list.length"])]
+    return call.json({"items": [views.listed(call.world, service) for service in services]})
+
+
+@router.get("/api/resources/metrics", name="resources.metrics")
+async def read_metrics(call: Current, ids: str | None = None) -> Response:
+    """Live metrics of up to 50 services, keyed by id; null when the node cannot be reached."""
+    return call.json(_metrics(call, _wanted(call, ids)))
+
+
+def _wanted(call: Call, ids: str | None) -> list[str]:
+    wanted = [part.strip() for part in (ids or "").split(",") if part.strip()]
+    if len(wanted) > MOST_IDS:
+        raise RefusedError("ids", f"at most {MOST_IDS} ids in one call")
+    if wanted or call.world.gaps["metrics.no_ids"] == "empty":
+        return wanted
+    if call.world.gaps["metrics.no_ids"] == "refused":
+        raise RefusedError("ids", "ids is required")
+    return [service.id for service in in_order(call)][:MOST_IDS]
+
+
+def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
+    found: dict[str, views.View | None] = {}
+    for key in wanted:
+        service = call.world.store.get(Service, key)
+        if service is not None and service.account_id == call.account.id and service.status != "DELETED":
+            if not views.is_left_out(call.world, service):
+                found[key] = views.metrics(call.world, service)
+        elif call.world.gaps["metrics.unknown"] == "404 for all":
+            raise AbsentError("Resource")
+        elif call.world.gaps["metrics.unknown"] == "400 for all":
+            raise RefusedError("capability", f"unknown id {key}")
+        elif call.world.gaps["metrics.unknown"] == "null":
+            found[key] = None
+    return found
+
+
+@router.get("/api/resources/{id}", name="resources.get")
+async def read_resource(call: Current, id: str) -> Response:
+    """One service, full form."""
+    return call.json(views.full(call.world, call.readable(id)))
+
+
+@router.post("/api/resources/{id}/power", name="resources.power")
+async def send_power(call: Current, id: str, body: bodies.Signal) -> Response:
+    """Send a power signal; answers the service re-read."""
+    service = call.service(id)
+    lifecycle.power(call.world, service, body.signal)
+    return call.json(views.full(call.world, service))
+
+
+@router.post("/api/resources/{id}/suspend", name="resources.suspend")
+async def suspend(call: Current, id: str) -> Response:
+    """Stop a service and bill only its storage."""
+    service = call.service(id)
+    lifecycle.suspend(call.world, service)
+    return call.written("suspend", lambda: views.full(call.world, service))
+
+
+@router.post("/api/resources/{id}/resume", name="resources.resume")
+async def resume(call: Current, id: str) -> Response:
+    """Bring a suspended service back."""
+    service = call.service(id)
+    lifecycle.resume(call.world, service)
+    return call.written("resume", lambda: views.full(call.world, service))
+
+
+@router.delete("/api/resources/{id}", name="resources.delete")
+async def delete_resource(call: Current, id: str) -> Response:
+    """Delete a service with its disk and backups, for good."""
+    service = call.service(id)
+    lifecycle.check_deletable(call.world, service)
+    lifecycle.delete(call.world, service)
+    return call.written("delete", lambda: views.full(call.world, service))

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / Settings."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Chapter, Current
+from hosted_sandbox.domain import lifecycle, projects, settings, views
+from hosted_sandbox.domain.errors import RefusedError
+
+router = Chapter(tags=["Settings"])
+
+
+@router.get("/api/resources/{id}/settings", name="settings.get")
+async def read_settings(call: Current, id: str) -> Response:
+    """Source, network, size and command of a game server or application."""
+    return call.json(views.settings_of(call.world, call.service(id)))
+
+
+@router.put("/api/resources/{id}/network", name="settings.network")
+async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
+    """Open or close a service; a running container is recreated before this answers."""
+    service = call.service(id)
+    if settings.set_network(call.world, service, body.isPublic):
+        await call.world.until(lambda: lifecycle.state(call.world, service) != "starting", 60)
+        reason = lifecycle.failure(call.world, service)
+        if reason and call.world.gaps["refusal.network_start"] != "not refused":
+            call.world.store.commit()  # the setting is kept
+            raise RefusedError("network_start", f"the container does not start: {reason}")
+    return call.written("network", lambda: views.settings_of(call.world, service))
+
+
+@router.put("/api/resources/{id}/scale", name="settings.scale")
+async def set_scale(call: Current, id: str, body: bodies.Dimensions) -> Response:
+    """Give a service a whole new size."""
+    service = call.service(id)
+    settings.scale(call.world, service, body.model_dump())
+    return call.written("scale", lambda: views.settings_of(call.world, service))
+
+
+@router.put("/api/resources/{id}/deploy", name="settings.deploy")
+async def set_command(call: Current, id: str, body: bodies.Command) -> Response:
+    """Change the command of the next start."""
+    service = call.service(id)
+    settings.set_command(call.world, service, body.command)
+    return call.written("deploy_command", lambda: views.settings_of(call.world, service))
+
+
+@router.put("/api/resources/{id}/project", name="settings.project")
+async def move(call: Current, id: str, body: bodies.Move) -> Response:
+    """Move a service to another project."""
+    service = call.service(id)
+    settings.require(service)
+    projects.move(call.world, service, call.account, body.projectId)
+    return call.written("move", lambda: views.full(call.world, service))

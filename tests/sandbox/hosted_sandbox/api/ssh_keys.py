@@ -1,0 +1,66 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoints / SSH keys, and Endpoints / SFTP."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from hosted_sandbox.api import bodies
+from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.domain import events, keys, views
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.store.records import Key, Service
+
+router = Chapter(tags=["SSH keys and SFTP"])
+
+
+@router.get("/api/users/me/ssh-keys", name="ssh_keys.list")
+async def list_keys(call: Current) -> Response:
+    """The SSH keys of the account."""
+    found = call.appeared(call.world.store.of(Key, call.account.id))
+    return call.json([views.key(call.world, key) for key in found])
+
+
+@router.post("/api/users/me/ssh-keys", name="ssh_keys.add")
+async def add_key(call: Current, body: bodies.PublicKey) -> Response:
+    """Register a public key; it opens SFTP on all services of the account."""
+    key = keys.add(call.world, call.account, body.name, body.publicKey)
+    call.hide(key)
+    return call.written("key_add", lambda: views.key(call.world, key), creates=True)
+
+
+@router.delete("/api/users/me/ssh-keys/{id}", name="ssh_keys.delete")
+async def delete_key(call: Current, id: str) -> Response:
+    """Remove a key; it opens nothing new from now on."""
+    key = keys.find(call.world, call.account, id)
+    call.world.store.drop(key)
+    return call.written("key_delete", lambda: views.key(call.world, key))
+
+
+@router.get("/api/resources/{id}/sftp", name="sftp.get")
+async def read_sftp(call: Current, id: str) -> Response:
+    """Where and as whom to reach a service's files over SFTP."""
+    service = call.service(id)
+    check_sftp(call, service)
+    return call.json(views.sftp(call.world, service))
+
+
+def check_sftp(call: Call, service: Service) -> None:
+    """Refuse the SFTP access of a service that has no files to reach, where this platform does."""
+    without = service.family in ("BUCKET", "DEDICATED") or service.status == "FAILED"
+    if without and call.world.gaps["refusal.no_sftp"] != "not refused":
+        raise RefusedError("no_sftp", "This resource has no SFTP access")
+
+
+@router.post("/api/resources/{id}/sftp/password", name="sftp.password")
+async def new_password(call: Current, id: str) -> Response:
+    """Generate another SFTP password, which only this answer shows."""
+    service = call.service(id)
+    check_sftp(call, service)
+    password = keys.new_password(call.world, service)
+    events.record(call.world, service, "SFTP_PASSWORD_SET")
+    view = views.sftp(call.world, service)
+    del view["passwordSetAt"]
+    return call.json({**view, "password": password})

@@ -1,0 +1,41 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who calls (section Authentication): how a token is sent is left open, so header and scheme can be set."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from hosted_sandbox.api.routes import Route
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Token
+
+
+def sent_token(world: World, headers: Headers) -> Token | None:
+    """The known token that a request carries, or None."""
+    value = headers.get(world.auth.header, "")
+    if world.auth.scheme:
+        scheme, __, value = value.partition(" ")
+        if scheme.lower() != world.auth.scheme.lower():
+            return None
+    return world.store.get(Token, value.strip())
+
+
+def refusal(world: World, token: Token | None, route: Route) -> Response | None:
+    """The answer to a missing token or one of too small a scope; None when the route is open to it."""
+    if token is None:
+        return _answer(world.gaps["auth.missing"], "A valid API token is required")
+    if route.opens(token.scope, world.gaps):
+        return None
+    return _answer(world.gaps["auth.scope"], "This route requires a token of scope FULL")
+
+
+def _answer(filling: str, message: str) -> Response:
+    status, __, form = filling.partition(" ")
+    if form == "empty":
+        return Response(status_code=int(status))
+    if form == "html":
+        return HTMLResponse(f"<html><body><h1>{message}</h1></body></html>", int(status))
+    return JSONResponse({"statusCode": int(status), "message": message}, int(status))

@@ -1,0 +1,333 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The control port's JSON API (described in README.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import yaml
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from hosted_sandbox.control import operator
+from hosted_sandbox.control.faults import Faults
+from hosted_sandbox.control.folders import packed, unpack
+from hosted_sandbox.control.journal import Journal
+from hosted_sandbox.control.seed import moment, sow
+from hosted_sandbox.domain import money, scans
+from hosted_sandbox.domain.catalogue import ACCOUNT, furnish
+from hosted_sandbox.domain.clock import SECOND, Clock, parse, stamp
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import Auth, Delays, World
+from hosted_sandbox.gaps import POINTS, Profile
+from hosted_sandbox.store.records import Account, Node, Notice, Order, Scan, Service, Token
+
+Document = dict[str, Any]
+KEPT_FOLDERS = ("files", "copies", "registry")
+Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class Control:
+    """Everything the control port can do, over one world."""
+
+    def __init__(self, world: World, faults: Faults, journal: Journal, facts: Callable[[], Document]) -> None:
+        self.world = world
+        self.faults = faults
+        self.journal = journal
+        self.facts = facts
+
+    def app(self) -> Starlette:
+        """The control port as an ASGI application."""
+        table: list[tuple[str, str, Callable[[Request, Document], Any]]] = [
+            ("GET", "/", self.read_facts),
+            ("POST", "/stop", self.stop),
+            ("POST", "/reset", self.reset),
+            ("POST", "/seed", self.seed),
+            ("GET", "/state", self.save),
+            ("PUT", "/state", self.load),
+            ("GET", "/clock", self.read_clock),
+            ("POST", "/clock", self.set_clock),
+            ("GET", "/delays", self.read_delays),
+            ("PUT", "/delays", self.set_delays),
+            ("PUT", "/auth", self.set_auth),
+            ("GET", "/faults", self.read_faults),
+            ("POST", "/faults", self.add_fault),
+            ("DELETE", "/faults", self.clear_faults),
+            ("GET", "/journal", self.read_journal),
+            ("DELETE", "/journal", self.clear_journal),
+            ("GET", "/ledger", self.ledger),
+            ("GET", "/profile", self.read_profile),
+            ("PUT", "/profile", self.set_profile),
+            ("GET", "/gaps", self.gaps),
+            ("GET", "/services/{id}", self.read_service),
+            ("POST", "/operator/services/{id}", self.operate_service),
+            ("POST", "/operator/services/{id}/events", self.intervene),
+            ("POST", "/operator/services/{id}/backups", self.add_backup),
+            ("POST", "/operator/scans/{slug}", self.operate_scan),
+            ("POST", "/operator/vulnerabilities", self.publish),
+            ("DELETE", "/operator/tokens/{id}", self.revoke),
+            ("POST", "/operator/nodes/{id}", self.operate_node),
+            ("POST", "/operator/accounts/{id}", self.operate_account),
+        ]
+        routes = [Route(path, self._endpoint(act), methods=[method]) for method, path, act in table]
+        return Starlette(routes=routes, exception_handlers={HTTPException: _http})
+
+    def _endpoint(self, act: Callable[[Request, Document], Any]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            try:
+                document = _document(await request.body())
+                self.world.tick()
+                with self.world.store.transaction():
+                    answer = act(request, document)
+                    self.world.save_settings()
+            except (ValueError, TypeError, KeyError, RefusedError) as error:
+                return _failure(400, f"{type(error).__name__}: {error}")
+            return JSONResponse({} if answer is None else answer)
+
+        return endpoint
+
+    # the sandbox itself
+
+    def read_facts(self, request: Request, document: Document) -> Any:
+        """Addresses, tokens, process id and the options of the command line."""
+        return self.facts()
+
+    def stop(self, request: Request, document: Document) -> None:
+        """End, as by Ctrl-C, once this is answered."""
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    # the whole state
+
+    def reset(self, request: Request, document: Document) -> Any:
+        """Begin anew: empty records, files, faults and journal; then profile, delays, clock and seed."""
+        begin = parse(document["clock"]) if "clock" in document else None
+        self.clear()
+        if "profile" in document or "fill" in document:
+            name = document.get("profile", "plain")
+            self.set_profile(request, {"name": name, "fill": document.get("fill")})
+        self.world.delays.change(document.get("delays") or {})
+        if begin is not None:
+            self.world.clock.restore(begin, 1.0)
+        furnish(self.world)
+        schedule(self.world)
+        return sow(self.world, document.get("seed") or {})
+
+    def clear(self) -> None:
+        """Forget everything but the addresses and the profile."""
+        self.world.store.load({})
+        for name in KEPT_FOLDERS:
+            shutil.rmtree(self.world.folder / name, ignore_errors=True)
+        self.world.clock = Clock()
+        self.world.delays = Delays()
+        self.world.auth = Auth()
+        self.faults.clear()
+        self.journal.clear()
+
+    def seed(self, request: Request, document: Document) -> Any:
+        """Add what a seed document describes."""
+        return sow(self.world, document)
+
+    def save(self, request: Request, document: Document) -> Any:
+        """All records and files as one document."""
+        self.world.save_settings()
+        files = packed(self.world.folder, KEPT_FOLDERS)
+        return {"records": self.world.store.dump(), "files": files}
+
+    def load(self, request: Request, document: Document) -> Any:
+        """Take a saved document back."""
+        self.world.store.load(document["records"])
+        unpack(self.world.folder, KEPT_FOLDERS, document["files"])
+        self.world.load_settings()
+
+    # time
+
+    def read_clock(self, request: Request, document: Document) -> Any:
+        """The simulated time and its pace."""
+        return {"now": stamp(self.world.clock.now()), "rate": self.world.clock.rate}
+
+    def set_clock(self, request: Request, document: Document) -> Any:
+        """`freeze` (true, false), `rate`, `set` (timestamp), `advance` (seconds): any, in this order."""
+        clock = self.world.clock
+        if "freeze" in document:
+            clock.run(0.0 if document["freeze"] else 1.0)
+        if "rate" in document:
+            clock.run(float(document["rate"]))
+        if "set" in document:
+            clock.move(parse(document["set"]))
+        if "advance" in document:
+            clock.move(clock.now() + round(float(document["advance"]) * SECOND))
+        self.world.store.commit()
+        self.world.tick()
+        return self.read_clock(request, document)
+
+    def read_delays(self, request: Request, document: Document) -> Any:
+        """How long things take, in simulated seconds."""
+        return vars(self.world.delays)
+
+    def set_delays(self, request: Request, document: Document) -> Any:
+        """Change some of the delays."""
+        self.world.delays.change(document)
+        return vars(self.world.delays)
+
+    def set_auth(self, request: Request, document: Document) -> Any:
+        """Expect the token in another header, after another word."""
+        self.world.auth = Auth(**document)
+        return vars(self.world.auth)
+
+    # faults, journal, ledger
+
+    def read_faults(self, request: Request, document: Document) -> Any:
+        """The faults that are set."""
+        return self.faults.all()
+
+    def add_fault(self, request: Request, document: Document) -> Any:
+        """Set one fault more, or all of a list `faults`."""
+        several = document.get("faults")
+        if several is None:
+            return self.faults.add(document).model_dump()
+        return [self.faults.add(fault).model_dump() for fault in several]
+
+    def clear_faults(self, request: Request, document: Document) -> None:
+        """Take all faults away."""
+        self.faults.clear()
+
+    def read_journal(self, request: Request, document: Document) -> Any:
+        """The requests so far; `route` and `method` narrow them."""
+        return self.journal.read(request.query_params.get("route"), request.query_params.get("method"))
+
+    def clear_journal(self, request: Request, document: Document) -> None:
+        """Forget the requests so far."""
+        self.journal.clear()
+
+    def ledger(self, request: Request, document: Document) -> Any:
+        """Every order, what every service has cost, the balances, and what owners were told."""
+        world = self.world
+        services = world.store.all(Service)
+        return {
+            "orders": [{**vars(order), "at": stamp(order.at)} for order in world.store.all(Order)],
+            "billed": [
+                {"service_id": s.id, "name": s.name, "status": s.status, "cents": money.spent(s, world.now),
+                 "monthly_millicents": sum(money.billed_parts(world, s).values()), "rates": s.rates}
+                for s in services
+            ],
+            "balances": {a.id: money.balance(world, a) for a in world.store.all(Account)},
+            "notices": [{**vars(notice), "at": stamp(notice.at)} for notice in world.store.all(Notice)],
+        }  # fmt: skip
+
+    # gaps
+
+    def read_profile(self, request: Request, document: Document) -> Any:
+        """The profile's name and the filling of every point."""
+        return {"name": self.world.gaps.name, "fill": self.world.gaps.describe()}
+
+    def set_profile(self, request: Request, document: Document) -> Any:
+        """Change the profile: `name`, and `fill` to choose single fillings by hand."""
+        self.world.gaps = Profile(document.get("name", "plain"), document.get("fill"))
+        return self.read_profile(request, document)
+
+    def gaps(self, request: Request, document: Document) -> Any:
+        """Every point with its section, question and fillings."""
+        return [vars(point) for point in POINTS.values()]
+
+    # the operator's acts
+
+    def _service(self, request: Request) -> Service:
+        return self.world.store.need(Service, request.path_params["id"])
+
+    def read_service(self, request: Request, document: Document) -> Any:
+        """A service as the sandbox keeps it: environment, container, everything."""
+        return vars(self._service(request))
+
+    def operate_service(self, request: Request, document: Document) -> Any:
+        """`status` (with `reason`), `state`, `connection` and what fails, any of them."""
+        service = self._service(request)
+        if "status" in document:
+            operator.set_status(self.world, service, document["status"], document.get("reason"))
+        if "state" in document:
+            operator.set_state(self.world, service, document["state"])
+        operator.set_fate(self.world, service, document)
+        if "connection" in document:
+            operator.set_connection(self.world, service, document["connection"])
+        return vars(service)
+
+    def intervene(self, request: Request, document: Document) -> None:
+        """Write an event of this `type` into the activity journal."""
+        operator.intervene(self.world, self._service(request), str(document.get("type", "INTERVENTION")))
+
+    def add_backup(self, request: Request, document: Document) -> Any:
+        """Add a backup: `name`, `status`, `created_at`."""
+        made = moment(self.world, document.get("created_at"))
+        status = document.get("status", "COMPLETED")
+        return vars(operator.add_backup(self.world, self._service(request), document["name"], status, made))
+
+    def operate_scan(self, request: Request, document: Document) -> Any:
+        """Of the image `digest`: set the verdict (`status`, `report`), or `lift` it with a reason."""
+        slug = request.path_params["slug"]
+        service = next(found for found in self.world.store.all(Service) if found.slug == slug)
+        record = self.world.store.need(Scan, scans.key(self.world, service, document["digest"]))
+        if "status" in document:
+            scans.force(self.world, record, document["status"], document.get("report"))
+        if "lift" in document:
+            scans.lift(self.world, record, document["lift"])
+        return vars(record)
+
+    def publish(self, request: Request, document: Document) -> None:
+        """Let `flaws` of packages become known, for later analyses to find."""
+        scans.publish(self.world, document["flaws"])
+
+    def revoke(self, request: Request, document: Document) -> None:
+        """Take a token away; it opens nothing from now on."""
+        self.world.store.drop(self.world.store.need(Token, request.path_params["id"]))
+
+    def operate_node(self, request: Request, document: Document) -> Any:
+        """`reachable` true or false; `ports_left` a number or null."""
+        node = self.world.store.need(Node, request.path_params["id"])
+        operator.set_node(self.world, node, document.get("reachable"), document.get("ports_left", -1))
+        return vars(node)
+
+    def operate_account(self, request: Request, document: Document) -> Any:
+        """`balance_cents`: what the balance is to be."""
+        key = {"main": ACCOUNT}.get(request.path_params["id"], request.path_params["id"])
+        operator.set_balance(self.world, key, int(document["balance_cents"]))
+        return {"balance_cents": money.balance(self.world, self.world.store.need(Account, key))}
+
+
+def schedule(world: World) -> None:
+    """Set going what happens for ever."""
+    world.after(3600, "hourly", "platform")
+    world.after(scans.until_night(world.now), "nightly", "platform")
+
+
+def _document(body: bytes) -> Document:
+    """A JSON or YAML document."""
+    if not body.strip():
+        return {}
+    try:
+        found = json.loads(body)
+    except ValueError:
+        try:
+            found = yaml.safe_load(body)
+        except yaml.YAMLError as error:
+            raise ValueError(f"neither JSON nor YAML: {error}") from None
+    if not isinstance(found, dict):
+        raise TypeError("the document must be a mapping")
+    return found
+
+
+def _failure(status: int, message: str) -> Response:
+    return JSONResponse({"statusCode": status, "message": message}, status)
+
+
+async def _http(__: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _failure(error.status_code, str(error.detail))

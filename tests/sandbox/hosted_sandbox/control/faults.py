@@ -1,0 +1,172 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Faults: what a network or a broken server does to chosen requests, before or after the server acted."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.types import Scope, Send
+
+from hosted_sandbox.api import connections
+from hosted_sandbox.api.routes import Route, RouteTable
+
+Held = tuple[int, list[tuple[bytes, bytes]], bytes]
+MESSAGES = {
+    429: "Too many requests",
+    500: "Internal server error",
+    502: "Bad gateway",
+    503: "Service unavailable",
+    504: "Gateway timeout",
+}
+NO_ANSWER_SECONDS = 3600.0
+
+
+class Fault(BaseModel):
+    """One fault. It strikes requests of `route` (a name, `/path/{template}`, `METHOD /path/{template}`, `*`).
+
+    `nth` counts the matching requests from 1: the fault begins with that one. `count` is how many it
+    strikes (None: all that follow), `probability` with `seed` draws among them. `when` says whether the
+    server acts first. `latency` (seconds) delays the answer, alone (kind `latency`) or before the fault.
+    `status` and `retry_after` (seconds as a number, or a date as it stands) belong to kind `status`;
+    `location` to `redirect`; `interval` (seconds between bytes) to `drip`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    route: str = "*"
+    nth: int = Field(1, ge=1)
+    count: int | None = Field(1, ge=1)
+    probability: float = Field(1.0, ge=0, le=1)
+    seed: int = 0
+    when: Literal["before", "after"] = "before"
+    kind: Literal["reset", "no_answer", "drip", "status", "truncated", "html", "redirect", "latency"]
+    status: int = Field(503, ge=300, le=599)
+    retry_after: int | str | None = None
+    location: str = "http://elsewhere.invalid/"
+    interval: float = Field(0.5, gt=0)
+    latency: float = Field(0.0, ge=0)
+    seen: int = 0
+    struck: int = 0
+
+    @model_validator(mode="after")
+    def _needs_an_answer(self) -> Fault:
+        if self.kind in ("drip", "truncated", "latency"):
+            self.when = "after"
+        return self
+
+    @property
+    def acts_after(self) -> bool:
+        """Whether the server acts before the fault strikes."""
+        return self.when == "after"
+
+    def fits(self, route: Route | None) -> bool:
+        """Whether the fault looks at requests of a route."""
+        if self.route == "*":
+            return True
+        return route is not None and route.called(self.route)
+
+    def due(self, draw: random.Random) -> bool:
+        """Count a matching request; whether this one is struck."""
+        self.seen += 1
+        if self.seen < self.nth or (self.count is not None and self.struck >= self.count):
+            return False
+        if self.probability < 1 and draw.random() >= self.probability:
+            return False
+        self.struck += 1
+        return True
+
+    async def strike(self, scope: Scope, send: Send, held: Held | None) -> bool:
+        """Do the damage. False when the answer is still to be sent as it is."""
+        await asyncio.sleep(self.latency)
+        match self.kind:
+            case "reset":
+                connections.reset(scope["client"])
+                await asyncio.sleep(0.01)
+            case "no_answer":
+                await connections.gone(scope["client"], NO_ANSWER_SECONDS)
+            case "status":
+                await _respond(send, self.status, self._error(), self._headers())
+            case "html":
+                page = b"<html><head><title>Oops</title></head><body><h1>Oops</h1></body></html>"
+                await _respond(send, held[0] if held else 200, page, [(b"content-type", b"text/html")])
+            case "redirect":
+                await _respond(send, 307, b"", [(b"location", self.location.encode())])
+            case "truncated" if held is not None:
+                await _cut(scope, send, held)
+            case "drip" if held is not None:
+                await _drip(scope, send, held, self.interval)
+            case _:
+                return False
+        return True
+
+    def _headers(self) -> list[tuple[bytes, bytes]]:
+        headers = [(b"content-type", b"application/json")]
+        if self.retry_after is not None:
+            headers.append((b"retry-after", str(self.retry_after).encode()))
+        return headers
+
+    def _error(self) -> bytes:
+        message = MESSAGES.get(self.status, "Fault")
+        return f'{{"statusCode":{self.status},"message":"{message}"}}'.encode()
+
+
+async def _respond(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _cut(scope: Scope, send: Send, held: Held) -> None:
+    """Announce the whole length, send half of it, and hang up."""
+    status, headers, body = held
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+    connections.hang_up(scope["client"])
+    await asyncio.sleep(0.01)
+
+
+async def _drip(scope: Scope, send: Send, held: Held, interval: float) -> None:
+    status, headers, body = held
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    for at in range(len(body)):
+        await send({"type": "http.response.body", "body": body[at : at + 1], "more_body": True})
+        if await connections.gone(scope["client"], interval):
+            return
+    await send({"type": "http.response.body", "body": b""})
+
+
+class Faults:
+    """The faults that are set, tried in order; a request is struck by at most one."""
+
+    def __init__(self, routes: RouteTable) -> None:
+        self._routes = routes
+        self._set: list[tuple[Fault, random.Random]] = []
+
+    def add(self, document: dict[str, Any]) -> Fault:
+        """Set a fault from its JSON form; ValueError when it is malformed or of a route that is none."""
+        fault = Fault.model_validate(document)
+        if fault.route != "*":
+            self._routes.named(fault.route)
+        self._set.append((fault, random.Random(fault.seed)))
+        return fault
+
+    def clear(self) -> None:
+        """Take all faults away."""
+        self._set.clear()
+
+    def all(self) -> list[dict[str, Any]]:
+        """The faults with how often each saw and struck a request."""
+        return [fault.model_dump() for fault, __ in self._set]
+
+    def match(self, route: Route | None) -> Fault | None:
+        """The fault that strikes this request, if any; every fault that looks at the route counts it."""
+        found = None
+        for fault, draw in self._set:
+            if fault.fits(route) and fault.due(draw) and found is None:
+                found = fault
+        return found

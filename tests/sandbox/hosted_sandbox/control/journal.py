@@ -1,0 +1,103 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every request and its answer, for tests to look at."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from starlette.datastructures import Headers, QueryParams
+from starlette.types import Scope
+
+from hosted_sandbox.api.routes import Route, RouteTable
+from hosted_sandbox.domain.clock import stamp
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Token
+
+KEPT = 20_000
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+#: Bytes kept of a body.
+KEPT_BYTES = 256 * 1024
+
+
+def decoded(body: bytes) -> Any:
+    """A body as JSON where it is JSON, else as text; None when empty."""
+    if not body:
+        return None
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body.decode(errors="replace")
+
+
+class Journal:
+    """The last requests, decoded only when they are asked for."""
+
+    def __init__(self, world: World, routes: RouteTable) -> None:
+        self._world = world
+        self._routes = routes
+        self._lines: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._count = 0
+        self.listener: Callable[[dict[str, Any]], None] = lambda line: None
+        """Told of each line as it is written, before the answer leaves."""
+
+    def write(
+        self,
+        scope: Scope,
+        route: Route | None,
+        token: Token | None,
+        body: bytes,
+        *,
+        held: tuple[int | None, bytes] = (None, b""),
+        fault: str | None = None,
+    ) -> None:
+        """Note a request and the status and body held for it: no status when the server did not act."""
+        self._count += 1
+        line = {
+            "n": self._count,
+            "at": self._world.clock.now(),
+            "real_at": time.time(),
+            "route": route.name if route else None,
+            "method": scope["method"],
+            "template": route.template if route else None,
+            "path": scope["path"],
+            "query": scope["query_string"],
+            "agent": Headers(scope=scope).get("user-agent", ""),
+            "token": token.scope if token else None,
+            "body": body[:KEPT_BYTES],
+            "status": held[0],
+            "answer": held[1][:KEPT_BYTES],
+            "fault": fault,
+        }
+        self._lines.append(line)
+        self.listener(line)
+
+    def clear(self) -> None:
+        """Forget all requests; the numbering goes on."""
+        self._lines.clear()
+
+    def read(self, route: str | None = None, method: str | None = None) -> list[dict[str, Any]]:
+        """The requests, oldest first, of a route (as faults name it) and method; ValueError if unknown."""
+        names = self._routes.named(route) if route is not None else None
+        if method is not None and method not in METHODS:
+            raise ValueError(f"no requests have method {method!r}; known: {', '.join(METHODS)}")
+        chosen = (
+            line
+            for line in self._lines
+            if (names is None or line["route"] in names) and (method is None or line["method"] == method)
+        )
+        return [self._shown(line) for line in chosen]
+
+    def _shown(self, line: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **line,
+            "at": stamp(line["at"]),
+            "query": dict(QueryParams(line["query"])),
+            "body": decoded(line["body"]),
+            "answer": decoded(line["answer"]),
+        }

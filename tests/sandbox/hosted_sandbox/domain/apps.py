@@ -1,0 +1,200 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applications made from the account's own images (section Endpoints / Applications)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hosted_sandbox.domain import events, lifecycle, ordering, references, scans
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.registry import ImageError
+from hosted_sandbox.store.records import Account, Node, Product, Release, Scan, Service
+
+PRODUCT = "application"
+SLUG = re.compile(r"[a-z0-9-]{3,40}")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MOST_VARIABLES = 100
+DEPLOYABLE = ("ACTIVE",)
+Place = tuple[str | None, dict[str, int] | None]
+
+
+def own(world: World, account_id: str) -> list[Service]:
+    """The applications of an account."""
+    return [service for service in lifecycle.live(world, account_id) if service.slug]
+
+
+def find(world: World, account_id: str, slug: str) -> Service:
+    """An application of the account."""
+    for service in own(world, account_id):
+        if service.slug == slug:
+            return service
+    raise AbsentError("Application")
+
+
+def nodes(world: World) -> list[Node]:
+    """The hosts that take applications."""
+    return [node for node in world.store.all(Node) if "APP" in node.families]
+
+
+def place(world: World, host: str | None, size: dict[str, int] | None) -> tuple[Node, dict[str, int]]:
+    """The host and size of an application; what is left open is chosen: a capable node, the entry size."""
+    wanted = size or dict(world.store.need(Product, PRODUCT).entry)
+    if host is None:
+        for node in nodes(world):
+            if all(node.bounds[name][0] <= wanted[name] <= node.bounds[name][1] for name in wanted):
+                return node, wanted
+        raise RefusedError("order_values", "no host takes an application of this size")
+    found = next((node for node in nodes(world) if node.id == host), None)
+    if found is None:
+        raise RefusedError("host_unknown", f"host {host} does not take applications")
+    ordering.check_bounds(found, wanted, "order_values")
+    return found, wanted
+
+
+def check_slug(world: World, slug: str) -> None:
+    """Lowercase letters, digits and hyphens, 3 to 40 of them, unique across all accounts."""
+    if not SLUG.fullmatch(slug):
+        raise RefusedError("slug", "slug must have 3 to 40 lowercase letters, digits and hyphens")
+    if any(other.slug == slug and other.status != "DELETED" for other in world.store.all(Service)):
+        raise RefusedError("slug_taken", f"the slug {slug} is taken")
+
+
+def create(world: World, account: Account, slug: str, where: Place, project: str | None) -> Service:
+    """A new application, without an image yet; `where` is its host and size, each None to leave it open."""
+    check_slug(world, slug)
+    node, size = place(world, *where)
+    wish = ordering.Wish(PRODUCT, node.id, size, project=project, name=slug)
+    service = ordering.order(world, account, wish, slug)[0]
+    if world.gaps["app.first_status"] == "PROVISIONING":
+        lifecycle.set_status(world, service, "PROVISIONING")
+    return service
+
+
+def declare(world: World, service: Service, tag: str, digest: str) -> Release:
+    """Declare that a tag names a pushed image."""
+    if not tag or not scans.repository(world, service).has_manifest(digest):
+        raise RefusedError("release_unpushed", f"{digest[:80]} was not pushed to this application")
+    if world.gaps["release.tag"] != "none" and scans.repository(world, service).tagged(tag) != digest:
+        raise RefusedError("release_unpushed", f"{digest[:80]} was not pushed as {tag[:80]}")
+    platforms = scans.repository(world, service).image(digest).platforms
+    native = world.store.need(Node, service.node_id).platform
+    platform = native if native in platforms or not platforms else platforms[0]
+    known = next((found for found in world.store.of(Release, service.id) if found.tag == tag), None)
+    if known is not None and (known.digest == digest or world.gaps["release.moved"] == "moves the tag"):
+        known.digest, known.platform, known.created_at = digest, platform, world.now
+        world.store.put(known)
+        return known
+    release = Release(world.new_id("rel"), service.id, tag, digest, platform, world.now)
+    world.store.put(release)
+    events.record(world, service, "RELEASED")
+    return release
+
+
+def release(world: World, service: Service, tag: str) -> Release:
+    """The release that a tag names now: the latest declared with it."""
+    for found in reversed(world.store.of(Release, service.id)):
+        if found.tag == tag:
+            return found
+    raise RefusedError("release_undeclared", f"no release {tag[:80]} was declared")
+
+
+def verdict(world: World, service: Service, digest: str) -> Scan:
+    """The scan of one of an application's images."""
+    return world.store.need(Scan, scans.key(world, service, digest))
+
+
+def pending(world: World, service: Service, digest: str) -> bool:
+    """Whether an image is still being analysed."""
+    return verdict(world, service, digest).status == "PENDING"
+
+
+def check_deployable(world: World, service: Service, found: Release) -> None:
+    """Refuse what the verdict or the status of the service forbids, before anything is touched."""
+    record = verdict(world, service, found.digest)
+    status = scans.status_of(world, record)
+    if status == "PENDING":
+        raise RefusedError("scan_pending", "The analysis of this release is still running; try again")
+    if scans.blocks(record):
+        flaws = "; ".join(
+            f"{flaw['id']} in {flaw['package']} {flaw['version']}, fixed in {flaw['fixVersion']}"
+            for flaw in record.report["blocking"]
+        )
+        raise RefusedError("scan_blocked", f"This release is blocked: {flaws or 'see its scan'}")
+    if not deployable(world, service):
+        raise RefusedError("not_editable", f"A service in status {service.status} cannot be deployed")
+    if status == "FAILED":
+        events.notify(world, service, "trace", f"{found.digest} deployed without a completed analysis")
+
+
+def deployable(world: World, service: Service) -> bool:
+    """Whether a service takes a deploy; one that is to become ACTIVE by its first one does."""
+    first = service.status == world.gaps["app.first_status"] and not service.image.get("config")
+    return service.status in DEPLOYABLE or first
+
+
+def put_in_service(world: World, service: Service, found: Release) -> None:
+    """Replace the container by one of that release."""
+    if service.status == "PROVISIONING":
+        lifecycle.set_status(world, service, "ACTIVE")
+    service.image = _source(world, service, found)
+    events.record(world, service, "DEPLOYED")
+    lifecycle.start(world, service)
+
+
+def check_started(world: World, service: Service, before: dict[str, Any]) -> None:
+    """Refuse a deploy whose container did not come up; some platforms then bring the previous one back."""
+    failure = lifecycle.failure(world, service)
+    if failure is None:
+        return
+    if world.gaps["deploy.failed"] == "the previous version runs again" and before.get("config"):
+        service.image = before
+        lifecycle.start(world, service)
+        world.store.commit()
+    raise RefusedError("start_failed", f"The application does not start: {failure}")
+
+
+def _source(world: World, service: Service, found: Release) -> dict[str, Any]:
+    account = world.store.need(Account, service.account_id)
+    try:
+        native = world.store.need(Node, service.node_id).platform
+        image = scans.repository(world, service).image(found.digest).config(native)
+    except ImageError as error:
+        raise RefusedError("start_failed", f"The image cannot be read: {error}") from None
+    return {
+        "kind": "image",
+        "reference": f"{world.addresses.registry}/{account.registry_project}/{service.slug}",
+        "digest": found.digest,
+        "tag": found.tag,
+        "origin": "registry",
+        "released_at": found.created_at,
+        "platform": found.platform,
+        "config": {
+            "command": list(image.command),
+            "architecture": image.architecture,
+            "environment": image.environment,
+            "labels": image.labels,
+            "ports": list(image.ports),
+        },
+    }
+
+
+def set_environment(world: World, service: Service, environment: dict[str, str]) -> None:
+    """Replace the whole environment; everything is checked before anything is written."""
+    if len(environment) > MOST_VARIABLES:
+        raise RefusedError("environment", f"at most {MOST_VARIABLES} variables")
+    for name in environment:
+        if not VARIABLE.fullmatch(name):
+            raise RefusedError("environment", f"{name[:80]!r} is no name for a variable")
+    if "PORT" in environment:
+        raise RefusedError("environment", "PORT is reserved: it is set from the published port")
+    references.check(world, service, environment)
+    trimmed = world.gaps["environment.values"] == "trimmed"
+    service.environment = {name: value.strip() if trimmed else value for name, value in environment.items()}
+    world.store.put(service)
+    again = world.gaps["environment.applies"] == "at once"
+    if again and lifecycle.state(world, service) in lifecycle.RUNNING:
+        lifecycle.start(world, service)

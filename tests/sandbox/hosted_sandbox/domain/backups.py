@@ -1,0 +1,252 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups and snapshots: real copies of a service's files (section Endpoints / Backups and snapshots)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from hosted_sandbox.domain import copy_rules, events, files, lifecycle
+from hosted_sandbox.domain.capabilities import capabilities, require
+from hosted_sandbox.domain.clock import SECOND
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.domain.world import World, action
+from hosted_sandbox.store.records import Backup, Service, Snapshot, Task
+
+
+def _copies(world: World, key: str) -> Path:
+    return world.folder / "copies" / key
+
+
+def copy_files(world: World, service: Service, key: str) -> int:
+    """Copy the files of a service aside under the id of a backup or snapshot; answers their bytes."""
+    target = _copies(world, key)
+    shutil.copytree(lifecycle.root(world, service), target, symlinks=True)
+    return files.size_of(target)
+
+
+def _bring_back(world: World, service: Service, key: str) -> None:
+    """Replace the files of a service by a copy, inside its root so that open sessions see it."""
+    home = lifecycle.root(world, service)
+    for path in home.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if _copies(world, key).is_dir():
+        shutil.copytree(_copies(world, key), home, symlinks=True, dirs_exist_ok=True)
+
+
+def create(world: World, service: Service, name: str) -> Backup:
+    """Begin a backup: PENDING until the copy stands, then COMPLETED."""
+    require(world, service, "backups")
+    name = copy_rules.named(world, name)
+    copy_rules.check_busy(world, service)
+    copy_rules.check_pause(world, service)
+    if (surplus := copy_rules.surplus(world, service)) is not None:
+        _drop(world, surplus)
+    backup = Backup(world.new_id("bkp"), service.id, name, created_at=world.now)
+    world.store.put(backup)
+    events.record(world, service, "BACKUP_CREATED")
+    world.after(world.delays.backup, "backed up", backup.id)
+    return backup
+
+
+@action("backed up")
+def _backed_up(world: World, task: Task) -> None:
+    backup = world.store.get(Backup, task.target)
+    if backup is None or backup.status != "PENDING":
+        return
+    service = world.store.need(Service, backup.service_id)
+    try:
+        if service.backup_fails:
+            raise OSError("the operator lets the backups of this service fail")
+        backup.size = copy_files(world, service, backup.id)
+        backup.status = "COMPLETED"
+        backup.completed_at = world.now
+    except OSError:
+        # A file went away while it was copied, or cannot be copied at all, or the operator wants it so.
+        shutil.rmtree(_copies(world, backup.id), ignore_errors=True)
+        backup.status = "FAILED"
+    world.store.put(backup)
+
+
+def find(world: World, service: Service, backup_id: str) -> Backup:
+    """A backup of the service."""
+    require(world, service, "backups")
+    backup = world.store.get(Backup, backup_id)
+    if backup is None or backup.service_id != service.id:
+        raise AbsentError("Backup")
+    return backup
+
+
+def restore(world: World, service: Service, backup_id: str) -> Backup:
+    """Begin to bring a completed backup back: RESTORING, then COMPLETED again.
+
+    Where RESTORING shows late the restore begins late; where it never shows the backup stays COMPLETED.
+    """
+    backup = find(world, service, backup_id)
+    if backup.status != "COMPLETED":
+        raise RefusedError("backup_state", f"a backup in status {backup.status} is not restorable")
+    copy_rules.check_busy(world, service)
+    if world.gaps["restore.shown"] == "late":
+        world.after(world.delays.restore_begins, "restore begins", backup.id)
+        return backup
+    return _begin_restore(world, service, backup)
+
+
+@action("restore begins")
+def _restore_begins(world: World, task: Task) -> None:
+    backup = world.store.get(Backup, task.target)
+    if backup is not None and backup.status == "COMPLETED":
+        _begin_restore(world, world.store.need(Service, backup.service_id), backup)
+
+
+def _begin_restore(world: World, service: Service, backup: Backup) -> Backup:
+    if world.gaps["restore.shown"] != "never":
+        backup.status = "RESTORING"
+        world.store.put(backup)
+    if world.gaps["restore.event"] == "when it begins":
+        events.record(world, service, "BACKUP_RESTORED")
+    if world.gaps["restore.restart"] == "yes" and lifecycle.state(world, service) in lifecycle.RUNNING:
+        lifecycle.halt(world, service, "stopped for a restore")
+        world.after(world.delays.restore, "restored", backup.id, start=True)
+    else:
+        world.after(world.delays.restore, "restored", backup.id)
+    return backup
+
+
+@action("restored")
+def _restored(world: World, task: Task) -> None:
+    backup = world.store.get(Backup, task.target)
+    shown = "COMPLETED" if world.gaps["restore.shown"] == "never" else "RESTORING"
+    if backup is None or backup.status != shown:
+        return
+    service = world.store.need(Service, backup.service_id)
+    answer = world.gaps["restore.failed"]
+    backup.status = "FAILED" if service.restore_fails and answer == "FAILED" else "COMPLETED"
+    world.store.put(backup)
+    if not service.restore_fails:
+        _bring_back(world, service, backup.id)
+        if world.gaps["restore.event"] == "when it ends":
+            events.record(world, service, "BACKUP_RESTORED")
+    elif answer != "COMPLETED":
+        events.record(world, service, "BACKUP_RESTORE_FAILED")
+    if task.args.get("start") and service.status == "ACTIVE":
+        lifecycle.start(world, service)
+
+
+def delete(world: World, service: Service, backup_id: str) -> Backup:
+    """Remove a backup for good, unless it is being made or restored."""
+    backup = find(world, service, backup_id)
+    if backup.status in ("PENDING", "RESTORING"):
+        raise RefusedError("backup_busy", f"a backup in status {backup.status} cannot be deleted")
+    _drop(world, backup)
+    events.record(world, service, "BACKUP_DELETED")
+    return backup
+
+
+def _drop(world: World, copy: Backup | Snapshot) -> None:
+    shutil.rmtree(_copies(world, copy.id), ignore_errors=True)
+    world.store.drop(copy)
+
+
+def snapshot(world: World, service: Service, name: str) -> Snapshot:
+    """Take a snapshot; the one taken or rolled back to last becomes its parent. It may be there late."""
+    require(world, service, "snapshots")
+    name = copy_rules.named(world, name)
+    taken = world.store.of(Snapshot, service.id)
+    if any(other.name == name for other in taken):
+        raise RefusedError("snapshot_duplicate", f"a snapshot named {name} exists already")
+    copy_rules.check_busy(world, service)
+    parent = taken[-1].name if taken else None
+    fresh = Snapshot(world.new_id("snp"), service.id, name, parent, created_at=world.now)
+    fresh.size = copy_files(world, service, fresh.id)
+    later = world.gaps["snapshot.listed"] != "at once"
+    fresh.ready_at = world.now + (round(world.delays.snapshot * SECOND) if later else 0)
+    world.store.put(fresh)
+    events.record(world, service, "SNAPSHOT_CREATED")
+    return fresh
+
+
+def snapshots(world: World, service: Service) -> list[Snapshot]:
+    """The snapshots that the list shows now."""
+    require(world, service, "snapshots")
+    taken = world.store.of(Snapshot, service.id)
+    if world.gaps["snapshot.listed"] == "later":
+        return [shot for shot in taken if shot.ready_at <= world.now]
+    return taken
+
+
+def find_snapshot(world: World, service: Service, name: str, capability: str = "snapshots") -> Snapshot:
+    """A snapshot of the service, by its name."""
+    require(world, service, capability)
+    for found in world.store.of(Snapshot, service.id):
+        if found.name == name:
+            return found
+    raise AbsentError("Snapshot")
+
+
+def rollback(world: World, service: Service, name: str) -> Snapshot:
+    """Bring the files of a snapshot back, before the answer or after it."""
+    found = find_snapshot(world, service, name, "snapshotRollback")
+    if found.ready_at > world.now:
+        raise RefusedError("backup_state", f"the snapshot {name} is not complete yet")
+    copy_rules.check_busy(world, service)
+    taken = world.store.of(Snapshot, service.id)
+    newer = taken[taken.index(found) + 1 :]
+    if newer and world.gaps["rollback.newer"] == "refused":
+        raise RefusedError("snapshot_order", f"the snapshot {newer[-1].name} is newer")
+    if world.gaps["rollback.newer"] == "deletes them":
+        for other in newer:
+            _drop(world, other)
+    if world.gaps["restore.event"] == "when it begins":
+        events.record(world, service, "SNAPSHOT_ROLLED_BACK")
+    later = world.gaps["rollback.pace"] == "no"
+    world.after(world.delays.restore if later else 0, "rolled back", found.id)
+    return found
+
+
+@action("rolled back")
+def _rolled_back(world: World, task: Task) -> None:
+    found = world.store.get(Snapshot, task.target)
+    if found is None:
+        return
+    service = world.store.need(Service, found.service_id)
+    if service.restore_fails:
+        if world.gaps["restore.failed"] != "COMPLETED":
+            events.record(world, service, "SNAPSHOT_ROLLBACK_FAILED")
+        return
+    _bring_back(world, service, found.id)
+    if world.gaps["restore.event"] == "when it ends":
+        events.record(world, service, "SNAPSHOT_ROLLED_BACK")
+    if service.status == "ACTIVE" and "powerSignals" in capabilities(world, service):
+        _power_after(world, service)
+
+
+def _power_after(world: World, service: Service) -> None:
+    """Leave the machine as it was, or as this platform leaves it after a rollback."""
+    answer = world.gaps["rollback.power"]
+    runs = lifecycle.state(world, service) in lifecycle.RUNNING
+    if answer == "stopped" and runs:
+        lifecycle.halt(world, service, "stopped by a rollback")
+    if answer == "running" and not runs:
+        lifecycle.start(world, service)
+
+
+def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:
+    """Remove a snapshot; those taken after it pass to its parent, or forbid it."""
+    found = find_snapshot(world, service, name)
+    children = [other for other in world.store.of(Snapshot, service.id) if other.parent == found.name]
+    answer = world.gaps["snapshot.children"]
+    if children and answer == "the removal is refused":
+        raise RefusedError("snapshot_order", f"the snapshot {children[0].name} depends on it")
+    parents = {"the one before": found.parent, "null": None, "unchanged": found.name}
+    for other in children:
+        other.parent = parents[answer]
+        world.store.put(other)
+    _drop(world, found)
+    events.record(world, service, "SNAPSHOT_DELETED")
+    return found

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a platform may hold against a new copy: its name, its moment, its number (Backups and snapshots)."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from hosted_sandbox.domain.clock import SECOND
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Backup, Service, Snapshot
+
+#: How many backups a service may have, where that is limited.
+MOST_BACKUPS = 50
+MOST_NAME = 40
+LOCKED = 423
+
+
+def named(world: World, name: str) -> str:
+    """The name of a new copy as the platform keeps it."""
+    if not name.strip() or "/" in name:
+        raise RefusedError("name", "name must not be empty or contain a slash")
+    match world.gaps["copy.name"]:
+        case "spaces to dashes":
+            return "-".join(name.split())
+        case "cut at 40":
+            return name[:MOST_NAME]
+        case "lower case":
+            return name.lower()
+        case "plain names only" if not re.fullmatch(r"[A-Za-z0-9._:-]+", name):
+            raise RefusedError("name", "name may hold letters, digits, dots, dashes and colons only")
+    return name
+
+
+def in_motion(world: World, service: Service) -> bool:
+    """Whether a copy of the service is being made or brought back, shown or not."""
+    backups = world.store.of(Backup, service.id)
+    if any(backup.status in ("PENDING", "RESTORING") for backup in backups):
+        return True
+    if any(world.pending(backup.id, kind) for backup in backups for kind in ("restore begins", "restored")):
+        return True
+    taken = world.store.of(Snapshot, service.id)
+    return any(shot.ready_at > world.now or world.pending(shot.id, "rolled back") for shot in taken)
+
+
+def check_busy(world: World, service: Service) -> None:
+    """Refuse what cannot be done while another copy is made or brought back, where this platform does."""
+    answer = world.gaps["refusal.copy_busy"]
+    if answer == "not refused" or not in_motion(world, service):
+        return
+    text = "This resource is locked" if int(answer) == LOCKED else "Another operation is in progress"
+    raise RefusedError("copy_busy", text)
+
+
+def check_pause(world: World, service: Service) -> None:
+    """Refuse a backup that comes too soon after the one before, where this platform does."""
+    answer = world.gaps["refusal.backup_pause"]
+    begun = [backup.created_at for backup in world.store.of(Backup, service.id)]
+    left = max(begun, default=0) + world.delays.backup_pause * SECOND - world.now
+    if answer == "not refused" or left <= 0:
+        return
+    after = math.ceil(left / SECOND) if "Retry-After" in answer else None
+    raise RefusedError("backup_pause", "Too soon after the last backup", status=int(answer[:3]), after=after)
+
+
+def surplus(world: World, service: Service) -> Backup | None:
+    """The backup that goes for a new one, on a service that has as many as it may."""
+    answer = world.gaps["backup.limit"]
+    there = world.store.of(Backup, service.id)
+    if answer == "it is made" or len(there) < MOST_BACKUPS:
+        return None
+    if answer == "refused":
+        raise RefusedError("backup_limit", f"This resource has its maximum of {MOST_BACKUPS} backups")
+    still = [backup for backup in there if backup.status in ("COMPLETED", "FAILED")]
+    return min(still, key=lambda backup: backup.created_at, default=None)

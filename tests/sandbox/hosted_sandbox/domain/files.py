@@ -1,0 +1,202 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The file manager (section Endpoints / Files). Every path stays below the root of its service."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from hosted_sandbox.domain import lifecycle
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Service
+
+#: The reader stops here; larger files are for SFTP.
+MOST_BYTES = {"2 MB": 2_000_000, "2 MiB": 2 * 1024 * 1024}
+MOST_DELETES = 100
+
+
+@dataclass
+class FileEntry:
+    """One line of a directory listing; `modified` in milliseconds."""
+
+    name: str
+    size: int
+    directory: bool
+    symlink: bool
+    mime: str
+    mode: int
+    modified: int
+
+
+def climbs(path: str) -> bool:
+    """Whether a path contains `..`: plainly, with backslashes, or percent-encoded however often."""
+    seen = None
+    while seen != path:
+        if ".." in path.replace("\\", "/").split("/"):
+            return True
+        seen, path = path, unquote(path)
+    return False
+
+
+def locate(world: World, service: Service, *parts: str) -> Path:
+    """The place of a path below a service's root. Links that lead out of the root lead nowhere."""
+    if any(climbs(part) for part in parts):
+        raise RefusedError("path", "a path may not contain ..")
+    if any("\0" in part for part in parts):
+        raise RefusedError("malformed", "a path may not contain a null character")
+    home = lifecycle.root(world, service).resolve()
+    place = home.joinpath(*(part.strip("/") for part in parts))
+    if not place.parent.resolve().is_relative_to(home) and place != home:
+        raise RefusedError("file_missing", "no such file or directory")
+    return place
+
+
+def _follow(world: World, service: Service, place: Path) -> Path:
+    """A place with its own link followed, which must not lead out either."""
+    target = place.resolve()
+    if not target.is_relative_to(lifecycle.root(world, service).resolve()):
+        raise RefusedError("file_missing", "no such file or directory")
+    return target
+
+
+def _plain_name(name: str) -> str:
+    if name in ("", ".") or "/" in name:
+        raise RefusedError("malformed", "a name may not be empty or contain a slash")
+    return name
+
+
+def entries(world: World, service: Service, directory: str) -> list[FileEntry]:
+    """What a directory holds, by name."""
+    place = _follow(world, service, locate(world, service, directory))
+    if not place.is_dir():
+        raise RefusedError("file_missing", "no such directory")
+    return [_entry(Path(item.path)) for item in sorted(os.scandir(place), key=lambda item: item.name)]
+
+
+def _entry(path: Path) -> FileEntry:
+    info = path.lstat()
+    directory = stat.S_ISDIR(info.st_mode)
+    mime = "inode/directory" if directory else mimetypes.guess_type(path.name)[0] or "text/plain"
+    return FileEntry(path.name, 0 if directory else info.st_size, directory, stat.S_ISLNK(info.st_mode),
+                     mime, info.st_mode, info.st_mtime_ns // 1_000_000)  # fmt: skip
+
+
+def read(world: World, service: Service, path: str) -> str:
+    """The text of a file of at most 2 MB."""
+    place = _follow(world, service, locate(world, service, path))
+    if not place.is_file():
+        raise RefusedError("file_missing", "no such file")
+    content = place.read_bytes()
+    most = MOST_BYTES[world.gaps["file.limit"]]
+    if len(content) > most:
+        if world.gaps["file.beyond"] == "a refusal":
+            raise RefusedError("file_unreadable", "the file is larger than 2 MB; use SFTP")
+        content = content[:most]
+    return _text(world, content)
+
+
+def _text(world: World, content: bytes) -> str:
+    """The text of a file as this platform's reader shows it."""
+    binary = world.gaps["file.binary"]
+    lenient = binary == "text with U+FFFD in it"
+    try:
+        text = content.decode(errors="replace" if lenient else "strict")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text and binary == "base64":
+        return base64.b64encode(content).decode()
+    if "\0" in text and not lenient:
+        raise RefusedError("file_unreadable", "the file is binary; use SFTP")
+    if world.gaps["file.mark"] == "no":
+        text = text.removeprefix("\ufeff")
+    if world.gaps["file.line_ends"] == "as they are":
+        return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_root(world: World, path: str) -> None:
+    """Refuse a way to name the root that this platform does not know. A path below it begins with neither."""
+    if path in (".", "/") and path not in world.gaps["file.root"].split():
+        raise RefusedError("file_missing", "no such directory")
+
+
+def write(world: World, service: Service, path: str, content: str) -> Path:
+    """Create or replace a file, in one step: a reader sees the old content or the new one."""
+    place = _follow(world, service, locate(world, service, path))
+    if place == lifecycle.root(world, service).resolve() or place.is_dir():
+        raise RefusedError("file_conflict", "a directory is in the way")
+    _parents(world, place)
+    fresh = place.with_name(f".{place.name[:200]}.{os.getpid()}.part")
+    try:
+        fresh.write_bytes(content.encode())
+        fresh.replace(place)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise RefusedError("file_conflict", f"cannot write: {error.strerror}") from None
+    return place
+
+
+def _parents(world: World, place: Path) -> None:
+    if world.gaps["file.write_parents"] == "yes":
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise RefusedError("file_conflict", "a file is in the way") from None
+    elif not place.parent.is_dir():
+        raise RefusedError("file_missing", "no such directory")
+
+
+def make_directory(world: World, service: Service, root: str, name: str) -> Path:
+    """Create a directory below `root`."""
+    place = locate(world, service, root, _plain_name(name))
+    if os.path.lexists(place):
+        raise RefusedError("file_conflict", f"{name} exists already")
+    _parents(world, place)
+    place.mkdir()
+    return place
+
+
+def rename(world: World, service: Service, root: str, old: str, new: str) -> Path:
+    """Rename or move something below `root`; what has the new name already is not replaced."""
+    origin = locate(world, service, root, old)
+    target = locate(world, service, root, new)
+    home = lifecycle.root(world, service).resolve()
+    if not os.path.lexists(origin) or home in (origin, target):
+        raise RefusedError("file_missing", f"no such file or directory: {old}")
+    if os.path.lexists(target) or target.is_relative_to(origin):
+        raise RefusedError("file_conflict", f"{new} is in the way")
+    _parents(world, target)
+    origin.rename(target)
+    return target
+
+
+def delete(world: World, service: Service, root: str, names: list[str]) -> None:
+    """Remove up to 100 names below `root`, directories with all they hold, for good."""
+    if len(names) > MOST_DELETES:
+        raise RefusedError("file_count", f"at most {MOST_DELETES} names in one call")
+    home = lifecycle.root(world, service).resolve()
+    places = [locate(world, service, root, name) for name in names]
+    if home in places:
+        raise RefusedError("path", "the root itself cannot be deleted")
+    missing = [place.name for place in places if not os.path.lexists(place)]
+    if missing and world.gaps["file.delete_missing"] == "refused":
+        raise RefusedError("file_missing", f"no such file or directory: {missing[0]}")
+    for place in places:
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

@@ -1,0 +1,92 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SSH keys of the account and SFTP passwords (sections Endpoints / SSH keys, SFTP)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Account, Key, Service
+
+LEAST_RSA_BITS = 2048
+
+
+def add(world: World, account: Account, name: str, public_key: str) -> Key:
+    """Register a public key as a public-key file writes it. Private, weak and unknown ones are refused."""
+    if not name.strip():
+        raise RefusedError("name", "name must not be empty")
+    if "PRIVATE KEY" in public_key:
+        raise RefusedError("private_key", "this is a private key; send the public one")
+    algorithm, blob, comment = _parse(public_key)
+    if any(key.blob == blob for key in world.store.of(Key, account.id)):
+        raise RefusedError("key_present", "this key is already present")
+    if world.gaps["key.name"] == "no" and any(key.name == name for key in world.store.of(Key, account.id)):
+        raise RefusedError("key_name", f"a key named {name} exists already")
+    key = Key(world.new_id("key"), account.id, name, algorithm, comment, blob, world.now)
+    world.store.put(key)
+    return key
+
+
+def _parse(text: str) -> tuple[str, str, str]:
+    words = text.strip().split(None, 2)
+    if len(words) < 2 or "\n" in text.strip():
+        raise RefusedError("key_type", "publicKey must be one line of a public-key file")
+    algorithm, blob = words[:2]
+    if algorithm not in ("ssh-ed25519", "ssh-rsa") and not algorithm.startswith("ecdsa-sha2-"):
+        raise RefusedError("key_type", f"keys of type {algorithm[:40]} are not accepted")
+    try:
+        key = load_ssh_public_key(f"{algorithm} {blob}".encode())
+    except (ValueError, UnsupportedAlgorithm, binascii.Error):
+        raise RefusedError("key_type", "publicKey cannot be read") from None
+    if isinstance(key, RSAPublicKey) and key.key_size < LEAST_RSA_BITS:
+        raise RefusedError("key_type", f"an RSA key needs {LEAST_RSA_BITS} bits or more")
+    return algorithm, blob, words[2] if len(words) > 2 else ""
+
+
+def find(world: World, account: Account, key_id: str) -> Key:
+    """A key of the account."""
+    key = world.store.get(Key, key_id)
+    if key is None or key.account_id != account.id:
+        raise AbsentError("SSH key")
+    return key
+
+
+def fingerprint(world: World, key: Key) -> str:
+    """The fingerprint of a key, in the form that the profile chose."""
+    blob = base64.b64decode(key.blob)
+    match world.gaps["fingerprint"]:
+        case "SHA256":
+            return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+        case form:
+            digest = hashlib.md5(blob, usedforsecurity=False).hexdigest()
+            pairs = ":".join(digest[at : at + 2] for at in range(0, 32, 2))
+            return pairs if form == "MD5" else f"MD5:{pairs}"
+
+
+def new_password(world: World, service: Service) -> str:
+    """Give a service another SFTP password; the previous one opens nothing any more."""
+    password = secrets.token_urlsafe(18)
+    service.sftp |= {"password": _digest(password), "set_at": world.now}
+    world.store.put(service)
+    return password
+
+
+def password_opens(service: Service, password: str) -> bool:
+    """Whether a password is the current one of a service."""
+    known = service.sftp.get("password")
+    return known is not None and hmac.compare_digest(known, _digest(password))
+
+
+def _digest(password: str) -> str:
+    return hashlib.sha256(password.encode()).hexdigest()

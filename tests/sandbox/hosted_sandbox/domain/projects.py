@@ -1,0 +1,119 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Projects (section Endpoints / Projects)."""
+
+from __future__ import annotations
+
+from hosted_sandbox.domain import lifecycle
+from hosted_sandbox.domain.errors import AbsentError, RefusedError
+from hosted_sandbox.domain.world import SECOND, World
+from hosted_sandbox.store.records import Account, Project, Service
+
+MOST_NAME = 60
+
+
+def default(world: World, account_id: str) -> Project:
+    """The project that services without one belong to."""
+    return next(project for project in world.store.of(Project, account_id) if project.default)
+
+
+def find(world: World, account_id: str, project_id: str) -> Project:
+    """A project of the account."""
+    project = world.store.get(Project, project_id)
+    if project is None or project.account_id != account_id:
+        raise AbsentError("Project")
+    return project
+
+
+def pick(world: World, account: Account, project_id: str | None) -> Project:
+    """The project that a body names, or the default one."""
+    if project_id is None:
+        return default(world, account.id)
+    try:
+        return find(world, account.id, project_id)
+    except AbsentError as error:
+        raise RefusedError("project_unknown", error.message) from None
+
+
+def members(world: World, project: Project) -> list[Service]:
+    """The live services of a project."""
+    services = lifecycle.live(world, project.account_id)
+    return [service for service in services if service.project_id == project.id]
+
+
+def shown(world: World, project: Project) -> list[Service]:
+    """The services that the page of a project shows; only `/api/resources` is promised to show new ones."""
+    services = lifecycle.live(world, project.account_id)
+    late = [service for service in services if service.shown_from > world.now]
+    settled = [service for service in members(world, project) if service not in late]
+    return settled + [service for service in late if service.shown_before == project.id]
+
+
+def page_delay(world: World) -> int:
+    """How late the page of a project is, in milliseconds."""
+    late = 1.0 if world.gaps["project.page"] == "1 s late" else 0.0
+    return round(max(world.delays.project_page, late) * SECOND)
+
+
+def join(world: World, service: Service, project: Project) -> None:
+    """Let a service belong to a project from now on, whose page may show it later."""
+    service.shown_before = service.project_id if service.project_id != project.id else ""
+    service.shown_from = world.now + page_delay(world)
+    service.project_id = project.id
+    world.store.put(service)
+
+
+def listed(world: World, account_id: str) -> list[Project]:
+    """The projects that the list shows; a new one may come to it later."""
+    return [project for project in world.store.of(Project, account_id) if project.listed_from <= world.now]
+
+
+def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
+    """What the platform makes of a name: at most 60 characters, and unique on the account."""
+    match world.gaps["project.name"]:
+        case "trimmed":
+            name = name.strip()
+        case "single spaces":
+            name = " ".join(name.split())
+        case "refused" if name != " ".join(name.split()):
+            raise RefusedError("name", "a project name must not have blanks to spare")
+    if not 1 <= len(name) <= MOST_NAME:
+        raise RefusedError("name", f"a project name must have 1 to {MOST_NAME} characters")
+    if any(other.name == name and other.id != own for other in world.store.of(Project, account_id)):
+        raise RefusedError("project_duplicate", f"a project named {name} exists already")
+    return name
+
+
+def create(world: World, account: Account, name: str) -> Project:
+    """A new, empty project."""
+    name = checked_name(world, account.id, name)
+    project = Project(world.new_id("prj"), account.id, name, False, world.now)
+    world.store.put(project)
+    return project
+
+
+def rename(world: World, project: Project, name: str) -> None:
+    """Give a project another name."""
+    project.name = checked_name(world, project.account_id, name, project.id)
+    world.store.put(project)
+
+
+def delete(world: World, project: Project) -> None:
+    """Remove a project; its services join the default project, which itself cannot be removed."""
+    if project.default:
+        raise RefusedError("project_default", "The default project cannot be deleted")
+    home = default(world, project.account_id)
+    for service in world.store.of(Service, project.account_id):
+        if service.project_id == project.id:
+            join(world, service, home)
+    world.store.drop(project)
+
+
+def move(world: World, service: Service, account: Account, project_id: str) -> None:
+    """Let a service join another project's network under the alias that it has."""
+    project = pick(world, account, project_id)
+    taken = any(other.alias == service.alias for other in members(world, project) if other.id != service.id)
+    if taken and world.gaps["refusal.alias_taken"] != "not refused":
+        raise RefusedError("alias_taken", f"the alias {service.alias} is taken in this project")
+    join(world, service, project)

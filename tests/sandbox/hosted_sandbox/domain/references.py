@@ -1,0 +1,115 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`${alias.FIELD}` in environment values (section Resources and their fields / Cross-service references)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.engine import connection_details
+from hosted_sandbox.engine.connection import ConnectionDetails
+from hosted_sandbox.store.records import Product, Service
+
+SYNTAXES = {
+    "one with a dot": re.compile(r"\$\{([^.{}]+)\.([^.{}]+)\}"),
+    "a name in lowercase, a dot, a field in capitals": re.compile(
+        r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}"
+    ),
+}
+"""What a reference looks like, by the filling of the point that leaves it open."""
+INTERNAL_DOMAIN = "internal.sandbox.test"
+VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
+SPELLED = {"postgresql": "PostgreSQL", "mariadb": "MariaDB"}
+
+
+def found_in(world: World, value: str) -> list[tuple[str, str]]:
+    """The references in a value, as alias and field."""
+    return SYNTAXES[world.gaps["reference.syntax"]].findall(value)
+
+
+def neighbours(world: World, service: Service) -> dict[str, Service]:
+    """The other live services of the same project, by alias."""
+    return {
+        other.alias: other
+        for other in world.store.of(Service, service.account_id)
+        if other.project_id == service.project_id and other.id != service.id and other.status != "DELETED"
+    }
+
+
+def fields(world: World, service: Service) -> dict[str, str]:
+    """What neighbours may refer to: HOST and PORT, and the credentials and URL of a database."""
+    product = world.store.need(Product, service.product)
+    if product.engine:
+        details = connection(world, service)
+        return {name.upper(): str(value) for name, value in details.items() if name != "engine"}
+    host, port = f"{service.alias}.{INTERNAL_DOMAIN}", str(internal_port(world, service))
+    return {"HOST": host, "PORT": port, "URL": f"http://{host}:{port}"}
+
+
+def spelled(world: World, engine: str) -> str:
+    """An engine's name as this platform writes it."""
+    way = world.gaps["engine.spelling"]
+    name = SPELLED.get(engine, engine.capitalize()) if way.startswith("P") else engine
+    version = VERSIONS.get(engine, "1").partition(".")[0]
+    return name + way.lower().removeprefix("postgresql").replace("16", version)
+
+
+def connection(world: World, service: Service) -> ConnectionDetails:
+    """How a project neighbour opens a database."""
+    secret = service.secrets
+    return connection_details(
+        engine=world.store.need(Product, service.product).engine,
+        spelled=spelled(world, world.store.need(Product, service.product).engine),
+        host=service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}",
+        port=int(service.endpoint.get("port") or internal_port(world, service)),
+        user=secret["user"],
+        password=secret["password"],
+        database=secret["database"],
+    )
+
+
+def internal_port(world: World, service: Service) -> int:
+    """The port that project neighbours use."""
+    ports = service.image.get("config", {}).get("ports")
+    return int(ports[0]) if ports else world.store.need(Product, service.product).internal_port
+
+
+def check(world: World, service: Service, environment: dict[str, str]) -> None:
+    """Refuse references that designate no project neighbour, or one's field that does not exist."""
+    known = neighbours(world, service)
+    strict = world.gaps["reference.field"] == "refused"
+    for name, value in environment.items():
+        for alias, field in found_in(world, value):
+            if alias not in known:
+                raise RefusedError("environment", f"{name} refers to {alias}, which is no neighbour")
+            if strict and field not in fields(world, known[alias]):
+                raise RefusedError("environment", f"{name} refers to {alias}.{field}, which does not exist")
+
+
+def resolve(world: World, service: Service, environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment as a starting container sees it; LookupError when a reference leads nowhere."""
+    known = neighbours(world, service)
+
+    def replace(match: re.Match[str]) -> str:
+        alias, field = match.groups()
+        if alias not in known:
+            raise LookupError(f"{alias} is no neighbour in the project")
+        return fields(world, known[alias]).get(field, match.group(0))
+
+    syntax = SYNTAXES[world.gaps["reference.syntax"]]
+    return {name: syntax.sub(replace, value) for name, value in environment.items()}
+
+
+def edges(world: World, service: Service) -> dict[str, list[str]]:
+    """The ids of the services that a service's environment refers to, each with the variables that do."""
+    known = neighbours(world, service)
+    found: dict[str, list[str]] = {}
+    for name, value in service.environment.items():
+        for alias in {alias for alias, __ in found_in(world, value)}:
+            if alias in known:
+                found.setdefault(known[alias].id, []).append(name)
+    return found

@@ -1,0 +1,142 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What arrives in the registry, and the verdicts on it (section States / Scan status of a release)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosted_sandbox.domain import events
+from hosted_sandbox.domain.clock import DAY, HOUR
+from hosted_sandbox.domain.world import World, action
+from hosted_sandbox.registry import Push, RegistryStore, scan
+from hosted_sandbox.registry.scan import SCANNER, Vulnerability, default_table
+from hosted_sandbox.registry.store import Repository
+from hosted_sandbox.store.records import Account, Meta, Scan, Service
+
+NIGHT = 2 * HOUR
+VERDICTS = ("PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED")
+
+
+def registry(world: World) -> RegistryStore:
+    """The images of all accounts."""
+    return RegistryStore(world.folder / "registry")
+
+
+def repository(world: World, service: Service) -> Repository:
+    """Where the images of an application are pushed."""
+    account = world.store.need(Account, service.account_id)
+    return registry(world).repository(account.registry_project, service.slug)
+
+
+def key(world: World, service: Service, digest: str) -> str:
+    """The id of the scan of an application's image."""
+    return f"{repository(world, service).name}@{digest}"
+
+
+def received(world: World, push: Push) -> None:
+    """A new image is analysed on receipt; one that is known keeps its verdict."""
+    name = f"{push.repository}@{push.digest}"
+    record = world.store.get(Scan, name)
+    if record is None:
+        world.store.put(Scan(name))
+    elif record.status != "PENDING" or record.forced or world.pending(name, "scanned"):
+        return
+    if push.tag is not None or world.gaps["scan.untagged"] == "yes":
+        world.after(world.delays.scan, "scanned", name)
+
+
+def catch_up(world: World) -> None:
+    """Take note of images whose arrival was cut short by the end of the process."""
+    for push in registry(world).pushes():
+        received(world, push)
+
+
+@action("scanned")
+def _scanned(world: World, task: Any) -> None:
+    analyse(world, world.store.need(Scan, task.target))
+
+
+def analyse(world: World, record: Scan) -> None:
+    """Look into an image and write the verdict; one that was set from outside stays."""
+    if record.forced:
+        return
+    path, __, digest = record.id.partition("@")
+    image = registry(world).repository(*path.split("/")).image(digest)
+    verdict = scan(image, [*default_table(), *_later(world)])
+    record.status = verdict.status
+    record.report = verdict.report()
+    record.scanned_at = world.now
+    world.store.put(record)
+
+
+def force(world: World, record: Scan, status: str, report: dict[str, Any] | None) -> None:
+    """Set a verdict from outside."""
+    if status not in VERDICTS:
+        raise ValueError(f"status must be one of {', '.join(VERDICTS)}")
+    record.status = status
+    record.forced = True
+    record.lifted = None
+    record.report = report or blank_report()
+    record.scanned_at = None if status == "PENDING" else world.now
+    world.store.put(record)
+
+
+def blank_report() -> dict[str, Any]:
+    """A verdict in which nothing was found."""
+    counts = dict.fromkeys(("Critical", "High", "Medium", "Low"), 0)
+    return {"counts": counts, "blocking": [], "warnings": [], "warningCount": 0, "scanner": SCANNER}
+
+
+def lift(world: World, record: Scan, reason: str) -> None:
+    """The operator team lifts a BLOCKED verdict on one version, with a written reason."""
+    if record.status != "BLOCKED":
+        raise ValueError("only a BLOCKED verdict can be lifted")
+    if not reason.strip():
+        raise ValueError("a verdict is lifted with a written reason")
+    record.lifted = reason
+    world.store.put(record)
+
+
+def status_of(world: World, record: Scan) -> str:
+    """The verdict as it is shown; of a lifted one, as the profile has it."""
+    return world.gaps["lifted.status"] if record.lifted and record.status == "BLOCKED" else record.status
+
+
+def blocks(record: Scan) -> bool:
+    """Whether a verdict keeps its image from being deployed: a lifted one does not, whatever it shows."""
+    return record.status == "BLOCKED" and not record.lifted
+
+
+def publish(world: World, flaws: list[dict[str, Any]]) -> None:
+    """Let flaws become known; the next analysis of an image finds them."""
+    known = [*_later(world), *(Vulnerability(**flaw) for flaw in flaws)]
+    world.store.put(Meta("vulnerabilities", {"known": [vars(flaw) for flaw in known]}))
+
+
+def _later(world: World) -> list[Vulnerability]:
+    meta = world.store.get(Meta, "vulnerabilities")
+    return [Vulnerability(**flaw) for flaw in meta.value["known"]] if meta else []
+
+
+def until_night(now: int) -> float:
+    """Seconds to the next nightly analysis."""
+    return ((NIGHT - now) % DAY or DAY) / 1000
+
+
+@action("nightly")
+def nightly(world: World, task: Any) -> None:
+    """Analyse the images in service again. Nothing is cut; the owner hears of one that became blocking."""
+    world.after(until_night(world.now), "nightly", task.target)
+    for service in world.store.all(Service):
+        digest = service.image.get("digest", "")
+        if not service.slug or service.status == "DELETED" or not digest:
+            continue
+        record = world.store.get(Scan, key(world, service, digest))
+        if record is None or record.status == "PENDING":
+            continue
+        before = record.status
+        analyse(world, record)
+        if record.status == "BLOCKED" and before != "BLOCKED":
+            events.notify(world, service, "blocked", f"the image {digest} in service is now blocked")

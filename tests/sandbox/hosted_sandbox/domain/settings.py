@@ -1,0 +1,106 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Network, size and command of game servers and applications (section Endpoints / Settings)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hosted_sandbox.domain import lifecycle, money, ordering
+from hosted_sandbox.domain.clock import SECOND
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import Node, Service
+
+FAMILIES = ("GAME", "APP")
+SETTLED = ("ACTIVE", "SUSPENDED")
+
+
+def require(service: Service) -> None:
+    """Settings exist on game servers and applications only."""
+    if service.family not in FAMILIES:
+        raise RefusedError("settings_family", "This resource does not offer settings")
+
+
+def require_readable(world: World, service: Service) -> None:
+    """Refuse to show the settings of a service that is not in service, where this platform does."""
+    if service.status not in SETTLED and world.gaps["refusal.settings_status"] != "not refused":
+        raise RefusedError("settings_status", f"A service in status {service.status} has no settings")
+
+
+def takes_command(world: World, service: Service) -> bool:
+    """Whether the command of a service can be edited."""
+    return not service.secrets.get("database") or world.gaps["command.database"] == "yes"
+
+
+def locked_reason(service: Service) -> str | None:
+    """Why the size cannot change now, or None."""
+    if service.free:
+        return "A free service cannot be resized"
+    if service.status == "SUSPENDED":
+        return "A suspended service cannot be resized"
+    return None if service.status == "ACTIVE" else "The service is not in service"
+
+
+def _note_stale(world: World, service: Service) -> None:
+    """Remember what is there before a write, where the platform goes on to show it for a while."""
+    if world.gaps["settings.shown"] != "at once":
+        kept = {"public": service.public, "command": service.command, "size": dict(service.size)}
+        service.stale = {"until": world.now + 2 * SECOND, **kept}
+
+
+def as_shown(world: World, service: Service) -> Service:
+    """A service with the settings that the platform shows by now."""
+    stale = dict(service.stale)
+    return replace(service, **stale) if stale and world.now < stale.pop("until") else service
+
+
+def _require_settled(service: Service) -> None:
+    require(service)
+    if service.status not in SETTLED:
+        raise RefusedError("not_editable", f"A service in status {service.status} takes no setting")
+
+
+def set_network(world: World, service: Service, public: bool) -> bool:
+    """Open or close a service. Returns whether the container is being recreated (it was running)."""
+    _require_settled(service)
+    if public == service.public and world.gaps["network.again"] == "nothing":
+        return False
+    if public and service.port is None:
+        ordering.take_port(world, service, "no_port")
+    _note_stale(world, service)
+    service.public = public
+    world.store.put(service)
+    at_once = world.gaps["network.in_effect"] == "at once"
+    if not at_once or lifecycle.state(world, service) not in lifecycle.RUNNING:
+        return False
+    lifecycle.start(world, service)
+    return True
+
+
+def scale(world: World, service: Service, size: dict[str, int]) -> None:
+    """Give a service another size, whole and live; the new price runs from this call."""
+    require(service)
+    if service.free:
+        raise RefusedError("resize_free", "A free service cannot be resized")
+    if service.status == "SUSPENDED":
+        raise RefusedError("resize_suspended", "A suspended service cannot be resized")
+    _require_settled(service)
+    ordering.check_bounds(world.store.need(Node, service.node_id), size, "scale_bounds")
+    if size["storageGb"] < service.size["storageGb"]:
+        raise RefusedError("scale_shrink", "storageGb cannot be less than it is: a disk does not shrink")
+    _note_stale(world, service)
+    service.size = dict(size)
+    money.bill(world, service)
+    world.store.put(service)
+
+
+def set_command(world: World, service: Service, command: str) -> None:
+    """Change the command that the next start launches; an empty one restores the original."""
+    _require_settled(service)
+    if not takes_command(world, service):
+        raise RefusedError("not_editable", "The command of a database cannot be edited")
+    _note_stale(world, service)
+    service.command = command if world.gaps["command.written"] == "nothing" else " ".join(command.split())
+    world.store.put(service)

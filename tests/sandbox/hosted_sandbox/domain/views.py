@@ -1,0 +1,333 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records as the API shows them (section Resources and their fields)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosted_sandbox.domain import events, files, keys, lifecycle, money, projects, references, settings
+from hosted_sandbox.domain.capabilities import capabilities
+from hosted_sandbox.domain.clock import SECOND, maybe_stamp, stamp
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.store.records import (
+    Account,
+    Backup,
+    Event,
+    Key,
+    Node,
+    Product,
+    Project,
+    Service,
+    Snapshot,
+)
+
+View = dict[str, Any]
+WITHOUT_CONTAINER = ("BUCKET", "DEDICATED")
+NUMBERS = (
+    "cpuAllocationPercent",
+    "ramBytes",
+    "storageBytes",
+    "uptimeSeconds",
+    "netRxBytes",
+    "netTxBytes",
+)
+LATE = 2 * SECOND
+"""How long the uptime from before a restart is shown, where it is shown late."""
+
+
+def enriched(world: World, view: View) -> View:
+    """Add a field that the specification does not show, on platforms that have one."""
+    if world.gaps["extra_fields"] == "yes":
+        view["_links"] = {"self": view.get("id")}
+    return view
+
+
+def address(world: World, service: Service) -> str | None:
+    """host:port of an open service, else None."""
+    if not service.public or service.port is None or service.status in ("DELETING", "DELETED", "FAILED"):
+        return None
+    return f"{world.store.need(Node, service.node_id).ip}:{service.port}"
+
+
+def _product(product: Product) -> View:
+    return {"slug": product.id, "name": product.name, "shortName": product.short_name}
+
+
+def _host(node: Node) -> View:
+    return {"id": node.id, "label": node.label, "locationLabel": node.location}
+
+
+def listed(world: World, service: Service) -> View:
+    """A service in its list form."""
+    service = settings.as_shown(world, service)
+    product = world.store.need(Product, service.product)
+    node = world.store.need(Node, service.node_id)
+    monthly = sum(money.price_of(world, service).values())
+    view = {
+        "id": service.id,
+        "name": service.name,
+        "family": service.family,
+        "status": service.status,
+        "canPower": "powerSignals" in capabilities(world, service),
+        "address": address(world, service),
+        "product": _product(product),
+        "runtime": next((run for run in product.runtimes if run["id"] == service.runtime), None),
+        "host": _host(node),
+        "dimensions": service.size,
+        "monthlyMillicents": monthly,
+        "hourlyLabel": money.hourly_label(world, monthly),
+        "isFree": service.free,
+        "createdAt": stamp(service.created_at),
+    }
+    return enriched(world, view)
+
+
+def full(world: World, service: Service) -> View:
+    """A service in its full form."""
+    service = settings.as_shown(world, service)
+    brief = listed(world, service)
+    view = {name: brief[name] for name in ("id", "name", "family", "status")}
+    view["projectId"] = service.project_id
+    view |= {name: brief[name] for name in ("product", "runtime", "host", "dimensions", "address")}
+    return enriched(world, view) | {
+        "maintenance": _maintenance(world),
+        "pricing": _pricing(world, service),
+        "dates": {
+            "createdAt": stamp(service.created_at),
+            "suspendedAt": maybe_stamp(service.suspended_at),
+            "deletedAt": maybe_stamp(service.deleted_at),
+        },
+        "failureReason": service.failure or (None if world.gaps["failure_reason"] == "null" else ""),
+        "panelUrl": None if world.gaps["panel_url"] == "null" else f"https://panel.sandbox.test/{service.id}",
+        "capabilities": capabilities(world, service),
+    }
+
+
+def _maintenance(world: World) -> Any:
+    return {"null": None, "object": {"planned": False}, "string": "none"}[world.gaps["maintenance"]]
+
+
+def _pricing(world: World, service: Service) -> View:
+    price = money.price_of(world, service)
+    monthly = sum(price.values())
+    return {
+        "monthlyMillicents": monthly,
+        "storageMonthlyMillicents": price.get("storageGb", 0),
+        "billedMonthlyMillicents": sum(money.billed_parts(world, service).values()),
+        "monthlyCents": money.to_cents(monthly),
+        "minBalanceCents": money.day_cents(monthly),
+        "hourlyLabel": money.hourly_label(world, monthly),
+        "isFree": service.free,
+        "freeExpiresAt": maybe_stamp(service.free_until),
+    }
+
+
+def without_container(service: Service) -> bool:
+    """Whether a service is no container, so that there is nothing to measure."""
+    return service.family in WITHOUT_CONTAINER
+
+
+def _of_none(world: World) -> str:
+    return world.gaps["metrics.no_container"]
+
+
+def is_left_out(world: World, service: Service) -> bool:
+    """Whether the metrics do not have a service at all."""
+    return without_container(service) and _of_none(world) == "left out"
+
+
+def metrics(world: World, service: Service) -> View | None:
+    """What a service does this second; None when its node cannot be reached."""
+    if not world.store.need(Node, service.node_id).reachable:
+        return None
+    if is_left_out(world, service) or (without_container(service) and _of_none(world) == "null"):
+        return None
+    if without_container(service) and _of_none(world) == "zeros":
+        return dict.fromkeys(NUMBERS, 0) | {"state": "unknown"}
+    state, up = _condition(world, service)
+    if service.status == "SUSPENDED":
+        state = "unknown" if world.gaps["suspended.state"] == "unknown" else "stopped"
+    return {
+        "state": state,
+        "cpuAllocationPercent": 12.5 if state == "running" else 0,
+        "ramBytes": service.size["ramGb"] * 2**28 if state == "running" else 0,
+        "storageBytes": files.size_of(lifecycle.root(world, service)),
+        "uptimeSeconds": up,
+        "netRxBytes": up * 1200,
+        "netTxBytes": up * 800,
+    }
+
+
+def _condition(world: World, service: Service) -> tuple[str, int]:
+    """State and uptime of a container, as late after a restart as this platform shows them."""
+    workload = lifecycle.life(world, service)
+    state, up = workload.state, workload.uptime_seconds
+    last = service.signalled
+    if last and world.gaps["power.shown"] == "2 s late" and world.now - last["at"] < LATE:
+        return last["state"], last["up"]
+    if not service.restarted:
+        return state, up
+    if state in ("stopping", "starting") and world.gaps["restart.state"] == "running":
+        state = "running"
+    fresh = world.now - service.restarted["at"] >= LATE
+    if state == "running" and not fresh and world.gaps["restart.uptime"] == "2 s late":
+        up = (world.now - service.restarted["since"]) // SECOND
+    return state, up
+
+
+def settings_of(world: World, service: Service) -> View:
+    """The settings of a game server or application."""
+    settings.require(service)
+    settings.require_readable(world, service)
+    service = settings.as_shown(world, service)
+    product = world.store.need(Product, service.product)
+    image = service.image
+    settled = service.status in settings.SETTLED
+    return {
+        "source": {
+            "kind": image["kind"],
+            "reference": image["reference"],
+            "digest": image["digest"],
+            "tag": image["tag"],
+            "releasedAt": stamp(image["released_at"]),
+            "origin": image["origin"],
+        },
+        "network": _network(world, service, settled),
+        "scale": _scale(world, service),
+        "deploy": {
+            "command": service.command,
+            "defaultCommand": product.command or image.get("command"),
+            "editable": settled and settings.takes_command(world, service),
+        },
+        "deletable": world.gaps["deletable"] == "true",
+    }
+
+
+def _network(world: World, service: Service, editable: bool) -> View:
+    project = world.store.need(Project, service.project_id)
+    return {
+        "alias": service.alias,
+        "project": project.name if world.gaps["network.name"] == "name" else project.id,
+        "internalPort": references.internal_port(world, service),
+        "publicIp": world.store.need(Node, service.node_id).ip if service.port is not None else None,
+        "publicPort": service.port,
+        "isPublic": service.public,
+        "editable": editable,
+    }
+
+
+def _scale(world: World, service: Service) -> View:
+    node = world.store.need(Node, service.node_id)
+    product = world.store.need(Product, service.product)
+    view: View = dict(service.size)
+    for name, short in (("cpuCores", "cpu"), ("ramGb", "ram"), ("storageGb", "storage")):
+        unit = "" if short == "cpu" else "Gb"
+        view[f"{short}Min{unit}"], view[f"{short}Max{unit}"] = node.bounds[name]
+    locked = settings.locked_reason(service)
+    return view | {
+        "cpuMillicentsPerMonth": node.rates["cpuCores"],
+        "ramMillicentsPerGbMonth": node.rates["ramGb"],
+        "storageMillicentsPerGbMonth": node.rates["storageGb"],
+        "optionsMillicents": money.options_price(product, service.options),
+        "monthlyMillicents": sum(money.price_of(world, service).values()),
+        "editable": locked is None,
+        "lockedReason": locked,
+    }
+
+
+def project(world: World, record: Project) -> View:
+    """A project."""
+    return enriched(world, {
+        "id": record.id,
+        "name": record.name,
+        "createdAt": stamp(record.created_at),
+        "resourceCount": len([one for one in projects.shown(world, record) if _counts(world, one)]),
+    })  # fmt: skip
+
+
+def _counts(world: World, service: Service) -> bool:
+    match world.gaps["project.count"]:
+        case "those that are ACTIVE":
+            return service.status == "ACTIVE"
+        case "those that are not applications":
+            return service.family != "APP"
+        case _:
+            return True
+
+
+def key(world: World, record: Key) -> View:
+    """An SSH key."""
+    labels = {"name": record.name, "comment": record.comment, "algorithm and size": record.algorithm}
+    return enriched(world, {
+        "id": record.id,
+        "name": record.name,
+        "algorithm": record.algorithm,
+        "label": labels[world.gaps["key.label"]],
+        "fingerprint": keys.fingerprint(world, record),
+        "createdAt": stamp(record.created_at),
+        "lastUsedAt": maybe_stamp(record.used_at),
+    })  # fmt: skip
+
+
+def sftp(world: World, service: Service) -> View:
+    """The SFTP access of a service."""
+    return {
+        "host": world.addresses.sftp_host,
+        "port": world.addresses.sftp_port,
+        "username": service.sftp["username"],
+        "passwordSetAt": maybe_stamp(service.sftp.get("set_at")),
+    }
+
+
+def file(world: World, entry: files.FileEntry) -> View:
+    """A line of a directory listing."""
+    digits = int(world.gaps["file.mode"][0])
+    mode = f"{entry.mode:06o}" if digits == 6 else f"{entry.mode & 0o7777:04o}"[-digits:]
+    return {
+        "name": entry.name,
+        "size": entry.size,
+        "directory": entry.directory,
+        "symlink": entry.symlink,
+        "mime": entry.mime if world.gaps["file.mime"] == "by name" else "application/octet-stream",
+        "modeBits": mode,
+        "modifiedAt": stamp(entry.modified),
+    }
+
+
+def backup(world: World, record: Backup) -> View:
+    """A backup."""
+    return enriched(world, {
+        "id": record.id,
+        "name": record.name,
+        "status": record.status,
+        "sizeBytes": record.size,
+        "createdAt": stamp(record.created_at),
+        "completedAt": maybe_stamp(record.completed_at),
+    })  # fmt: skip
+
+
+def snapshot(world: World, record: Snapshot) -> View:
+    """A snapshot."""
+    view = enriched(world, {
+        "id": record.id,
+        "name": record.name,
+        "description": "",
+        "parent": record.parent,
+        "createdAt": stamp(record.created_at),
+        "sizeBytes": record.size,
+    })  # fmt: skip
+    if world.gaps["snapshot.listed"] == "at once, with a status":
+        view["status"] = "PENDING" if record.ready_at > world.now else "COMPLETED"
+    return view
+
+
+def event(world: World, record: Event) -> View:
+    """A line of the activity journal."""
+    return {"id": record.id, "type": events.spelled(world, record.type), "at": stamp(record.at)}
+
+
+def account_balance(world: World, account: Account) -> int:
+    """The balance, in cents."""
+    return money.balance(world, account)

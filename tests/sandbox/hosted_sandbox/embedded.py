@@ -1,0 +1,102 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sandbox on a thread of this process, for tests that steer it thousands of times.
+
+It is the same server on real sockets. Only the control port's calls are made without a connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from hosted_sandbox.api import connections
+from hosted_sandbox.api.gateway import Answer, replay
+from hosted_sandbox.server import Options, Site, assemble, facts, listen, open_world, serve
+from hosted_sandbox.testing import START_SECONDS, Steering
+
+ANSWER_SECONDS = 60.0
+MEMORY = Path("/dev/shm")
+
+
+def quick_folder() -> str | None:
+    """Where files cost least: in memory, where this machine has such a folder."""
+    return str(MEMORY) if os.access(MEMORY, os.W_OK) else None
+
+
+class Embedded(Steering):
+    """A sandbox that lives as long as this object is not stopped.
+
+    ``silent`` is called, on its thread, when it leaves a request without an answer for good, or without a
+    whole one: by then it has acted, or never will.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.silent: Callable[[], None] = lambda: None
+        self._folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=quick_folder()))
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._site: Site
+        begun: Future[dict[str, Any]] = Future()
+        self._thread = threading.Thread(target=self._live, args=[begun], daemon=True, name="sandbox")
+        self._thread.start()
+        self._take(begun.result(START_SECONDS))
+
+    def _live(self, begun: Future[dict[str, Any]]) -> None:
+        options = Options(port=0, control_port=0, sftp_port=0, registry_port=0)
+        try:
+            world = open_world(options, self._folder)  # here, as its database belongs to one thread
+            self._site = assemble(options, world, listen(options))
+            self._site.journal.listener = self._written
+            self._loop.run_until_complete(
+                serve(self._site, self._stop, lambda: begun.set_result(facts(options, world)))
+            )
+            world.store.close()
+        except BaseException as error:
+            if begun.done():
+                raise
+            begun.set_exception(error)
+        finally:
+            self._loop.close()
+
+    def _written(self, line: dict[str, Any]) -> None:
+        if line["fault"] == "no_answer" or (line["fault"] == "drip" and line["answer"]):
+            self.silent()
+
+    def control(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> Any:
+        """One call of the control port, as JSON both ways; answers its JSON."""
+        asked = asyncio.run_coroutine_threadsafe(self._ask(method, path, body, query), self._loop)
+        answer = asked.result(ANSWER_SECONDS)
+        if answer.status != 200:
+            raise RuntimeError(f"{method} {path}: {answer.body.decode()}")
+        return json.loads(answer.body)
+
+    async def _ask(self, method: str, path: str, body: Any, query: dict[str, str] | None) -> Answer:
+        answer = Answer()
+        scope = {
+            "type": "http", "http_version": "1.1", "scheme": "http", "root_path": "", "headers": [],
+            "method": method, "path": path, "query_string": urlencode(query or {}).encode(),
+        }  # fmt: skip
+        sent = b"" if body is None else json.dumps(body).encode()
+        await self._site.control(scope, replay(sent), answer.take)
+        return answer
+
+    def stop(self) -> None:
+        """Stop it; does nothing when it has stopped already."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(connections.reset_all)
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(START_SECONDS)
+        super().stop()
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,498 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything the specification leaves open, as named points, each with the fillings it allows.
+
+A *profile* picks one filling for each point. Handlers ask the profile and never decide by themselves, so
+the same server can stand for many platforms that all agree with the specification.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hosted_sandbox import pairwise
+
+
+@dataclass(frozen=True)
+class Point:
+    """One open question: where the specification leaves it, what it asks, which answers are allowed."""
+
+    name: str
+    section: str
+    question: str
+    fillings: tuple[str, ...]
+
+
+#: Bodies that may answer a write whose answer is not shown.
+WRITE = ("object", "empty 204", "item", "empty object", "list", "empty 200", "null")
+#: The same for a removal, where the object is the less likely answer.
+REMOVAL = ("empty object", "empty 204", "item", "object", "list", "empty 200", "null")
+#: Statuses for a refusal that has no stated one.
+REFUSAL = ("400", "422", "409", "403")
+#: Shapes of a list whose shape is not shown.
+LIST = ("items", "array", "page", "data")
+#: The same where it may be cut: into pages by number or cursor, or after the first entries for good.
+BILLS = ("items", "array", "page number and total", "page number and hasMore", "cursor",
+         "the newest and total", "cut")  # fmt: skip
+
+OPEN_FIELDS = "Resources and their fields / Fields left open"
+REFERENCES = "Resources and their fields / Cross-service references"
+REGISTRY = "Resources and their fields / Registry credentials"
+SETTINGS = "Endpoints / Settings"
+POWER = "Endpoints / Power, suspension, deletion"
+FILES = "Endpoints / Files"
+BACKUPS = "Endpoints / Backups and snapshots"
+APPS = "Endpoints / Applications"
+BILLING = "Endpoints / Billing"
+PROJECTS = "Endpoints / Projects"
+ORDERING = "Endpoints / Ordering"
+KEYS = "Endpoints / SSH keys"
+DATABASE = "Endpoints / Database tunnel"
+JOURNALS = "Endpoints / Journals, activity, consumption"
+STATES = "States and transitions"
+AUTH = "Authentication"
+ERRORS = "Errors"
+LIMITS = "Limits"
+EVENTS = "Events"
+
+
+def _answer(name: str, section: str, what: str, fillings: tuple[str, ...] = WRITE) -> Point:
+    return Point(f"answer.{name}", section, f"What does {what} answer?", fillings)
+
+
+def _refusal(rule: str, section: str, what: str, *first: str) -> Point:
+    statuses = tuple(dict.fromkeys((*first, *REFUSAL)))
+    return Point(f"refusal.{rule}", section, f"With which status is {what} refused?", statuses)
+
+
+ANSWERS = (
+    _answer("network", SETTINGS, "a network change"),
+    _answer("scale", SETTINGS, "a change of size"),
+    _answer("deploy_command", SETTINGS, "a change of the deploy command"),
+    _answer("move", SETTINGS, "a move to another project"),
+    _answer("suspend", POWER, "suspend"),
+    _answer("resume", POWER, "resume"),
+    _answer("delete", POWER, "the deletion of a service", REMOVAL),
+    _answer("file_write", FILES, "writing a file"),
+    _answer("file_directory", FILES, "making a directory"),
+    _answer("file_rename", FILES, "renaming a file"),
+    _answer("file_delete", FILES, "deleting files", REMOVAL),
+    _answer("backup_create", BACKUPS, "creating a backup"),
+    _answer("backup_restore", BACKUPS, "restoring a backup"),
+    _answer("backup_delete", BACKUPS, "deleting a backup", REMOVAL),
+    _answer("snapshot_create", BACKUPS, "creating a snapshot"),
+    _answer("snapshot_rollback", BACKUPS, "rolling back to a snapshot"),
+    _answer("snapshot_delete", BACKUPS, "deleting a snapshot", REMOVAL),
+    _answer("project_create", PROJECTS, "creating a project"),
+    _answer("project_rename", PROJECTS, "renaming a project"),
+    _answer("project_delete", PROJECTS, "deleting a project", REMOVAL),
+    _answer("key_add", KEYS, "adding an SSH key"),
+    _answer("key_delete", KEYS, "deleting an SSH key", REMOVAL),
+    _answer("app_create", APPS, "creating an application"),
+    _answer("release_declare", APPS, "declaring a release"),
+    _answer("app_deploy", APPS, "a deploy"),
+    _answer("environment", APPS, "replacing the environment", ("empty object", *WRITE[1:3], *WRITE[4:])),
+)
+
+REFUSALS = (
+    _refusal("malformed", ERRORS, "a malformed body or a value of the wrong type"),
+    _refusal("too_large", ERRORS, "an oversized body", "413"),
+    _refusal("environment", APPS, "an environment that breaks a rule"),
+    _refusal("private_key", KEYS, "a private key"),
+    _refusal("key_name", KEYS, "a second key of one name", "409"),
+    _refusal("key_type", KEYS, "a key of a type that is not accepted, or a short RSA key"),
+    _refusal("path", FILES, "a path containing `..`"),
+    _refusal("file_missing", FILES, "reading a file that does not exist", "404"),
+    _refusal("file_unreadable", FILES, "reading a file beyond 2 MB or with binary content", "413"),
+    _refusal("file_conflict", FILES, "a name that is in the way", "409"),
+    _refusal("file_count", LIMITS, "deleting more than 100 names"),
+    _refusal("resize_free", STATES, "a resize of a free service"),
+    _refusal("resize_suspended", STATES, "a resize of a suspended service"),
+    _refusal("not_editable", SETTINGS, "a setting of a service that cannot take it now"),
+    _refusal("settings_family", SETTINGS, "the settings of a service that is no game server or application"),
+    Point(
+        "refusal.network_start",
+        SETTINGS,
+        "With which status is a network change answered after which the container does not start?",
+        ("not refused", "502", "500", "409"),
+    ),
+    Point(
+        "refusal.no_sftp",
+        "Endpoints / SFTP",
+        "With which status is SFTP refused for a bucket, a dedicated machine and a failed service?",
+        ("not refused", "400", "403", "404", "409", "422"),
+    ),
+    Point(
+        "refusal.alias_taken",
+        SETTINGS,
+        "With which status is a move refused into a project where the alias is taken?",
+        ("not refused", "409", "400", "422", "403"),
+    ),
+    Point(
+        "refusal.delete_again",
+        STATES,
+        "With which status is the deletion of what is DELETING refused?",
+        ("not refused", "409", "404", "400", "422", "403"),
+    ),
+    Point(
+        "refusal.settings_status",
+        SETTINGS,
+        "With which status are the settings of a service refused that is neither ACTIVE nor SUSPENDED?",
+        ("not refused", "400", "403", "404", "409", "422"),
+    ),
+    _refusal("cover", ORDERING, "an order whose first day is not covered", "402"),
+    _refusal("order_values", ORDERING, "an order with an unknown product, host or an impossible size"),
+    _refusal("order_port", ORDERING, "an order for which no port is left", "409"),
+    _refusal("name", LIMITS, "a name that is empty or too long"),
+    _refusal("project_duplicate", PROJECTS, "a project name already in use", "409"),
+    _refusal("project_default", PROJECTS, "deleting the default project"),
+    _refusal("project_unknown", PROJECTS, "a reference to a project that does not exist", "404"),
+    _refusal("slug", APPS, "a malformed application slug"),
+    _refusal("slug_taken", APPS, "an application slug already in use", "409"),
+    _refusal("host_unknown", APPS, "a host that does not exist or does not take applications", "404"),
+    _refusal("release_undeclared", APPS, "a tag that was never declared", "404"),
+    _refusal("release_unpushed", APPS, "a release whose digest is not in the registry", "404"),
+    Point(
+        "refusal.scan_unfinished",
+        APPS,
+        "With which status is a scan refused when its wait is over and the analysis still runs?",
+        ("not refused", "404", "409", "425"),
+    ),
+    _refusal("start_failed", APPS, "a deploy of an application that does not start", "502", "500"),
+    _refusal("backup_state", STATES, "restoring a backup that is not completed", "409"),
+    _refusal("backup_busy", STATES, "deleting a backup that is being made or restored", "409"),
+    _refusal("snapshot_duplicate", BACKUPS, "a snapshot name already in use", "409"),
+    Point(
+        "refusal.copy_busy",
+        BACKUPS,
+        "With which status is a copy refused while another one is made or brought back on the service?",
+        ("not refused", "409", "423"),
+    ),
+    Point(
+        "refusal.backup_pause",
+        LIMITS,
+        "With which status is a backup refused that comes too soon after the one before?",
+        ("not refused", "429 with Retry-After", "429", "409"),
+    ),
+    _refusal("snapshot_order", BACKUPS, "a rollback or a removal that newer snapshots forbid", "409"),
+    _refusal("backup_limit", LIMITS, "a backup beyond the number that a service may have", "409"),
+    _refusal("suspend_status", STATES, "suspending what is suspended", "409"),
+    _refusal("resume_status", STATES, "resuming a service that is not suspended", "409"),
+    _refusal("range", LIMITS, "a window of days beyond what is kept"),
+    _refusal("lines", LIMITS, "a number of log lines out of 1 to 100"),
+    _refusal("ids", LIMITS, "more than 50 ids in one metrics call"),
+    _refusal("cursor", JOURNALS, "a cursor that was never given out"),
+    _refusal("period", BILLING, "a statement period that is malformed"),
+    _refusal("no_database", DATABASE, "the tunnel on a service that is no database", "404"),
+    _refusal("unsupported_engine", DATABASE, "rows and queries of an engine the tunnel cannot open", "501"),
+    _refusal("sql", DATABASE, "a statement that the engine refuses"),
+    _refusal("query_timeout", DATABASE, "a query cut at 15 seconds", "408", "504"),
+    _refusal("database_down", DATABASE, "the tunnel to a stopped database", "503", "409"),
+    _refusal("table", DATABASE, "rows of a table that the engine does not know", "404"),
+)
+
+FORMS = (
+    Point("created.status", ERRORS, "Do calls that create something answer 200 or 201?", ("201", "200")),
+    Point("id.form", "What the service does", "What do the opaque identifiers look like?",
+          ("uuid", "hex", "prefixed", "number")),
+    Point("maintenance", OPEN_FIELDS, "What does `maintenance` hold?", ("null", "object", "string")),
+    Point("panel_url", OPEN_FIELDS, "What does `panelUrl` hold?", ("null", "url")),
+    Point("extra_fields", OPEN_FIELDS, "Do objects carry fields that are not shown?", ("no", "yes")),
+    Point("failure_reason", STATES, "Is `failureReason` empty on services that did not fail?",
+          ("null", "empty")),
+    Point("transactions.page", BILLING, "How are transactions paginated?",
+          ("cursor", "whole array", "page number")),
+    Point("transaction.fields", OPEN_FIELDS, "Which fields has a transaction beyond its type?",
+          ("amountCents", "cents", "amount object")),
+    Point("invoice.fields", OPEN_FIELDS, "How are an invoice's number and link named?",
+          ("number, downloadUrl", "invoiceNumber, href", "reference, pdf.url")),
+    Point("statement.fields", OPEN_FIELDS, "Which fields has a statement?",
+          ("period, services", "month, lines", "id, items")),
+    Point("daily_spend.fields", OPEN_FIELDS, "Which fields has a line of daily spend?",
+          ("date, totalCents", "day, cents", "date, services")),
+    Point("release.fields", OPEN_FIELDS, "Which fields has a release in the list?",
+          ("flat", "image object", "tag only")),
+    Point("node.fields", OPEN_FIELDS, "Which fields has an application node in the list?",
+          ("id, label", "hostId, hostLabel", "host object", "id and hostId")),
+    Point("app_project.fields", OPEN_FIELDS, "Which fields has a project in the application flow?",
+          ("id, name", "projectId, projectName", "as a project", "id and projectId")),
+    Point("list.daily_spend", BILLING, "What shape is the list of daily spend?", BILLS),
+    Point("list.invoices", BILLING, "What shape is the list of invoices?", BILLS),
+    Point("list.statements", BILLING, "What shape is the list of statements?", BILLS),
+    Point("list.nodes", APPS, "What shape is the list of application nodes?", LIST),
+    Point("list.app_projects", APPS, "What shape is the application flow's list of projects?", LIST),
+    Point("list.releases", APPS, "What shape is the list of releases?", LIST),
+    Point("releases.pages", APPS, "Is the list of releases cut into pages, the newest release first?",
+          ("no", "page number and total", "page number and hasMore", "cursor", "the newest and total")),
+    Point("app_logs.shape", APPS, "What do an application's logs look like?",
+          ("lines", "array", "text", "entries")),
+    Point("logs.order", JOURNALS, "In which order are the lines of a log listed?",
+          ("oldest first", "newest first")),
+    Point("app_logs.parameter", APPS, "Which query parameter bounds an application's logs?",
+          ("lines", "none", "tail")),
+    Point("app.unreleased", APPS, "What do an application's image fields hold before the first deploy?",
+          ("empty", "null", "absent")),
+    Point("consommation.parameter", PROJECTS, "Which query parameter sets the window of project spend?",
+          ("range", "days", "none")),
+    Point("consommation.default", PROJECTS, "Which window has project spend by default?", ("30", "7")),
+    Point("range.bound", LIMITS, "How is a too long window of days treated?",
+          ("refused", "cut to 365", "cut to 90")),
+    Point("lines.bound", LIMITS, "How are log lines out of bounds treated?", ("refused", "cut")),
+    Point("events.page_size", LIMITS, "How many events has a page?", ("20", "5", "50")),
+    Point("events.order", EVENTS, "In which order are events listed?", ("newest first", "oldest first")),
+    Point("events.types", EVENTS, "How are event types beyond the two seen spelled?",
+          ("UPPER_SNAKE", "dotted", "SERVICE_ prefix")),
+    Point("absent.status", ERRORS, "Which status has an item that does not exist?",
+          ("404", "410", "403", "400")),
+    Point("absent.form", ERRORS, "Has such an answer a body?", ("error form", "empty")),
+    Point(
+        "content_type",
+        ERRORS,
+        "How is the type of JSON answers written?",
+        ("application/json", "application/json; charset=utf-8"),
+    ),
+    Point("metrics.unknown", "Endpoints / Services", "What does metrics say of an id it does not know?",
+          ("left out", "null", "404 for all", "400 for all")),
+    Point("metrics.no_ids", "Endpoints / Services", "What does metrics answer without ids?",
+          ("empty", "all", "refused")),
+    Point("metrics.no_container", "Resources and their fields / Live metrics",
+          "What does metrics say of a bucket or a whole machine, which have no container?",
+          ("a state", "null", "zeros", "left out")),
+    Point("list.order", "Endpoints / Services", "In which order are services listed?",
+          ("oldest first", "newest first", "by name")),
+    Point("auth.missing", AUTH, "What is the answer to a missing or invalid token?",
+          ("401 error form", "401 empty", "403 error form", "401 html")),
+    Point("auth.scope", AUTH, "What is the answer to a token of too small a scope?",
+          ("403 error form", "401 error form", "403 empty")),
+    Point("auth.other_scope", AUTH, "Which scope do project, billing, order and key routes need?",
+          ("FULL", "any")),
+    Point("resume.to", STATES, "What does resume lead to?",
+          ("ACTIVE at once", "ACTIVE later", "PROVISIONING, then ACTIVE")),
+    Point("resume.state", STATES, "Does a resumed service run again by itself?", ("started", "stopped")),
+    Point("delete.pace", STATES, "How soon is a deleted service gone?", ("at once", "after DELETING")),
+    Point("delete.listed", STATES, "Is a service listed while it is DELETING?", ("listed", "hidden")),
+    Point("deleted.read", STATES, "What does reading a deleted service answer?",
+          ("absent", "status DELETED")),
+    Point("grace", STATES, "How long may the balance be below zero?", ("72 h", "24 h", "168 h")),
+    Point("provisioning.state", STATES, "Which container state has a service being created?",
+          ("installing", "unknown", "stopped")),
+    Point("power.states", STATES, "Which states does a signal pass?", ("through starting", "at once")),
+    Point("restart.state", STATES, "Which state does metrics give while a container restarts?",
+          ("the state it is in", "running")),
+    Point("restart.uptime", STATES, "How soon does metrics show the uptime of a restarted container?",
+          ("at once", "2 s late")),
+    Point("suspended.state", STATES, "Which state does metrics give for a suspended service?",
+          ("stopped", "unknown")),
+    Point("restore.shown", BACKUPS, "When does a restore show as RESTORING?", ("at once", "late", "never")),
+    Point("restore.event", BACKUPS, "When is a restore or a rollback in the journal?",
+          ("when it begins", "when it ends")),
+    Point("rollback.pace", BACKUPS, "Is a rollback over when its route answers?", ("yes", "no")),
+    Point("restore.failed", STATES, "What becomes of a backup whose restore failed, and what tells of it?",
+          ("FAILED", "COMPLETED, with an event", "COMPLETED")),
+    Point("backup.limit", LIMITS, "What happens to a new backup of a service that has 50?",
+          ("it is made", "the oldest goes", "refused")),
+    Point("copy.name", BACKUPS, "What does the platform make of the name of a backup or a snapshot?",
+          ("as given", "spaces to dashes", "cut at 40", "lower case", "plain names only")),
+    Point("snapshot.listed", BACKUPS, "When is a new snapshot on the list?",
+          ("at once", "later", "at once, with a status")),
+    Point("snapshot.children", BACKUPS,
+          "What becomes of the `parent` of snapshots taken after one that is deleted?",
+          ("the one before", "null", "unchanged", "the removal is refused")),
+    Point("rollback.newer", BACKUPS, "What does a rollback do to the snapshots taken since?",
+          ("nothing", "deletes them", "refused")),
+    Point("rollback.power", BACKUPS, "Does a machine run after a rollback?",
+          ("as before", "stopped", "running")),
+    Point("restore.restart", STATES, "Does a restore stop the service while it runs?", ("no", "yes")),
+    Point("power.shown", STATES, "How soon does metrics show what a signal did?", ("at once", "2 s late")),
+    Point("command.written", SETTINGS, "What does the platform make of blanks in a command?",
+          ("nothing", "single spaces")),
+    Point("command.database", SETTINGS, "Can the command of a database be edited?", ("yes", "no")),
+    Point("unsettled.capabilities", "Resources and their fields / Capabilities",
+          "What does a service offer while it is created, or awaits an intervention?",
+          ("nothing", "all of its family")),
+    Point("suspended.capabilities", "Resources and their fields / Capabilities",
+          "What does a suspended service still offer?",
+          ("files, logs, backups", "logs, backups", "logs")),
+    Point("fingerprint", "Resources and their fields / SSH key", "Which digest is a key's fingerprint?",
+          ("SHA256", "MD5", "MD5 prefixed")),
+    Point("key.label", "Resources and their fields / SSH key", "What is a key's `label`?",
+          ("comment", "algorithm and size", "name")),
+    Point("file.mode", "Resources and their fields / File entry", "How many digits has `modeBits`?",
+          ("3 digits", "4 digits", "6 digits")),
+    Point("file.mime", "Resources and their fields / File entry", "How precise is `mime`?",
+          ("by name", "coarse")),
+    Point("file.write_parents", FILES, "Does a write make the missing parent directories?", ("yes", "no")),
+    Point("file.delete_missing", FILES, "Is a name to delete that does not exist an error?",
+          ("ignored", "refused")),
+    Point("query.cut", DATABASE, "What becomes of a write that is cut at 15 seconds?",
+          ("it is undone", "it is carried out all the same")),
+    Point("query.several", DATABASE, "What of several statements in one query?",
+          ("refused", "run one by one, kept up to the first that fails")),
+    Point("network.name", SETTINGS, "What does `network.project` name?", ("name", "id")),
+    Point("network.in_effect", SETTINGS, "When does a running container take a network change?",
+          ("at once", "at its next start")),
+    Point("deletable", "Resources and their fields / Settings",
+          "What does `deletable` say of a service that can be deleted?", ("true", "false")),
+    Point("settings.shown", SETTINGS, "How soon is a new setting or size shown?", ("at once", "2 s late")),
+    Point("network.again", SETTINGS, "What does the network route do when nothing changes?",
+          ("nothing", "recreates the container")),
+    Point("file.limit", FILES, "How large are the 2 MB at which the reader stops?", ("2 MB", "2 MiB")),
+    Point("file.absent_directory", FILES, "What does the list of a directory that does not exist answer?",
+          ("a refusal", "an empty list")),
+    Point("query.space", ERRORS, "How may a space be written in a query?", ("as + or %20", "as %20")),
+    Point("file.beyond", FILES, "What does the reader answer for a file beyond 2 MB?",
+          ("a refusal", "its beginning")),
+    Point("file.binary", FILES, "What does the reader answer for a file that is no text?",
+          ("a refusal", "text with U+FFFD in it", "base64")),
+    Point("file.mark", FILES, "Does the reader show the byte order mark of a text?", ("yes", "no")),
+    Point("file.root", FILES, "Which paths name the root of a service?",
+          ("empty, . and /", "empty and .", "empty and /", "empty")),
+    Point("file.line_ends", FILES, "How does the reader show the line ends of a text?",
+          ("as they are", "as \\n")),
+    Point("quote.project", ORDERING, "What does a quote do with a project, which only the order has?",
+          ("ignores it", "refuses it")),
+    Point("order.href", ORDERING, "What is `href` of an order?", ("path", "absolute")),
+    Point("order.instance", ORDERING, "Is `instanceId` of an order the id of the service?",
+          ("yes", "no, an id of its own")),
+    Point("order.readable", ORDERING, "How soon can a new service be read by its id?",
+          ("at once", "1 s after it is listed")),
+    Point("list.length", "Endpoints / Services",
+          "How many services does the list show, without a sign of more?", ("all", "50")),
+    Point("order.secrets", ORDERING, "How are generated secrets labelled?", ("words", "variable names")),
+    Point("quote.cover", ORDERING, "What must the balance cover for a day?",
+          ("the new service", "all services together")),
+    Point("service.name", ORDERING, "What does the platform make of the name of an order?",
+          ("as given", "trimmed", "single spaces")),
+    Point("list.lag", PROJECTS, "How soon do the lists of projects, keys and applications show a new one?",
+          ("at once", "after one read", "after three reads")),
+    Point("body.unknown", ERRORS, "What of a field of a body that the specification does not show?",
+          ("ignored", "refused")),
+    Point("key.name", KEYS, "May two keys have one name?", ("yes", "no")),
+    Point("apps.listed", APPS, "Does the list of applications hold the databases of the catalogue?",
+          ("no", "with a slug of null", "with an empty slug", "without a slug")),
+    Point("engine.spelling", DATABASE, "How is the engine of a database spelled?",
+          ("postgresql", "PostgreSQL", "postgresql-16", "PostgreSQL 16")),
+    Point("project.count", PROJECTS, "What does `resourceCount` of a project count?",
+          ("all services", "those that are ACTIVE", "those that are not applications")),
+    Point("project.name", PROJECTS, "What does the platform make of blanks to spare in a project's name?",
+          ("as given", "trimmed", "single spaces", "refused")),
+    Point("project.page", PROJECTS, "How soon does the page of a project show who joined or left it?",
+          ("at once", "1 s late")),
+    Point("error.form", ERRORS, "Which form has the body of a refusal whose status is not stated?",
+          ("error form", "text", "another JSON")),
+    Point("currency", "Resources and their fields / Wallet", "What is `currency`?", ("EUR", "USD", "eur")),
+    Point("reference.syntax", REFERENCES, "Which `${...}` of an environment is a reference?",
+          ("one with a dot", "a name in lowercase, a dot, a field in capitals")),
+    Point("reference.field", REFERENCES,
+          "What of a field that the neighbour does not have?", ("refused", "kept as written")),
+    Point("release.moved", APPS, "What does declaring a tag again with another digest do?",
+          ("moves the tag", "keeps both")),
+    Point("scan.wait", APPS, "How long does the scan route wait for a verdict?",
+          ("until it is there", "30 s", "1 s")),
+    Point("scan.unscanned_at", APPS, "What is `scannedAt` while the scan runs?", ("null", "absent")),
+    Point("scan.undeclared", APPS, "Does the scan route know a tag that was pushed but not declared?",
+          ("no", "yes")),
+    Point("scan.untagged", APPS, "Is an image analysed that was pushed by its digest, without a tag?",
+          ("yes", "no")),
+    Point("release.tag", APPS, "Which tag does a release need in the registry?",
+          ("none", "its own, naming its digest")),
+    Point("registry.digest_header", REGISTRY,
+          "Does the registry name the digest of a manifest in a header of its answers?", ("yes", "no")),
+    Point("image_ref.digest", APPS, "Which digest has `imageRef` when the release names an index of images?",
+          ("the declared one", "that of the platform's image")),
+    Point("scan.verdict", APPS, "What stands in a scan's verdict for what is not known or not there?",
+          ("zeros and empty lists", "nulls", "nulls, and no severities")),
+    Point("scan.digest", APPS, "Which digest has the scan of a release that names an index of images?",
+          ("the declared one", "that of the platform's image")),
+    Point("app.first_status", STATES, "Which status has an application until its first deploy?",
+          ("ACTIVE", "PROVISIONING")),
+    Point("lifted.status", STATES, "Which verdict does a lifted release show?",
+          ("WARNED", "PASSED", "BLOCKED")),
+    Point("deploy.failed", APPS, "What runs after a deploy that does not start?",
+          ("the new version, stopped", "the previous version runs again")),
+    Point("environment.values", APPS, "What does the platform make of the values of an environment?",
+          ("as sent", "trimmed")),
+    Point("environment.applies", APPS, "When does a running application take a new environment?",
+          ("at its next start", "at once")),
+    Point("registry.unknown", APPS, "Can an image be pushed before its application exists?",
+          ("no", "yes")),
+    Point("suspend.again", STATES, "What does suspending a suspended service do?", ("nothing", "refused")),
+    Point("version.header", "Versioning", "Do answers name the version of the API?", ("no", "yes")),
+    Point("method.status", ERRORS, "What does a path answer to a method that it does not have?",
+          ("404", "405")),
+)  # fmt: skip
+
+POINTS: dict[str, Point] = {point.name: point for point in (*ANSWERS, *REFUSALS, *FORMS)}
+
+
+@functools.cache
+def pairwise_array() -> list[pairwise.Row]:
+    """The fillings of the profiles `pairwise:1`, `pairwise:2` and so on."""
+    return pairwise.array({point.name: point.fillings for point in POINTS.values()})
+
+
+class Profile:
+    """One filling for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed, `pairwise`.
+
+    `pairwise:1` to the last one have every pair of fillings of any two points (see pairwise.py).
+
+    `plain` takes the first filling of each point; `terse` prefers empty answers and `wrapped` enveloped
+    ones, and both move on by one or two places elsewhere, so that the three differ wherever they can.
+    """
+
+    NAMES = ("plain", "terse", "wrapped", "random", pairwise.KIND)
+    PREFERRED: ClassVar[dict[str, tuple[str, ...]]] = {
+        "plain": (),
+        "terse": ("empty 204", "401 empty", "403 empty", "whole array", "array"),
+        "wrapped": ("item", "page", "page number"),
+    }
+
+    def __init__(self, name: str = "plain", fill: dict[str, str] | None = None) -> None:
+        kind, __, seed = name.partition(":")
+        if kind not in self.NAMES:
+            raise ValueError(f"unknown profile {name!r}; known: {', '.join(self.NAMES)}")
+        self.name = name if kind != "random" else f"random:{seed or '0'}"
+        self._filled = self._fill(kind, seed)
+        for point, filling in (fill or {}).items():
+            self._override(point, filling)
+        self.fill = dict(fill or {})
+
+    def __getitem__(self, point: str) -> str:
+        return self._filled[point]
+
+    def status(self, point: str) -> int:
+        """The filling of a point whose fillings are HTTP statuses."""
+        return int(self._filled[point])
+
+    def describe(self) -> dict[str, str]:
+        """Every point with the filling chosen."""
+        return dict(self._filled)
+
+    def _fill(self, kind: str, seed: str) -> dict[str, str]:
+        if kind != pairwise.KIND:
+            return {point.name: self._pick(kind, seed or "0", point) for point in POINTS.values()}
+        rows = pairwise_array()
+        if not (seed.isascii() and seed.isdigit() and 1 <= int(seed) <= len(rows)):
+            raise ValueError(f"unknown profile {self.name!r}; there are pairwise:1 to pairwise:{len(rows)}")
+        return dict(rows[int(seed) - 1])
+
+    def _override(self, point: str, filling: str) -> None:
+        if point not in POINTS:
+            raise ValueError(f"unknown gap point {point!r}")
+        if filling not in POINTS[point].fillings:
+            raise ValueError(f"{point}: {filling!r} is none of {', '.join(POINTS[point].fillings)}")
+        self._filled[point] = filling
+
+    def _pick(self, kind: str, seed: str, point: Point) -> str:
+        if kind == "random":
+            digest = hashlib.sha256(f"{seed}/{point.name}".encode()).digest()
+            return point.fillings[int.from_bytes(digest[:4], "big") % len(point.fillings)]
+        for filling in self.PREFERRED[kind]:
+            if filling in point.fillings:
+                return filling
+        place = ("plain", "terse", "wrapped").index(kind)
+        return point.fillings[min(place, len(point.fillings) - 1)]

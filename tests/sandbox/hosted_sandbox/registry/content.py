@@ -1,0 +1,207 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading images back: blobs by digest, manifests, configs, and the files that a stack of layers shows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import posixpath
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, cast
+
+import zstandard
+
+from hosted_sandbox.registry.oci import Descriptor, Manifest, ManifestError, parse_manifest, platform_name
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_WHITEOUT = ".wh."
+_OPAQUE = ".wh..wh..opq"
+
+
+class ImageError(Exception):
+    """An image that cannot be read: content missing, cut short or of another form."""
+
+
+class Blobs:
+    """A folder of content by digest, ``<algorithm>/<hex>``: that of an OCI layout or of a repository here."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, digest: str) -> Path:
+        """Where the content of `digest` is, or would be."""
+        algorithm, __, encoded = digest.partition(":")
+        return self.root / algorithm / encoded
+
+    def read(self, digest: str) -> bytes:
+        """The whole content; `FileNotFoundError` when it is not here."""
+        return self.path(digest).read_bytes()
+
+    def digests(self) -> list[str]:
+        """The digests of all content, sorted."""
+        return sorted(f"{path.parent.name}:{path.name}" for path in self.root.glob("*/*"))
+
+
+@dataclass(frozen=True)
+class ImageConfig:
+    """What an image says about how it is run. `command` is entrypoint and arguments; `ports` are numbers."""
+
+    platform: str
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    ports: tuple[int, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def architecture(self) -> str:
+        """The part of `platform` after the slash."""
+        return self.platform.partition("/")[2]
+
+
+class Image:
+    """An image, or an index of images, by the digest of its manifest. Reading raises `ImageError`."""
+
+    def __init__(self, blobs: Blobs, digest: str) -> None:
+        self.blobs = blobs
+        self.digest = digest
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The parsed manifest."""
+        try:
+            return parse_manifest(self.blobs.read(self.digest))
+        except (OSError, ManifestError) as error:
+            raise ImageError(f"manifest {self.digest}: {error}") from error
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """The platforms it can run on, ``os/architecture``."""
+        if self.manifest.is_index:
+            return tuple(dict.fromkeys(name for image in self.images() for name in image.platforms))
+        platform = platform_name(self._config_record())
+        return (platform,) if platform else ()
+
+    def images(self) -> tuple[Image, ...]:
+        """The images of an index that name a platform; of an image, itself."""
+        if not self.manifest.is_index:
+            return (self,)
+        children = [Image(self.blobs, child.digest) for child in self.manifest.children]
+        return tuple(image for child in children for image in child.images() if image.platforms)
+
+    def for_platform(self, platform: str) -> Image:
+        """The image of an index for `platform`, else its first one; of an image, itself."""
+        images = self.images()
+        if not images:
+            raise ImageError("the index holds no image")
+        return next((image for image in images if platform in image.platforms), images[0])
+
+    def config(self, platform: str = "linux/amd64") -> ImageConfig:
+        """How the image is run; of an index, how its image for `platform` is."""
+        if self.manifest.is_index:
+            return self.for_platform(platform).config()
+        try:
+            return _image_config(self._config_record())
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ImageError(f"config of {self.digest}: {error}") from error
+
+    def files(self, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+        """The regular files that the layers show together and `wanted` asks for, by path from the root."""
+        found: dict[str, bytes] = {}
+        covered = _Covered()
+        for layer in reversed(self.manifest.layers):
+            # What a layer removes is removed from the layers below, never from itself.
+            below = covered.copy()
+            for path, content in self._entries(layer, wanted, below):
+                if not covered.hides(path):
+                    found[path] = content
+            covered = below
+        return found
+
+    def _entries(
+        self, layer: Descriptor, wanted: Callable[[str], bool], covered: _Covered
+    ) -> Iterator[tuple[str, bytes]]:
+        try:
+            with _open_layer(self.blobs.path(layer.digest)) as archive:
+                for entry in archive:
+                    path = posixpath.normpath(entry.name).lstrip("/")
+                    covered.add(path, entry.isdir())
+                    if entry.isreg() and wanted(path):
+                        yield path, cast(IO[bytes], archive.extractfile(entry)).read()
+        except (OSError, EOFError, tarfile.TarError, zlib.error, zstandard.ZstdError) as error:
+            raise ImageError(f"layer {layer.digest}: {error}") from error
+
+    def _config_record(self) -> dict[str, Any]:
+        config = self.manifest.config
+        try:
+            record = json.loads(self.blobs.read(config.digest)) if config else None
+        except (OSError, ValueError) as error:
+            raise ImageError(f"config of {self.digest}: {error}") from error
+        return record if isinstance(record, dict) else {}
+
+
+def _image_config(record: dict[str, Any]) -> ImageConfig:
+    settings = record.get("config") or {}
+    return ImageConfig(
+        platform=platform_name(record) or "",
+        command=(*(settings.get("Entrypoint") or ()), *(settings.get("Cmd") or ())),
+        environment=dict(entry.partition("=")[::2] for entry in settings.get("Env") or ()),
+        ports=tuple(sorted(int(port.partition("/")[0]) for port in settings.get("ExposedPorts") or ())),
+        labels=dict(settings.get("Labels") or {}),
+    )
+
+
+class _Covered:
+    """What upper layers hide of the layers below."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        self.folders: set[str] = set()
+
+    def copy(self) -> _Covered:
+        other = _Covered()
+        other.paths, other.folders = set(self.paths), set(self.folders)
+        return other
+
+    def add(self, path: str, is_folder: bool) -> None:
+        parent, name = posixpath.split(path)
+        if name == _OPAQUE:
+            self.folders.add(parent)
+        elif name.startswith(_WHITEOUT):
+            self.paths.add(posixpath.join(parent, name.removeprefix(_WHITEOUT)))
+        elif not is_folder:
+            # A file replaces whatever is below, a folder of that name with all it holds included.
+            self.paths.add(path)
+
+    def hides(self, path: str) -> bool:
+        parents = list(_parents(path))
+        return path in self.paths or any(parent in self.paths or parent in self.folders for parent in parents)
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path:
+        path = posixpath.dirname(path)
+        yield path
+
+
+@contextmanager
+def _open_layer(path: Path) -> Iterator[tarfile.TarFile]:
+    """A layer's archive, its compression told from its first bytes: media types are not always right."""
+    with path.open("rb") as file:
+        magic = file.read(len(ZSTD_MAGIC))
+        file.seek(0)
+        stream: Any = file
+        if magic.startswith(GZIP_MAGIC):
+            stream = gzip.GzipFile(fileobj=file)
+        elif magic == ZSTD_MAGIC:
+            stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            yield archive

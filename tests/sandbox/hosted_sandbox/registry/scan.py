@@ -1,0 +1,165 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The vulnerability verdict of an image (spec, sections Scan report and Scan status of a release).
+
+The packages that the layers list are compared with a small table of known flaws, ``vulnerabilities.yaml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import yaml
+
+from hosted_sandbox.registry.content import Image, ImageError
+from hosted_sandbox.registry.packages import Format, Package, installed, is_database, older
+
+Severity = Literal["Critical", "High", "Medium", "Low"]
+Reason = Literal["isolation", "scope"]
+Status = Literal["PASSED", "WARNED", "BLOCKED", "FAILED"]
+
+SCANNER = "sandbox-scanner"
+SEVERITIES: tuple[Severity, ...] = ("Critical", "High", "Medium", "Low")
+_SERIOUS = SEVERITIES[:2]
+_TABLE = Path(__file__).with_name("vulnerabilities.yaml")
+
+
+@dataclass(frozen=True)
+class Vulnerability:
+    """A known flaw of a source package, in versions from `since` (the first when None) to before `fixed`."""
+
+    id: str
+    format: Format
+    package: str
+    fixed: str
+    severity: Severity
+    since: str | None = None
+    reason: Reason | None = None
+
+    def concerns(self, package: Package) -> bool:
+        """Whether this installed package has the flaw."""
+        if package.format != self.format or self.package not in (package.name, package.source):
+            return False
+        version = package.source_version
+        old_enough = self.since is None or not older(self.format, version, self.since)
+        return old_enough and older(self.format, version, self.fixed)
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """A known flaw of a package that is in the image."""
+
+    id: str
+    package: str
+    version: str
+    fix_version: str
+    severity: Severity
+    reason: Reason | None = None
+
+    def record(self) -> dict[str, str]:
+        """``{id, package, version, fixVersion, severity}``, and ``reason`` when it blocks."""
+        fields = {
+            "id": self.id,
+            "package": self.package,
+            "version": self.version,
+            "fixVersion": self.fix_version,
+            "severity": self.severity,
+        }
+        return fields | ({"reason": self.reason} if self.reason else {})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the analysis found; `failure` says why it did not complete."""
+
+    flaws: tuple[Flaw, ...] = ()
+    failure: str | None = None
+
+    @property
+    def blocking(self) -> tuple[Flaw, ...]:
+        """Flaws that let code leave the container."""
+        return tuple(flaw for flaw in self.flaws if flaw.reason)
+
+    @property
+    def warnings(self) -> tuple[Flaw, ...]:
+        """Serious flaws that concern the application alone."""
+        return tuple(flaw for flaw in self.flaws if not flaw.reason and flaw.severity in _SERIOUS)
+
+    @property
+    def status(self) -> Status:
+        """The ``scanStatus`` that a release gets from this."""
+        if self.failure is not None:
+            return "FAILED"
+        if self.blocking:
+            return "BLOCKED"
+        return "WARNED" if self.warnings else "PASSED"
+
+    def report(self, shown_warnings: int | None = None) -> dict[str, Any]:
+        """The ``scanVerdict`` object: counts of all flaws, blocking, warnings, warningCount, scanner.
+
+        `shown_warnings` cuts the list and leaves the count whole.
+        """
+        counts = {severity: sum(flaw.severity == severity for flaw in self.flaws) for severity in SEVERITIES}
+        return {
+            "counts": counts,
+            "blocking": [flaw.record() for flaw in self.blocking],
+            "warnings": [flaw.record() for flaw in self.warnings[:shown_warnings]],
+            "warningCount": len(self.warnings),
+            "scanner": SCANNER,
+        }
+
+
+def scan(image: Image, known: Sequence[Vulnerability] | None = None) -> Verdict:
+    """Analyse an image, or all images of an index. Never raises for what is wrong with the image itself."""
+    try:
+        packages = [package for part in _runnable(image) for package in installed(part.files(is_database))]
+    except ImageError as error:
+        return Verdict(failure=str(error))
+    return Verdict(tuple(_flaws(packages, default_table() if known is None else known)))
+
+
+def load_table(path: Path) -> tuple[Vulnerability, ...]:
+    """Read a table of known flaws; the file's head describes its form."""
+    return tuple(
+        Vulnerability(
+            id=entry["id"],
+            format=cast(Format, format),
+            package=package,
+            fixed=str(fixed),
+            severity=entry["severity"],
+            since=entry.get("since", {}).get(format),
+            reason=entry.get("reason"),
+        )
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+        for format, packages in entry["fixed"].items()
+        for package, fixed in packages.items()
+    )
+
+
+@cache
+def default_table() -> tuple[Vulnerability, ...]:
+    """The table beside this file."""
+    return load_table(_TABLE)
+
+
+def _runnable(image: Image) -> tuple[Image, ...]:
+    images = image.images()
+    if not images or not all(part.platforms for part in images):
+        raise ImageError("this is not an image that runs on a platform")
+    return images
+
+
+def _flaws(packages: Iterable[Package], known: Sequence[Vulnerability]) -> list[Flaw]:
+    """Each flaw of each package once, the most severe first."""
+    found = dict.fromkeys(
+        Flaw(flaw.id, package.name, package.version, flaw.fixed, flaw.severity, flaw.reason)
+        for package in packages
+        for flaw in known
+        if flaw.concerns(package)
+    )
+    return sorted(found, key=lambda flaw: (SEVERITIES.index(flaw.severity), flaw.id, flaw.package))

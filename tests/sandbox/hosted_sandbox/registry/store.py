@@ -1,0 +1,235 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Repositories on disk.
+
+::
+
+    <storage>/<project>/<slug>/blobs/<algorithm>/<hex>      content, manifests included
+                               manifests/<algorithm>/<hex>  a hard link to a blob that is a manifest
+                               tags/<tag>                   the digest that the tag names
+                               uploads/<id>                 what has arrived of a blob
+
+A file appears under its final name by one rename or link, complete, so a process killed at any moment leaves
+either the old state or the new one. Mounting a blob from another repository is a hard link as well, which
+makes deleting a plain unlink: no reference is counted anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hosted_sandbox.registry.content import Blobs, Image, ImageError
+from hosted_sandbox.registry.oci import Manifest, digest_of, digest_of_file, is_component, parse_manifest
+
+
+@dataclass(frozen=True)
+class Push:
+    """A manifest in the registry.
+
+    `tag` is None when the manifest was sent by digest alone, as the parts of an index are. `platforms` are
+    ``os/architecture`` strings: one for an image, several for an index, none for what is not an image.
+    """
+
+    project: str
+    slug: str
+    tag: str | None
+    digest: str
+    media_type: str
+    platforms: tuple[str, ...]
+
+    @property
+    def repository(self) -> str:
+        """The repository path, ``project/slug``."""
+        return f"{self.project}/{self.slug}"
+
+
+class Upload:
+    """A blob on its way in: a file that grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.id = path.name
+
+    @property
+    def size(self) -> int:
+        """Bytes that have arrived."""
+        return self.path.stat().st_size
+
+    def exists(self) -> bool:
+        """Whether the upload is still open."""
+        return self.path.is_file()
+
+    def truncate(self, size: int) -> None:
+        """Forget what arrived beyond `size` bytes."""
+        os.truncate(self.path, size)
+
+    def discard(self) -> None:
+        """End the upload without a blob."""
+        self.path.unlink(missing_ok=True)
+
+
+class Repository:
+    """One repository: blobs, manifests, tags and uploads of ``project/slug``."""
+
+    def __init__(self, root: Path, project: str, slug: str) -> None:
+        self.project = project
+        self.slug = slug
+        self.root = root / project / slug
+        self.blobs = Blobs(self.root / "blobs")
+        self._manifests = Blobs(self.root / "manifests")
+        self._tags = self.root / "tags"
+        self._uploads = self.root / "uploads"
+
+    @property
+    def name(self) -> str:
+        """``project/slug``."""
+        return f"{self.project}/{self.slug}"
+
+    def exists(self) -> bool:
+        """Whether anything was ever pushed here."""
+        return self.root.is_dir()
+
+    # Uploads
+
+    def start_upload(self) -> Upload:
+        """Open a new, empty upload."""
+        upload = self.upload(uuid.uuid4().hex)
+        upload.path.parent.mkdir(parents=True, exist_ok=True)
+        upload.path.touch(exist_ok=False)
+        return upload
+
+    def upload(self, identifier: str) -> Upload:
+        """The upload of that id, which may not exist."""
+        return Upload(self._uploads / identifier)
+
+    def finish_upload(self, upload: Upload, digest: str) -> bool:
+        """Make the upload the blob `digest`; False, and the upload is gone, when its content is not that."""
+        if digest_of_file(upload.path, digest.partition(":")[0]) != digest:
+            upload.discard()
+            return False
+        target = self.blobs.path(digest)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        upload.path.replace(target)
+        return True
+
+    def mount(self, source: Repository, digest: str) -> bool:
+        """Take a blob over from another repository without a copy; False when it is not there."""
+        return _link(source.blobs.path(digest), self.blobs.path(digest))
+
+    # Manifests and tags
+
+    def put_manifest(self, body: bytes, digest: str, tag: str | None) -> Push:
+        """Store a checked manifest, and let `tag` name it when one is given."""
+        if not self.blobs.path(digest).is_file():
+            upload = self.start_upload()
+            upload.path.write_bytes(body)
+            self.finish_upload(upload, digest)
+        _link(self.blobs.path(digest), self._manifests.path(digest))
+        if tag is not None:
+            self._write_tag(tag, digest)
+        return self._push(digest, tag)
+
+    def has_manifest(self, digest: str) -> bool:
+        """Whether `digest` was pushed here as a manifest."""
+        return self._manifests.path(digest).is_file()
+
+    def manifest(self, digest: str) -> tuple[bytes, Manifest]:
+        """The bytes and content of a manifest that is here."""
+        body = self._manifests.read(digest)
+        return body, parse_manifest(body)
+
+    def delete_manifest(self, digest: str) -> None:
+        """Remove a manifest and every tag that names it."""
+        for tag in self.tags():
+            if self.tagged(tag) == digest:
+                self.delete_tag(tag)
+        self._manifests.path(digest).unlink(missing_ok=True)
+        self.blobs.path(digest).unlink(missing_ok=True)
+
+    def tags(self) -> list[str]:
+        """All tags, in the order of their bytes."""
+        return sorted(path.name for path in self._tags.iterdir()) if self._tags.is_dir() else []
+
+    def tagged(self, tag: str) -> str | None:
+        """The digest that `tag` names, or None."""
+        try:
+            return (self._tags / tag).read_text()
+        except FileNotFoundError:
+            return None
+
+    def delete_tag(self, tag: str) -> None:
+        """Remove a name; the manifest stays."""
+        (self._tags / tag).unlink(missing_ok=True)
+
+    def image(self, digest: str) -> Image:
+        """The image or index `digest`, for reading its config and layers."""
+        return Image(self.blobs, digest)
+
+    def pushes(self) -> Iterator[Push]:
+        """Every tag as the push that made it, then every manifest that no tag names."""
+        named = {tag: self.tagged(tag) for tag in self.tags()}
+        for tag, digest in named.items():
+            if digest is not None:
+                yield self._push(digest, tag)
+        for digest in self._manifests.digests():
+            if digest not in named.values():
+                yield self._push(digest, None)
+
+    def _push(self, digest: str, tag: str | None) -> Push:
+        media_type = self.manifest(digest)[1].media_type
+        try:
+            platforms = self.image(digest).platforms
+        except ImageError:
+            platforms = ()
+        return Push(self.project, self.slug, tag, digest, media_type, platforms)
+
+    def _write_tag(self, tag: str, digest: str) -> None:
+        self._tags.mkdir(parents=True, exist_ok=True)
+        fresh = self.start_upload()
+        fresh.path.write_text(digest)
+        fresh.path.replace(self._tags / tag)
+
+
+class RegistryStore:
+    """All repositories under one folder, which is made when the first one is."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def repository(self, project: str, slug: str) -> Repository:
+        """A repository by its two names; they must be valid path components (`ValueError` otherwise)."""
+        if not (is_component(project) and is_component(slug)):
+            raise ValueError(f"{project}/{slug} is not a repository name")
+        return Repository(self.root, project, slug)
+
+    def repositories(self) -> Iterator[Repository]:
+        """Every repository that something was pushed to, by name."""
+        for path in sorted(self.root.glob("*/*")):
+            yield self.repository(path.parent.name, path.name)
+
+    def pushes(self) -> Iterator[Push]:
+        """All that the registry holds, so that a caller can catch up on pushes that a crash kept from it."""
+        for repository in self.repositories():
+            yield from repository.pushes()
+
+
+def manifest_digest(body: bytes, reference: str) -> str:
+    """The digest of a manifest, in the algorithm of `reference` when that is a digest itself."""
+    algorithm, colon, __ = reference.partition(":")
+    return digest_of(body, algorithm if colon else "sha256")
+
+
+def _link(source: Path, target: Path) -> bool:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        return True
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,282 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All listeners of the sandbox on one event loop over one world."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import yaml
+from starlette.types import ASGIApp
+
+from hosted_sandbox.api.app import create_apis, table
+from hosted_sandbox.api.connections import Protocol
+from hosted_sandbox.api.gateway import Gateway
+from hosted_sandbox.control.app import Control, schedule
+from hosted_sandbox.control.faults import Faults
+from hosted_sandbox.control.journal import Journal
+from hosted_sandbox.control.seed import sow
+from hosted_sandbox.domain import apps, scans
+from hosted_sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, furnish
+from hosted_sandbox.domain.errors import RefusedError
+from hosted_sandbox.domain.world import World
+from hosted_sandbox.gaps import Profile
+from hosted_sandbox.registry import AccountSpace, Push, create_registry
+from hosted_sandbox.sftp.server import serve as serve_sftp
+from hosted_sandbox.store import Store
+from hosted_sandbox.store.records import Account
+
+
+@dataclass
+class Options:
+    """What the command line says; port 0 is any free port."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    control_port: int = 8081
+    sftp_port: int = 8022
+    registry_port: int = 8083
+    data: Path | None = None
+    seed: Path | None = None
+    profile: str | None = None
+    ready_file: Path | None = None
+    quiet: bool = False
+    detach: Path | None = None
+
+
+class SeedError(Exception):
+    """The seed file of the command line cannot be used."""
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that leaves signals to the sandbox."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def open_world(options: Options, folder: Path) -> World:
+    """The world of a data folder, furnished and seeded when it is new."""
+    store = Store(folder / "sandbox.sqlite" if options.data else None)
+    world = World(store, folder, Profile(options.profile or "plain"))
+    if store.all(Account):
+        world.load_settings(keep_profile=options.profile is not None)
+        return world
+    with store.transaction():
+        furnish(world)
+        schedule(world)
+        if options.seed:
+            _sow(world, options.seed)
+        world.save_settings()
+    return world
+
+
+@dataclass
+class Listeners:
+    """The sockets of all ports, taken before the world is opened: a port in use leaves no trace."""
+
+    api: socket.socket
+    control: socket.socket
+    sftp: socket.socket
+    registry: socket.socket
+
+
+def listen(options: Options) -> Listeners:
+    """Take all ports.
+
+    :raises OSError: when one cannot be had; its message names the option.
+    """
+    ports = {name: f"{name}_port" for name in ("control", "sftp", "registry")} | {"api": "port"}
+    return Listeners(**{name: _listen(options, option) for name, option in ports.items()})
+
+
+def _listen(options: Options, option: str) -> socket.socket:
+    host, port = options.host, getattr(options, option)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's delay off only on sockets that name their protocol: 40 ms an answer otherwise.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        name = option.replace("_", "-")
+        raise OSError(f"{host} port {port}: {error.strerror}; choose another with --{name}") from error
+    # At once: two sockets may share an address as long as neither listens.
+    listener.listen()
+    return listener
+
+
+def _sow(world: World, path: Path) -> None:
+    try:
+        sow(world, yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except (ValueError, TypeError, yaml.YAMLError, RefusedError) as error:
+        raise SeedError(f"{path}: {error}") from error
+
+
+def reachable(host: str) -> str:
+    """An address that clients can use: one that means every interface is none."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    host = reachable(host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _http(app: ASGIApp, protocol: Any = "auto") -> _Server:
+    # Registry clients try https first, which is nothing to warn of.
+    return _Server(uvicorn.Config(
+        app, http=protocol, ws="none", lifespan="off", log_level="error", access_log=False,
+        server_header=False, date_header=False, timeout_graceful_shutdown=1, timeout_keep_alive=75,
+    ))  # fmt: skip
+
+
+async def run(options: Options) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    listeners = listen(options)
+    folder = options.data or Path(tempfile.mkdtemp(prefix="sandbox-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    world = open_world(options, folder)
+    try:
+        await serve(assemble(options, world, listeners), _stop_event(), lambda: announce(options, world))
+    finally:
+        world.store.close()
+        if options.data is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if options.ready_file:
+            options.ready_file.unlink(missing_ok=True)
+
+
+@dataclass
+class Site:
+    """All parts over one world, on their sockets."""
+
+    world: World
+    listeners: Listeners
+    control: ASGIApp
+    gateway: ASGIApp
+    journal: Journal
+
+
+def assemble(options: Options, world: World, listeners: Listeners) -> Site:
+    """Put the parts together; the world learns their addresses."""
+    routes = table()
+    faults = Faults(routes)
+    journal = Journal(world, routes)
+    world.addresses.api = _url(listeners.api)
+    world.addresses.control = _url(listeners.control)
+    world.addresses.registry = _url(listeners.registry).removeprefix("http://")
+    world.addresses.sftp_host = reachable(options.host)
+    with world.store.transaction():
+        scans.catch_up(world)
+    gateway = Gateway(world, create_apis(world), faults=faults, journal=journal, routes=routes)
+    control = Control(world, faults, journal, lambda: facts(options, world)).app()
+    return Site(world, listeners, control, gateway, journal)
+
+
+async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> None:
+    """Serve until told to stop; ``ready`` is called once everything listens."""
+    sftp = await serve_sftp(site.world, site.listeners.sftp)
+    servers = [
+        (_http(site.gateway, Protocol), site.listeners.api),
+        (_http(site.control), site.listeners.control),
+        (_http(registry_app(site.world)), site.listeners.registry),
+    ]
+    tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
+    while not all(server.started for server, __ in servers):
+        await asyncio.sleep(0.005)
+    ready()
+    await stop.wait()
+    for server, __ in servers:
+        server.should_exit = True
+    sftp.close()
+    await asyncio.gather(*tasks)
+
+
+def registry_app(world: World) -> ASGIApp:
+    """The image registry: accounts push to their own space, and every arrival is analysed."""
+
+    def space(username: str, secret: str) -> AccountSpace | None:
+        for account in world.store.all(Account):
+            if (account.registry_username, account.registry_secret) == (username, secret):
+                known = {service.slug for service in apps.own(world, account.id)}
+                return AccountSpace(
+                    account.registry_project, None if world.gaps["registry.unknown"] == "yes" else known
+                )
+        return None
+
+    def arrived(push: Push) -> None:
+        world.tick()
+        with world.store.transaction():
+            scans.received(world, push)
+
+    return create_registry(world.folder / "registry", space, arrived, ways=lambda point: world.gaps[point])
+
+
+def _stop_event() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+def facts(options: Options, world: World) -> dict[str, Any]:
+    """Where everything is, and with which options it was started."""
+    where = world.addresses
+    return {
+        "base_url": where.api,
+        "control_url": where.control,
+        "sftp": {"host": where.sftp_host, "port": where.sftp_port},
+        "registry": {"host": where.registry},
+        "tokens": {"full": FULL_TOKEN, "registry": REGISTRY_TOKEN},
+        "pid": os.getpid(),
+        "options": {
+            name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()
+        },
+    }
+
+
+def announce(options: Options, world: World) -> None:
+    """Say where everything is: in the ready file, which is there as long as the sandbox is, and to people."""
+    if options.ready_file:
+        part = options.ready_file.with_name(f".{options.ready_file.name}.part")
+        part.write_text(json.dumps(facts(options, world)))
+        part.replace(options.ready_file)
+    if not options.quiet:
+        print(_banner(options, world), flush=True)
+
+
+def _banner(options: Options, world: World) -> str:
+    where = world.addresses
+    kept = f"kept in {options.data}" if options.data else "forgotten at the end (--data DIR keeps it)"
+    return f"""\
+The sandbox is ready.
+
+  API       {where.api}
+  control   {where.control}
+  SFTP      {where.sftp_host}:{where.sftp_port}
+  registry  {where.registry or "-"}
+  tokens    {FULL_TOKEN} (FULL), {REGISTRY_TOKEN} (REGISTRY)
+  profile   {world.gaps.name}
+  state     {kept}
+
+  export HOSTED_SERVICES_URL={where.api}
+  export HOSTED_SERVICES_TOKEN={FULL_TOKEN}
+
+Stop it with Ctrl-C."""

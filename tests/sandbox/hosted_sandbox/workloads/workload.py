@@ -1,0 +1,270 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A process-like life for an image on a node: it starts, runs, crashes, stops and writes a log.
+
+Nothing happens by itself. Each call first carries out what has fallen due by the clock it was given, so that
+the same calls at the same times always give the same log (spec, section Container state, and rule 3 of
+section Applications: an image of another architecture starts and then dies without a clear message).
+
+An image steers its own life through labels, or through variables that outrank them:
+
+=========================  =========================  ===================================================
+label                      variable                   effect
+=========================  =========================  ===================================================
+``sandbox.start``          ``SANDBOX_START``          ``fail``: the process ends before it is ready
+``sandbox.start_seconds``  ``SANDBOX_START_SECONDS``  how long it takes to be ready
+``sandbox.stop_seconds``   ``SANDBOX_STOP_SECONDS``   how long it takes to end when asked to
+``sandbox.crash_after``    ``SANDBOX_CRASH_AFTER``    it dies so many seconds after it was ready
+=========================  =========================  ===================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from hosted_sandbox.domain.clock import SECOND, stamp
+
+State = Literal["running", "stopped", "starting", "stopping", "installing", "unknown"]
+Clock = Callable[[], int]
+"""The time in milliseconds since the epoch."""
+Resolver = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Replaces the references in an environment; `LookupError` with a text for people when one leads nowhere."""
+
+START_SECONDS = 0.5
+STOP_SECONDS = 0.2
+GRACE_SECONDS = 10.0
+FOREIGN_SECONDS = 0.3
+"""How long an image of another architecture looks alive."""
+KEPT_LINES = 1000
+
+_Step = Literal["installed", "ready", "crash", "stopped", "killed", "respawn"]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a container is made of, fixed from one start to the next.
+
+    `architecture` is the image's, `node_architecture` that of the node (``amd64`` and so on). `environment`
+    holds the image's own variables and the owner's, in that order of rank, with references as written.
+    """
+
+    command: tuple[str, ...]
+    architecture: str
+    node_architecture: str
+    environment: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+
+    def setting(self, name: str) -> str | None:
+        """What the image asks of the sandbox under `name`."""
+        return self.environment.get(f"SANDBOX_{name.upper()}", self.labels.get(f"sandbox.{name}"))
+
+    def seconds(self, name: str, default: float) -> float:
+        """A duration that the image asks for; the default when it gives none or none that makes sense."""
+        try:
+            asked = float(self.setting(name) or default)
+        except ValueError:
+            return default
+        return asked if 0 <= asked < math.inf else default
+
+
+class Workload:
+    """One container's life. All methods take effect at the time of `clock`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._state: State = "stopped"
+        self._due: tuple[int, _Step] | None = None
+        self._log: list[str] = []
+        self._running_since: int | None = None
+        self._failure: str | None = None
+        self.configuration: Configuration | None = None
+        """Of the present container, references resolved; None before the first start."""
+        self.reachable = True
+        """False while the node does not answer: the state is then unknown, though life goes on."""
+
+    @property
+    def state(self) -> State:
+        """The state at this moment."""
+        self._advance()
+        return self._state if self.reachable else "unknown"
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last process ended by itself, or None when it did not."""
+        self._advance()
+        return self._failure
+
+    @property
+    def next_change(self) -> int | None:
+        """When the state changes next if nothing more is asked, by the clock; None for never."""
+        self._advance()
+        return self._due[0] if self._due else None
+
+    @property
+    def uptime_seconds(self) -> int:
+        """Whole seconds since the process became ready; 0 when it is not running."""
+        self._advance()
+        return 0 if self._running_since is None else (self._clock() - self._running_since) // SECOND
+
+    def logs(self, lines: int = 100) -> list[str]:
+        """The last lines of the log, the oldest first, each with its time in front."""
+        self._advance()
+        return self._log[-lines:] if lines > 0 else []
+
+    def write(self, text: str) -> None:
+        """Add a line to the log, as the platform does for a console command or a backup."""
+        self._advance()
+        self._write(self._clock(), text)
+
+    def install(self, seconds: float) -> None:
+        """Begin the first set-up, after which the workload is stopped."""
+        self._advance()
+        self._enter("installing", self._clock(), seconds, "installed")
+
+    def start(self, configuration: Configuration, resolve: Resolver | None = None) -> None:
+        """Make a new container and start it; a process that still runs is killed first.
+
+        References are resolved here, so that they follow what their targets have become. One that leads
+        nowhere ends the start before there is a process, and `failure` says which.
+        """
+        self._advance()
+        if self._state != "stopped":
+            self.kill()
+        now = self._clock()
+        try:
+            environment = dict(resolve(configuration.environment) if resolve else configuration.environment)
+        except LookupError as error:
+            self._fail(now, f"the container was not created: {error.args[0]}")
+            return
+        self.configuration = Configuration(**{**vars(configuration), "environment": environment})
+        self._spawn(now)
+
+    def stop(self) -> None:
+        """Ask the process to end; it is killed when it has not done so after the grace delay."""
+        self._advance()
+        if self._state not in ("stopped", "stopping"):
+            self._end("stopped", "killed")
+
+    def restart(self) -> None:
+        """End the process and start it again in the same container; without a container nothing happens."""
+        self._advance()
+        if self.configuration is None:
+            return
+        if self._state == "stopped":
+            self._spawn(self._clock())
+        else:
+            self._end("respawn", "respawn")
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._advance()
+        if self._state != "stopped":
+            self._halt(self._clock(), "killed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole life so far as plain JSON values. The environment in it holds secrets."""
+        return {
+            "state": self._state,
+            "due": list(self._due) if self._due else None,
+            "log": list(self._log),
+            "running_since": self._running_since,
+            "configuration": asdict(self.configuration) if self.configuration else None,
+            "failure": self._failure,
+            "reachable": self.reachable,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], clock: Clock) -> Workload:
+        """Take up a life again; what has fallen due since then happens at the first question."""
+        workload = cls(clock)
+        workload._state = data["state"]
+        workload._due = (data["due"][0], data["due"][1]) if data["due"] else None
+        workload._log = list(data["log"])
+        workload._running_since = data["running_since"]
+        made_of = data["configuration"]
+        if made_of:
+            workload.configuration = Configuration(**{**made_of, "command": tuple(made_of["command"])})
+        workload._failure = data["failure"]
+        workload.reachable = data["reachable"]
+        return workload
+
+    def _advance(self) -> None:
+        """Carry out every step that is due, each at its own time however late this is noticed."""
+        while self._due and self._due[0] <= self._clock():
+            at, step = self._due
+            self._due = None
+            match step:
+                case "installed":
+                    self._halt(at, "installed")
+                case "ready":
+                    self._become_ready(at)
+                case "crash":
+                    self._fail(at, "the process exited with code 1")
+                case "stopped":
+                    self._halt(at, "the process ended")
+                case "killed":
+                    self._halt(at, "the process did not end in time and was killed")
+                case "respawn":
+                    self._halt(at, "the process ended")
+                    self._spawn(at)
+
+    def _spawn(self, at: int) -> None:
+        made_of = self._made_of()
+        self._failure = None
+        self._write(at, f"starting {' '.join(made_of.command)}")
+        if not made_of.command:
+            self._fail(at, "the image names no command")
+            return
+        self._enter("starting", at, made_of.seconds("start_seconds", START_SECONDS), "ready")
+
+    def _become_ready(self, at: int) -> None:
+        made_of = self._made_of()
+        if made_of.setting("start") == "fail":
+            self._fail(at, "the process exited with code 1 before it was ready")
+            return
+        self._running_since = at
+        self._state = "running"
+        if made_of.architecture != made_of.node_architecture:
+            # Nothing is written now, and nothing helpful at its end: that is what users meet.
+            self._enter("running", at, FOREIGN_SECONDS, "crash")
+            return
+        self._write(at, "ready")
+        if made_of.setting("crash_after") is not None:
+            self._enter("running", at, made_of.seconds("crash_after", 0.0), "crash")
+
+    def _end(self, asked: _Step, forced: _Step) -> None:
+        now = self._clock()
+        self._write(now, "stopping")
+        made_of = self.configuration
+        seconds = made_of.seconds("stop_seconds", STOP_SECONDS) if made_of else STOP_SECONDS
+        step = asked if seconds <= GRACE_SECONDS else forced
+        self._enter("stopping", now, min(seconds, GRACE_SECONDS), step)
+
+    def _enter(self, state: State, at: int, seconds: float, then: _Step) -> None:
+        self._state = state
+        self._due = (at + round(seconds * SECOND), then)
+        if state != "running":
+            self._running_since = None
+
+    def _fail(self, at: int, why: str) -> None:
+        self._halt(at, why)
+        self._failure = why
+
+    def _halt(self, at: int, why: str) -> None:
+        self._state = "stopped"
+        self._due = None
+        self._running_since = None
+        self._write(at, why)
+
+    def _made_of(self) -> Configuration:
+        if self.configuration is None:
+            raise ValueError("the workload has no container yet")
+        return self.configuration
+
+    def _write(self, at: int, text: str) -> None:
+        self._log.append(f"{stamp(at)} {text}")
+        del self._log[:-KEPT_LINES]
