@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from hosted_sandbox.api import connections
 from hosted_sandbox.api.gateway import Answer, replay
 from hosted_sandbox.server import Options, Site, assemble, facts, listen, open_world, serve
 from hosted_sandbox.testing import START_SECONDS, Steering
+from hosted_sandbox.traffic import connections
 
 ANSWER_SECONDS = 60.0
 MEMORY = Path("/dev/shm")

@@ -23,11 +23,8 @@ import yaml
 from starlette.types import ASGIApp
 
 from hosted_sandbox.api.app import create_apis, table
-from hosted_sandbox.api.connections import Protocol
 from hosted_sandbox.api.gateway import Gateway
 from hosted_sandbox.control.app import Control, schedule
-from hosted_sandbox.control.faults import Faults
-from hosted_sandbox.control.journal import Journal
 from hosted_sandbox.control.seed import sow
 from hosted_sandbox.domain import apps, scans
 from hosted_sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, furnish
@@ -38,6 +35,9 @@ from hosted_sandbox.registry import AccountSpace, Push, create_registry
 from hosted_sandbox.sftp.server import serve as serve_sftp
 from hosted_sandbox.store import Store
 from hosted_sandbox.store.records import Account
+from hosted_sandbox.traffic.connections import Protocol
+from hosted_sandbox.traffic.faults import Faults
+from hosted_sandbox.traffic.journal import Journal
 
 
 @dataclass

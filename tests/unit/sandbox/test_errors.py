@@ -11,8 +11,8 @@ import pytest
 import requests
 
 from hosted_sandbox.api.app import table
-from hosted_sandbox.api.routes import Route
 from hosted_sandbox.testing import Sandbox
+from hosted_sandbox.traffic.routes import Route
 
 Order = Callable[..., str]
 ROUTES = table().routes

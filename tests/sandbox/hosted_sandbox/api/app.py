@@ -26,9 +26,9 @@ from hosted_sandbox.api import (
     settings,
     ssh_keys,
 )  # fmt: skip
-from hosted_sandbox.api.routes import RouteTable
 from hosted_sandbox.domain.errors import STATED, AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
+from hosted_sandbox.traffic.routes import RouteTable
 
 CHAPTERS = (
     apps, services, settings, files, backups, journals, billing, projects, ordering, ssh_keys, database,

@@ -13,8 +13,8 @@ from starlette.responses import PlainTextResponse, Response
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current, page_of
 from hosted_sandbox.api.journals import MOST_LINES, last_lines
+from hosted_sandbox.clock import maybe_stamp, stamp
 from hosted_sandbox.domain import apps, lifecycle, money, scans, views
-from hosted_sandbox.domain.clock import maybe_stamp, stamp
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.store.records import Node, Product, Project, Release, Scan, Service
 

@@ -12,8 +12,8 @@ from fastapi import Request
 from starlette.responses import Response
 
 from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.clock import stamp
 from hosted_sandbox.domain import billing, money
-from hosted_sandbox.domain.clock import stamp
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.store.records import Entry, Service
 

@@ -16,13 +16,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.app import failure
 from hosted_sandbox.api.call import Call
-from hosted_sandbox.api.routes import Route, RouteTable
 from hosted_sandbox.api.tokens import refusal, sent_token
-from hosted_sandbox.control.faults import Fault, Faults
-from hosted_sandbox.control.journal import Journal
 from hosted_sandbox.domain.files import climbs
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Token
+from hosted_sandbox.traffic.faults import Fault, Faults
+from hosted_sandbox.traffic.journal import Journal
+from hosted_sandbox.traffic.routes import Route, RouteTable
 
 #: Larger request bodies are refused unread.
 MOST_BODY = 16 * 1024 * 1024

@@ -11,9 +11,9 @@ from fastapi import Query
 from starlette.responses import Response
 
 from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.clock import parse
 from hosted_sandbox.domain import events, lifecycle, money, views
 from hosted_sandbox.domain.capabilities import require
-from hosted_sandbox.domain.clock import parse
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.store.records import Service
 

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Call, Chapter, Current
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import money, ordering
-from hosted_sandbox.domain.clock import SECOND
 from hosted_sandbox.domain.errors import RefusedError
 
 router = Chapter(tags=["Ordering"])

@@ -8,9 +8,9 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from hosted_sandbox.api.routes import Route
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Token
+from hosted_sandbox.traffic.routes import Route
 
 
 def sent_token(world: World, headers: Headers) -> Token | None:

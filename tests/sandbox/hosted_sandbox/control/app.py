@@ -19,18 +19,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
-from hosted_sandbox.control.faults import Faults
 from hosted_sandbox.control.folders import packed, unpack
-from hosted_sandbox.control.journal import Journal
 from hosted_sandbox.control.seed import moment, sow
 from hosted_sandbox.domain import money, scans
 from hosted_sandbox.domain.catalogue import ACCOUNT, furnish
-from hosted_sandbox.domain.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import Auth, Delays, World
 from hosted_sandbox.gaps import POINTS, Profile
 from hosted_sandbox.store.records import Account, Node, Notice, Order, Scan, Service, Token
+from hosted_sandbox.traffic.faults import Faults
+from hosted_sandbox.traffic.journal import Journal
 
 Document = dict[str, Any]
 KEPT_FOLDERS = ("files", "copies", "registry")

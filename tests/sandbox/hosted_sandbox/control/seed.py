@@ -29,10 +29,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hosted_sandbox.clock import parse
 from hosted_sandbox.control import operator
 from hosted_sandbox.domain import apps, files, keys, lifecycle, ordering, projects, scans
 from hosted_sandbox.domain.catalogue import ACCOUNT
-from hosted_sandbox.domain.clock import parse
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.store.records import Account, Node, Product, Project, Scan, Service, Token

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from hosted_sandbox.clock import DAY, HOUR, MONTH, SECOND, day_start, stamp
 from hosted_sandbox.domain import money
-from hosted_sandbox.domain.clock import DAY, HOUR, MONTH, SECOND, day_start, stamp
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Service
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from hosted_sandbox.domain.clock import SECOND
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Backup, Service, Snapshot

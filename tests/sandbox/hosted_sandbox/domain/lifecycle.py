@@ -8,9 +8,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import events, money, references
 from hosted_sandbox.domain.capabilities import capabilities, require
-from hosted_sandbox.domain.clock import SECOND
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World, action
 from hosted_sandbox.store.records import Account, Backup, Node, Product, Service, Snapshot, Task

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hosted_sandbox.domain.clock import DAY, MONTH, day_of, day_start
+from hosted_sandbox.clock import DAY, MONTH, day_of, day_start
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Node, Product, Service
 

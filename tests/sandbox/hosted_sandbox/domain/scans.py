@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hosted_sandbox.clock import DAY, HOUR
 from hosted_sandbox.domain import events
-from hosted_sandbox.domain.clock import DAY, HOUR
 from hosted_sandbox.domain.world import World, action
 from hosted_sandbox.registry import Push, RegistryStore, scan
 from hosted_sandbox.registry.scan import SCANNER, Vulnerability, default_table

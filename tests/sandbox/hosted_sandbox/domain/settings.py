@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hosted_sandbox.clock import SECOND
 from hosted_sandbox.domain import lifecycle, money, ordering
-from hosted_sandbox.domain.clock import SECOND
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Node, Service

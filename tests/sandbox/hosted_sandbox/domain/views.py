@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hosted_sandbox.clock import SECOND, maybe_stamp, stamp
 from hosted_sandbox.domain import events, files, keys, lifecycle, money, projects, references, settings
 from hosted_sandbox.domain.capabilities import capabilities
-from hosted_sandbox.domain.clock import SECOND, maybe_stamp, stamp
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import (
     Account,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from hosted_sandbox.domain.clock import DAY, HOUR, SECOND, Clock
+from hosted_sandbox.clock import DAY, HOUR, SECOND, Clock
 from hosted_sandbox.gaps import Profile
 from hosted_sandbox.store import Store
 from hosted_sandbox.store.records import Meta, Task

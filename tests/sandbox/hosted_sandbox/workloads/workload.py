@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from hosted_sandbox.domain.clock import SECOND, stamp
+from hosted_sandbox.clock import SECOND, stamp
 
 State = Literal["running", "stopped", "starting", "stopping", "installing", "unknown"]
 Clock = Callable[[], int]

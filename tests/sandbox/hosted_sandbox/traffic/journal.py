@@ -14,10 +14,10 @@ from typing import Any
 from starlette.datastructures import Headers, QueryParams
 from starlette.types import Scope
 
-from hosted_sandbox.api.routes import Route, RouteTable
-from hosted_sandbox.domain.clock import stamp
+from hosted_sandbox.clock import stamp
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Token
+from hosted_sandbox.traffic.routes import Route, RouteTable
 
 KEPT = 20_000
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

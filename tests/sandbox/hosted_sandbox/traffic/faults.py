@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.types import Scope, Send
 
-from hosted_sandbox.api import connections
-from hosted_sandbox.api.routes import Route, RouteTable
+from hosted_sandbox.traffic import connections
+from hosted_sandbox.traffic.routes import Route, RouteTable
 
 Held = tuple[int, list[tuple[bytes, bytes]], bytes]
 MESSAGES = {
