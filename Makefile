@@ -115,7 +115,7 @@ unit: dev ## the unit tests
 SEEN := $(CURDIR)/$(BUILD)/routes
 
 # The modules' targets run under profile random:1; TURN=0, TURN=1 and so on give each another one of those that
-# have every pair of fillings between them.
+# have every pair of values between them.
 TURN ?=
 
 .PHONY: integration
@@ -137,7 +137,7 @@ architecture: dev ## draw docs/architecture.svg from the imports
 	@python scripts/architecture.py
 
 # What the platform's documentation leaves open is filled another way by each (docs/sandbox/gaps.md).
-# `pairwise` stands for all of those that have every pair of fillings between them, which takes a day;
+# `pairwise` stands for all of those that have every pair of values between them, which takes a day;
 # PROFILES=pairwise:11-20 for the next slice of them.
 PROFILES ?= plain terse wrapped pairwise:1-10
 # What looks at the sources alone says the same under each of them.
@@ -186,7 +186,7 @@ long-demos: install
 test-faults: dev ## every scenario, every call it makes, every fault: half an hour or so (SHARE=0.1 for a tenth)
 	@python -m faults.matrix --share $(or $(SHARE),1) --profile $(or $(PROFILE),plain)
 
-# CHAOS_PROFILES=pairwise lets the runs take turns through all fillings of the gap points.
+# CHAOS_PROFILES=pairwise lets the runs take turns through all values of the gap points.
 CHAOS_PROFILES ?= plain
 
 .PHONY: test-chaos

@@ -156,7 +156,7 @@ class Wire:
 
         def bounded() -> T:
             answer, silence = Future[T](), Future[None]()
-            self.platform.silent = lambda: silence.set_result(None)
+            self.platform.on_silence = lambda: silence.set_result(None)
             threading.Thread(target=fulfil, args=[answer, call], daemon=True).start()
             either: list[Future[Any]] = [answer, silence]
             concurrent.futures.wait(either, PATIENCE, concurrent.futures.FIRST_COMPLETED)

@@ -142,7 +142,7 @@ def forgotten(after: Truth, folder: Path) -> Iterator[Problem]:
     notes = "".join(path.read_text() for path in folder.rglob("pending/*.json"))
     for service in after.unapplied():
         if service["id"] not in notes:
-            used = {name: service["life"]["configuration"][name] for name in ("command", "environment")}
+            used = {name: service["container"]["configuration"][name] for name in ("command", "environment")}
             written = {name: service[name] for name in used}
             yield Problem(FORGOTTEN, f"{service['name']!r} runs with {used}, and written is {written}")
 

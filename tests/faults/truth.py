@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from hosted_sandbox.testing import Steering
+from hosted_sandbox.testing import SandboxClient
 
 Record = dict[str, Any]
 COMPARED = {
@@ -44,7 +44,7 @@ class Truth:
     states: Mapping[str, str]
 
     @classmethod
-    def of(cls, sandbox: Steering) -> Truth:
+    def of(cls, sandbox: SandboxClient) -> Truth:
         """Look behind the curtain, once nothing is on its way any more."""
         sandbox.clock(advance=SETTLED)
         saved = sandbox.control("GET", "/state")
@@ -70,7 +70,7 @@ class Truth:
     def unapplied(self) -> Iterator[Record]:
         """Yield the services whose running container has another command or environment than is written."""
         for service in self.all("service"):
-            container = service["life"]["configuration"]
+            container = service["container"]["configuration"]
             if self.states[service["id"]] != "running" or container is None:
                 continue
             written, used = service["environment"], container["environment"]

@@ -136,7 +136,7 @@ def test_check_mode_shows_a_new_version_and_writes_nothing(
     digest = run["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
     shows(run, digest, "2")
     assert f"-digest: {before}" in run.output and "-  VERSION: (another value)" in run.output
-    opened = scope == "full" or sandbox.control("GET", "/profile")["fill"]["auth.other_scope"] == "any"
+    opened = scope == "full" or sandbox.control("GET", "/profile")["values"]["auth.other_scope"] == "any"
     deployment = run[
         "hosted.services.app_delivery : Deploy the release, also when only the environment has changed"
     ]
@@ -253,7 +253,7 @@ def container(sandbox: Sandbox) -> dict[str, str]:
     """Return the environment that the container of the application was made with."""
     (app,) = sandbox.api("GET", "/api/apps").json()["items"]
     record = sandbox.control("GET", f"/services/{app['id']}")
-    found: dict[str, str] = record["life"]["configuration"]["environment"]
+    found: dict[str, str] = record["container"]["configuration"]["environment"]
     return found
 
 

@@ -176,7 +176,7 @@ SEED = {
             "short_name": "Broken",
             "family": "APP",
             "engine": "postgresql",
-            "fate": "FAILED",
+            "outcome": "FAILED",
         }
     ]
 }

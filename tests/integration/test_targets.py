@@ -5,7 +5,7 @@
 
 The other tests take the plain profile when none is named. These take a random one: a module that relies on
 what the specification does not promise is found at once. With a number in PAIRWISE_TURN each takes another
-profile of those that have every pair of fillings, and the next number the next ones. `make test-profiles` has
+profile of those that have every pair of values, and the next number the next ones. `make test-profiles` has
 more of them.
 """
 

@@ -1,4 +1,4 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A local copy of the hosting platform: API, control port, SFTP and image registry on one machine."""
+"""A local hosting platform for tests: API, control port, SFTP and image registry."""

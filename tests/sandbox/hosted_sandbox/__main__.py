@@ -51,9 +51,9 @@ def _options(arguments: list[str] | None = None) -> Options:
 
 
 def _in_background(ready: Path, log: Path) -> bool:
-    """Go on in a process of its own. True in that one; in the other False, once the new one is ready.
+    """Fork. Return True in the child, and False in the parent once the child is ready.
 
-    Exits with what the new one printed when it ends before that.
+    Exit with the output of the child if it ends before that.
     """
     ready.unlink(missing_ok=True)
     child = os.fork()
@@ -76,7 +76,7 @@ def _in_background(ready: Path, log: Path) -> bool:
 
 
 def main() -> None:
-    """Run the sandbox, in the foreground or on its own."""
+    """Run the sandbox, in the foreground or detached."""
     options = _options()
     if options.detach and options.ready_file and not _in_background(options.ready_file, options.detach):
         return

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sandbox's time: it follows the machine's until it is frozen, moved, or made to run faster."""
+"""The simulated clock. It follows the machine's until it is frozen, moved, or sped up."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ class Clock:
         self._base = time.time() * SECOND
 
     def now(self) -> int:
-        """The simulated time."""
+        """Return the simulated time."""
         return int(self._base + (time.monotonic() - self._real) * SECOND * self.rate)
 
     def run(self, rate: float) -> None:
-        """Go on from now at another pace: 1 is real time, 0 stands still."""
+        """Change the rate: 1 is real time, 0 is frozen."""
         self._base = float(self.now())
         self._real = time.monotonic()
         self.rate = rate
 
     def move(self, to: int) -> None:
-        """Jump to a later time. ValueError when it lies in the past: billed time cannot be taken back."""
+        """Jump to a later time. Raise ValueError if it is in the past: billed time cannot be undone."""
         if to < self.now():
             raise ValueError("the clock cannot be moved back; reset the sandbox instead")
         self._base = float(to)
         self._real = time.monotonic()
 
     def restore(self, now: int, rate: float) -> None:
-        """Take over a saved time, in whichever direction it lies."""
+        """Set a saved time, earlier or later."""
         self._base = float(now)
         self._real = time.monotonic()
         self.rate = rate
 
 
 def stamp(at: int) -> str:
-    """A timestamp as the API writes it: ISO 8601, UTC, with milliseconds."""
+    """Format a timestamp as the API does: ISO 8601, UTC, with milliseconds."""
     moment = datetime.fromtimestamp(at // SECOND, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % SECOND:03d}Z"
 
 
 def maybe_stamp(at: int | None) -> str | None:
-    """The same for a time that may be unknown."""
+    """Format a timestamp that may be unknown."""
     return None if at is None else stamp(at)
 
 
 def parse(text: str) -> int:
-    """Milliseconds of an ISO 8601 timestamp (UTC when it names no zone); ValueError when it is none."""
+    """Parse an ISO 8601 timestamp (UTC by default) into milliseconds; raise ValueError if it is invalid."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
@@ -67,10 +67,10 @@ def parse(text: str) -> int:
 
 
 def day_of(at: int) -> str:
-    """The UTC day of a time, YYYY-MM-DD."""
+    """Return the UTC day of a time, YYYY-MM-DD."""
     return stamp(at)[:10]
 
 
 def day_start(at: int) -> int:
-    """The first millisecond of the UTC day of a time."""
+    """Return the first millisecond of the UTC day of a time."""
     return at - at % DAY

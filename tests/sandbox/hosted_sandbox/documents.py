@@ -29,7 +29,7 @@ OPEN = "Not shown by the specification: it may be any JSON value, or empty."
 
 
 def openapi() -> dict[str, Any]:
-    """The OpenAPI document of the API."""
+    """Build the OpenAPI document of the API."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store()
         document = create_api(World(store, Path(folder), Profile())).openapi()
@@ -55,7 +55,7 @@ def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _renamed(definitions: dict[str, Any]) -> dict[str, Any]:
-    """Answers have names of their own: some bodies are called the same."""
+    """Rename the response models: some bodies have the same names."""
     text = json.dumps(definitions).replace(REFERENCE.format(model=""), REFERENCE.format(model="Answer"))
     renamed: dict[str, Any] = json.loads(text)
     return renamed
@@ -76,30 +76,30 @@ def _json(model: str) -> dict[str, Any]:
 
 
 def gaps_page() -> str:
-    """The table of what the specification leaves open."""
+    """Build the table of gap points."""
     lines = [
         "# What the specification leaves open",
         "",
         "Every point, the section that leaves it open, and the answers that the sandbox can give. Profile",
         "`plain` takes the first one; `terse` and `wrapped` take others, `random:SEED` any. The profiles",
-        "`pairwise:1`, `pairwise:2` and so on have every pair of fillings of any two points between them;",
-        "the first ten have every single filling, and `python -m hosted_sandbox.profiles` counts them.",
+        "`pairwise:1`, `pairwise:2` and so on have every pair of values of any two points between them;",
+        "the first ten have every single value, and `python -m hosted_sandbox.profiles` counts them.",
         "Header and word before a token are set apart from the profiles, on the control port. Made by",
         "`python -m hosted_sandbox.documents`.",
         "",
-        "| point | section | question | fillings | plain | terse | wrapped |",
+        "| point | section | question | values | plain | terse | wrapped |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     profiles = [Profile(name) for name in ("plain", "terse", "wrapped")]
     for point in POINTS.values():
         chosen = " | ".join(profile[point.name] for profile in profiles)
-        fillings = "; ".join(point.fillings)
-        lines.append(f"| `{point.name}` | {point.section} | {point.question} | {fillings} | {chosen} |")
+        values = "; ".join(point.values)
+        lines.append(f"| `{point.name}` | {point.section} | {point.question} | {values} | {chosen} |")
     return "\n".join(lines) + "\n"
 
 
 def rule_tests() -> dict[str, list[str]]:
-    """The tests of each rule: those marked `@pytest.mark.rule("name of the rule", …)`."""
+    """Return the tests of each rule: those marked `@pytest.mark.rule("name of the rule", …)`."""
     found: dict[str, list[str]] = {}
     for path in sorted(TESTS.glob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -116,7 +116,7 @@ def _marked(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 
 def rules_page() -> str:
-    """The table of rules, limits, errors and transitions with the tests that hold them."""
+    """Build the table of rules, limits, errors and transitions with their tests."""
     tests = rule_tests()
     lines = [
         "# The specification's rules and their tests",
@@ -133,7 +133,7 @@ def rules_page() -> str:
 
 
 def documents() -> dict[str, str]:
-    """All documents, by file name."""
+    """Build all documents, by file name."""
     return {
         "openapi.json": json.dumps(openapi(), indent=2, sort_keys=True) + "\n",
         "gaps.md": gaps_page(),

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sandbox on a thread of this process, for tests that steer it thousands of times.
+"""Run the sandbox on a thread of this process, for tests that control it thousands of times.
 
-It is the same server on real sockets. Only the control port's calls are made without a connection.
+It is the same server on real sockets. Only calls of the control port bypass the network.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib.parse import urlencode
 
 from hosted_sandbox.api.gateway import Answer, replay
 from hosted_sandbox.server import Options, Site, assemble, facts, listen, open_world, serve
-from hosted_sandbox.testing import START_SECONDS, Steering
+from hosted_sandbox.testing import START_SECONDS, SandboxClient
 from hosted_sandbox.traffic import connections
 
 ANSWER_SECONDS = 60.0
@@ -30,20 +30,20 @@ MEMORY = Path("/dev/shm")
 
 
 def quick_folder() -> str | None:
-    """Where files cost least: in memory, where this machine has such a folder."""
+    """Return a folder in memory, if this machine has one."""
     return str(MEMORY) if os.access(MEMORY, os.W_OK) else None
 
 
-class Embedded(Steering):
-    """A sandbox that lives as long as this object is not stopped.
+class Embedded(SandboxClient):
+    """A sandbox that runs until it is stopped.
 
-    ``silent`` is called, on its thread, when it leaves a request without an answer for good, or without a
-    whole one: by then it has acted, or never will.
+    `on_silence` is called on its thread when a request will never get a response, or never a complete
+    one: by then the sandbox has acted, or never will.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.silent: Callable[[], None] = lambda: None
+        self.on_silence: Callable[[], None] = lambda: None
         self._folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=quick_folder()))
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -56,7 +56,7 @@ class Embedded(Steering):
     def _live(self, begun: Future[dict[str, Any]]) -> None:
         options = Options(port=0, control_port=0, sftp_port=0, registry_port=0)
         try:
-            world = open_world(options, self._folder)  # here, as its database belongs to one thread
+            world = open_world(options, self._folder)  # Open it here: its database belongs to one thread.
             self._site = assemble(options, world, listen(options))
             self._site.journal.listener = self._written
             self._loop.run_until_complete(
@@ -72,10 +72,10 @@ class Embedded(Steering):
 
     def _written(self, line: dict[str, Any]) -> None:
         if line["fault"] == "no_answer" or (line["fault"] == "drip" and line["answer"]):
-            self.silent()
+            self.on_silence()
 
     def control(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> Any:
-        """One call of the control port, as JSON both ways; answers its JSON."""
+        """Call the control port and return its JSON."""
         asked = asyncio.run_coroutine_threadsafe(self._ask(method, path, body, query), self._loop)
         answer = asked.result(ANSWER_SECONDS)
         if answer.status != 200:
@@ -93,7 +93,7 @@ class Embedded(Steering):
         return answer
 
     def stop(self) -> None:
-        """Stop it; does nothing when it has stopped already."""
+        """Stop it; do nothing if it has already stopped."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(connections.reset_all)
             self._loop.call_soon_threadsafe(self._stop.set)

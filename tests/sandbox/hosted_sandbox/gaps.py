@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything the specification leaves open, as named points, each with the fillings it allows.
+"""The gap points: everything that the specification leaves open, each with its possible values.
 
-A *profile* picks one filling for each point. Handlers ask the profile and never decide by themselves, so
-the same server can stand for many platforms that all agree with the specification.
+A *profile* selects one value for each point. Handlers ask the profile and never decide themselves, so
+the same server can play many platforms that all agree with the specification.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from hosted_sandbox import pairwise
 
 @dataclass(frozen=True)
 class Point:
-    """One open question: where the specification leaves it, what it asks, which answers are allowed."""
+    """A gap point: the section that leaves it open, the question, and its possible values."""
 
     name: str
     section: str
     question: str
-    fillings: tuple[str, ...]
+    values: tuple[str, ...]
 
 
-#: Bodies that may answer a write whose answer is not shown.
+#: Possible responses to a write whose response is not shown.
 WRITE = ("object", "empty 204", "item", "empty object", "list", "empty 200", "null")
-#: The same for a removal, where the object is the less likely answer.
+#: Possible responses to a deletion, where the object is less likely.
 REMOVAL = ("empty object", "empty 204", "item", "object", "list", "empty 200", "null")
-#: Statuses for a refusal that has no stated one.
+#: Possible statuses of a refusal without a stated one.
 REFUSAL = ("400", "422", "409", "403")
-#: Shapes of a list whose shape is not shown.
+#: Possible shapes of a list.
 LIST = ("items", "array", "page", "data")
-#: The same where it may be cut: into pages by number or cursor, or after the first entries for good.
+#: Possible shapes of a list that may have pages, by number or cursor, or only the first entries.
 BILLS = ("items", "array", "page number and total", "page number and hasMore", "cursor",
          "the newest and total", "cut")  # fmt: skip
 
@@ -60,8 +60,8 @@ LIMITS = "Limits"
 EVENTS = "Events"
 
 
-def _answer(name: str, section: str, what: str, fillings: tuple[str, ...] = WRITE) -> Point:
-    return Point(f"answer.{name}", section, f"What does {what} answer?", fillings)
+def _answer(name: str, section: str, what: str, values: tuple[str, ...] = WRITE) -> Point:
+    return Point(f"answer.{name}", section, f"What does {what} answer?", values)
 
 
 def _refusal(rule: str, section: str, what: str, *first: str) -> Point:
@@ -431,17 +431,17 @@ POINTS: dict[str, Point] = {point.name: point for point in (*ANSWERS, *REFUSALS,
 
 @functools.cache
 def pairwise_array() -> list[pairwise.Row]:
-    """The fillings of the profiles `pairwise:1`, `pairwise:2` and so on."""
-    return pairwise.array({point.name: point.fillings for point in POINTS.values()})
+    """Compute the profiles `pairwise:1`, `pairwise:2` and so on."""
+    return pairwise.array({point.name: point.values for point in POINTS.values()})
 
 
 class Profile:
-    """One filling for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed, `pairwise`.
+    """One value for every point. Names: `plain`, `terse`, `wrapped`, `random` with a seed, `pairwise`.
 
-    `pairwise:1` to the last one have every pair of fillings of any two points (see pairwise.py).
+    The pairwise profiles together contain every pair of values of any two points (see pairwise.py).
 
-    `plain` takes the first filling of each point; `terse` prefers empty answers and `wrapped` enveloped
-    ones, and both move on by one or two places elsewhere, so that the three differ wherever they can.
+    `plain` selects the first value of each point; `terse` prefers empty responses and `wrapped` envelopes,
+    and both select the second or third value elsewhere, so that the three differ wherever possible.
     """
 
     NAMES = ("plain", "terse", "wrapped", "random", pairwise.KIND)
@@ -451,28 +451,28 @@ class Profile:
         "wrapped": ("item", "page", "page number"),
     }
 
-    def __init__(self, name: str = "plain", fill: dict[str, str] | None = None) -> None:
+    def __init__(self, name: str = "plain", values: dict[str, str] | None = None) -> None:
         kind, __, seed = name.partition(":")
         if kind not in self.NAMES:
             raise ValueError(f"unknown profile {name!r}; known: {', '.join(self.NAMES)}")
         self.name = name if kind != "random" else f"random:{seed or '0'}"
-        self._filled = self._fill(kind, seed)
-        for point, filling in (fill or {}).items():
-            self._override(point, filling)
-        self.fill = dict(fill or {})
+        self._chosen = self._choose(kind, seed)
+        for point, value in (values or {}).items():
+            self._override(point, value)
+        self.overrides = dict(values or {})
 
     def __getitem__(self, point: str) -> str:
-        return self._filled[point]
+        return self._chosen[point]
 
     def status(self, point: str) -> int:
-        """The filling of a point whose fillings are HTTP statuses."""
-        return int(self._filled[point])
+        """Return the value of a point as an HTTP status."""
+        return int(self._chosen[point])
 
     def describe(self) -> dict[str, str]:
-        """Every point with the filling chosen."""
-        return dict(self._filled)
+        """Return the value of every point."""
+        return dict(self._chosen)
 
-    def _fill(self, kind: str, seed: str) -> dict[str, str]:
+    def _choose(self, kind: str, seed: str) -> dict[str, str]:
         if kind != pairwise.KIND:
             return {point.name: self._pick(kind, seed or "0", point) for point in POINTS.values()}
         rows = pairwise_array()
@@ -480,19 +480,19 @@ class Profile:
             raise ValueError(f"unknown profile {self.name!r}; there are pairwise:1 to pairwise:{len(rows)}")
         return dict(rows[int(seed) - 1])
 
-    def _override(self, point: str, filling: str) -> None:
+    def _override(self, point: str, value: str) -> None:
         if point not in POINTS:
             raise ValueError(f"unknown gap point {point!r}")
-        if filling not in POINTS[point].fillings:
-            raise ValueError(f"{point}: {filling!r} is none of {', '.join(POINTS[point].fillings)}")
-        self._filled[point] = filling
+        if value not in POINTS[point].values:
+            raise ValueError(f"{point}: {value!r} is none of {', '.join(POINTS[point].values)}")
+        self._chosen[point] = value
 
     def _pick(self, kind: str, seed: str, point: Point) -> str:
         if kind == "random":
             digest = hashlib.sha256(f"{seed}/{point.name}".encode()).digest()
-            return point.fillings[int.from_bytes(digest[:4], "big") % len(point.fillings)]
-        for filling in self.PREFERRED[kind]:
-            if filling in point.fillings:
-                return filling
+            return point.values[int.from_bytes(digest[:4], "big") % len(point.values)]
+        for value in self.PREFERRED[kind]:
+            if value in point.values:
+                return value
         place = ("plain", "terse", "wrapped").index(kind)
-        return point.fillings[min(place, len(point.fillings) - 1)]
+        return point.values[min(place, len(point.values) - 1)]

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send 10,000 requests from 16 clients at once, and count what was kept: `python -m hosted_sandbox.load`.
+"""Send 10,000 requests from 16 concurrent clients, and look for lost writes.
 
-Every client writes what only it writes, reads in between, and notes what was acknowledged. In the end the
-sandbox must hold exactly that: no error of its own, no lost write, a ledger equal to the orders.
+`python -m hosted_sandbox.load` does it. Every client writes its own data and records the responses. Then the
+sandbox must hold exactly that: no error of its own, no lost write, and a ledger that equals the orders.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIZE = {"cpuCores": 1, "ramGb": 1, "storageGb": 5}
 
 @dataclass
 class Outcome:
-    """What one client, or all of them, sent and what was acknowledged."""
+    """What one client, or all of them, sent, and what was acknowledged."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     projects: set[str] = field(default_factory=set)
@@ -35,7 +35,7 @@ class Outcome:
     files: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Outcome) -> None:
-        """Take another client's outcome in."""
+        """Add another client's outcome."""
         self.statuses += other.statuses
         self.projects |= other.projects
         self.orders |= other.orders
@@ -93,7 +93,7 @@ class Client:
 
 
 def send(sandbox: Sandbox, count: int, clients: int = CLIENTS) -> Outcome:
-    """Send about `count` requests from that many clients side by side."""
+    """Send about `count` requests from so many clients in parallel."""
     whole = Outcome()
     with ThreadPoolExecutor(clients) as pool:
         for outcome in pool.map(lambda number: Client(sandbox, number).run(count // clients), range(clients)):
@@ -102,7 +102,7 @@ def send(sandbox: Sandbox, count: int, clients: int = CLIENTS) -> Outcome:
 
 
 def losses(sandbox: Sandbox, outcome: Outcome) -> list[str]:
-    """What the sandbox does not hold as it acknowledged it, for people; empty when all is well."""
+    """List the differences between the sandbox's state and its responses; empty if there are none."""
     found = [f"{count} answers {status}" for status, count in outcome.statuses.items() if status >= 500]
     projects = {project["name"] for project in sandbox.api("GET", "/api/projects").json()} - {"default"}
     ledger = sandbox.ledger()

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every rule, limit, error and transition of the specification, each to be held by a test.
+"""Every rule, limit, error and transition of the specification; each needs a test.
 
-`RULES` maps a name to the section and what it says, in our words. Tests carry `pytest.mark.rule(name)`; the
-table in docs/sandbox/rules.md is made from both, and a test fails when a rule has no test.
+`RULES` maps a name to the section and a summary. Tests carry `pytest.mark.rule(name)`; the
+table in docs/sandbox/rules.md is generated from both, and a test fails if a rule has no test.
 """
 
 from __future__ import annotations

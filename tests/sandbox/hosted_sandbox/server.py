@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All listeners of the sandbox on one event loop over one world."""
+"""Run all listeners of the sandbox on one event loop, over one world."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from starlette.types import ASGIApp
 from hosted_sandbox.api.app import create_apis, table
 from hosted_sandbox.api.gateway import Gateway
 from hosted_sandbox.control.app import Control, schedule
-from hosted_sandbox.control.seed import sow
+from hosted_sandbox.control.seed import apply_seed
 from hosted_sandbox.domain import apps, scans
-from hosted_sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, furnish
+from hosted_sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, create_catalogue
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.gaps import Profile
@@ -42,7 +42,7 @@ from hosted_sandbox.traffic.journal import Journal
 
 @dataclass
 class Options:
-    """What the command line says; port 0 is any free port."""
+    """The options of the command line; port 0 is any free port."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -58,7 +58,7 @@ class Options:
 
 
 class SeedError(Exception):
-    """The seed file of the command line cannot be used."""
+    """The seed file of the command line is invalid."""
 
 
 class _Server(uvicorn.Server):
@@ -70,24 +70,24 @@ class _Server(uvicorn.Server):
 
 
 def open_world(options: Options, folder: Path) -> World:
-    """The world of a data folder, furnished and seeded when it is new."""
+    """Open the world of a data folder; a new one gets the catalogue and the seed."""
     store = Store(folder / "sandbox.sqlite" if options.data else None)
     world = World(store, folder, Profile(options.profile or "plain"))
     if store.all(Account):
         world.load_settings(keep_profile=options.profile is not None)
         return world
     with store.transaction():
-        furnish(world)
+        create_catalogue(world)
         schedule(world)
         if options.seed:
-            _sow(world, options.seed)
+            _apply_seed_file(world, options.seed)
         world.save_settings()
     return world
 
 
 @dataclass
 class Listeners:
-    """The sockets of all ports, taken before the world is opened: a port in use leaves no trace."""
+    """The sockets of all ports, bound before the world is opened: a port in use has no effect on it."""
 
     api: socket.socket
     control: socket.socket
@@ -96,9 +96,9 @@ class Listeners:
 
 
 def listen(options: Options) -> Listeners:
-    """Take all ports.
+    """Bind all ports.
 
-    :raises OSError: when one cannot be had; its message names the option.
+    :raises OSError: if a port cannot be bound; the message names its option.
     """
     ports = {name: f"{name}_port" for name in ("control", "sftp", "registry")} | {"api": "port"}
     return Listeners(**{name: _listen(options, option) for name, option in ports.items()})
@@ -107,7 +107,7 @@ def listen(options: Options) -> Listeners:
 def _listen(options: Options, option: str) -> socket.socket:
     host, port = options.host, getattr(options, option)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns Nagle's delay off only on sockets that name their protocol: 40 ms an answer otherwise.
+    # asyncio disables Nagle's algorithm only on sockets that name their protocol; it costs 40 ms a response.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -115,20 +115,20 @@ def _listen(options: Options, option: str) -> socket.socket:
     except OSError as error:
         name = option.replace("_", "-")
         raise OSError(f"{host} port {port}: {error.strerror}; choose another with --{name}") from error
-    # At once: two sockets may share an address as long as neither listens.
+    # Listen now: two sockets may share an address as long as neither listens.
     listener.listen()
     return listener
 
 
-def _sow(world: World, path: Path) -> None:
+def _apply_seed_file(world: World, path: Path) -> None:
     try:
-        sow(world, yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+        apply_seed(world, yaml.safe_load(path.read_text(encoding="utf-8")) or {})
     except (ValueError, TypeError, yaml.YAMLError, RefusedError) as error:
         raise SeedError(f"{path}: {error}") from error
 
 
 def reachable(host: str) -> str:
-    """An address that clients can use: one that means every interface is none."""
+    """Return an address that clients can use, instead of one that means every interface."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
@@ -139,7 +139,7 @@ def _url(listener: socket.socket) -> str:
 
 
 def _http(app: ASGIApp, protocol: Any = "auto") -> _Server:
-    # Registry clients try https first, which is nothing to warn of.
+    # Registry clients try https first; do not warn about it.
     return _Server(uvicorn.Config(
         app, http=protocol, ws="none", lifespan="off", log_level="error", access_log=False,
         server_header=False, date_header=False, timeout_graceful_shutdown=1, timeout_keep_alive=75,
@@ -164,7 +164,7 @@ async def run(options: Options) -> None:
 
 @dataclass
 class Site:
-    """All parts over one world, on their sockets."""
+    """The applications of all ports over one world."""
 
     world: World
     listeners: Listeners
@@ -174,7 +174,7 @@ class Site:
 
 
 def assemble(options: Options, world: World, listeners: Listeners) -> Site:
-    """Put the parts together; the world learns their addresses."""
+    """Build the applications of all ports, and tell the world their addresses."""
     routes = table()
     faults = Faults(routes)
     journal = Journal(world, routes)
@@ -190,7 +190,7 @@ def assemble(options: Options, world: World, listeners: Listeners) -> Site:
 
 
 async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> None:
-    """Serve until told to stop; ``ready`` is called once everything listens."""
+    """Serve until `stop` is set; call `ready` once everything listens."""
     sftp = await serve_sftp(site.world, site.listeners.sftp)
     servers = [
         (_http(site.gateway, Protocol), site.listeners.api),
@@ -209,7 +209,7 @@ async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> N
 
 
 def registry_app(world: World) -> ASGIApp:
-    """The image registry: accounts push to their own space, and every arrival is analysed."""
+    """Build the image registry: accounts push to their own space, and every image is analysed."""
 
     def space(username: str, secret: str) -> AccountSpace | None:
         for account in world.store.all(Account):
@@ -225,7 +225,9 @@ def registry_app(world: World) -> ASGIApp:
         with world.store.transaction():
             scans.received(world, push)
 
-    return create_registry(world.folder / "registry", space, arrived, ways=lambda point: world.gaps[point])
+    return create_registry(
+        world.folder / "registry", space, arrived, gap_value=lambda point: world.gaps[point]
+    )
 
 
 def _stop_event() -> asyncio.Event:
@@ -237,7 +239,7 @@ def _stop_event() -> asyncio.Event:
 
 
 def facts(options: Options, world: World) -> dict[str, Any]:
-    """Where everything is, and with which options it was started."""
+    """Return the addresses, the tokens and the options of the command line."""
     where = world.addresses
     return {
         "base_url": where.api,
@@ -253,7 +255,7 @@ def facts(options: Options, world: World) -> dict[str, Any]:
 
 
 def announce(options: Options, world: World) -> None:
-    """Say where everything is: in the ready file, which is there as long as the sandbox is, and to people."""
+    """Write the ready file, which exists as long as the sandbox runs, and print a banner."""
     if options.ready_file:
         part = options.ready_file.with_name(f".{options.ready_file.name}.part")
         part.write_text(json.dumps(facts(options, world)))

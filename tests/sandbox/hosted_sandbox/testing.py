@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Start a sandbox from a test, and steer it.
+"""Start and control a sandbox from a test.
 
 >>> with Sandbox() as sandbox:
 ...     requests.get(sandbox.base_url + "/api/resources", headers=sandbox.headers)
@@ -24,10 +24,10 @@ SANDBOX = Path(__file__).resolve().parent
 START_SECONDS = 120.0
 
 
-class Steering:
-    """What can be done to a sandbox that runs; a context manager.
+class SandboxClient:
+    """A client of the API and the control port of a running sandbox; a context manager.
 
-    Every method raises RuntimeError with the sandbox's own words when it is refused.
+    Every method raises RuntimeError with the sandbox's message if the sandbox refuses it.
     """
 
     def __init__(self) -> None:
@@ -45,50 +45,50 @@ class Steering:
         self.headers = {"Authorization": f"Bearer {self.token}"}
 
     def api(self, method: str, path: str, body: Any = None, **options: Any) -> requests.Response:
-        """One call of the platform's API with the FULL token, for setting up and looking at tests."""
+        """Call the platform's API with the FULL token, to prepare and check a test."""
         options = {"timeout": 60, **options, "headers": {**self.headers, **options.get("headers", {})}}
         return self._session.request(method, self.base_url + path, json=body, **options)
 
     def control(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> Any:
-        """One call of the control port; answers its JSON."""
+        """Call the control port and return its JSON."""
         answer = self._session.request(method, self.control_url + path, json=body, params=query, timeout=60)
         if answer.status_code != 200:
             raise RuntimeError(f"{method} {path}: {answer.text}")
         return answer.json()
 
     def reset(self, **what: Any) -> Any:
-        """Begin anew; `profile`, `fill`, `delays` and `seed` as in the README. Answers the seed's ids."""
+        """Start over with `profile`, `values`, `delays`, `clock`, `seed` (see the README); return the ids."""
         return self.control("POST", "/reset", what)
 
     def seed(self, document: dict[str, Any]) -> Any:
-        """Add what a seed document describes; answers the ids given, by name."""
+        """Add the contents of a seed document; return the new ids by name."""
         return self.control("POST", "/seed", document)
 
     def fault(self, route: str, kind: str, **options: Any) -> Any:
-        """Set a fault on a route: its name, `METHOD /path/{template}`, or `*`."""
+        """Inject a fault into a route: its name, `METHOD /path/{template}`, or `*`."""
         return self.control("POST", "/faults", {"route": route, "kind": kind, **options})
 
     def clear_faults(self) -> None:
-        """Take all faults away."""
+        """Remove all faults."""
         self.control("DELETE", "/faults")
 
     def journal(self, route: str | None = None, method: str | None = None) -> list[dict[str, Any]]:
-        """The requests so far, oldest first, narrowed to a route and a method."""
+        """Return the requests so far, oldest first, optionally of one route or method."""
         query = {name: value for name, value in (("route", route), ("method", method)) if value}
         found: list[dict[str, Any]] = self.control("GET", "/journal", query=query)
         return found
 
     def clear_journal(self) -> None:
-        """Forget the requests so far."""
+        """Delete the requests so far."""
         self.control("DELETE", "/journal")
 
     def ledger(self) -> dict[str, Any]:
-        """All orders, what each service cost, balances, notices."""
+        """Return all orders, the cost of each service, balances and notices."""
         found: dict[str, Any] = self.control("GET", "/ledger")
         return found
 
     def operator(self, path: str, **what: Any) -> Any:
-        """An act of the operator, for example `operator(f"services/{id}", status="FAILED", reason="…")`."""
+        """Act as the operator, for example `operator(f"services/{id}", status="FAILED", reason="…")`."""
         return self.control("POST", f"/operator/{path}", what)
 
     def clock(self, **what: Any) -> dict[str, Any]:
@@ -97,15 +97,15 @@ class Steering:
         return found
 
     def delays(self, **seconds: float) -> Any:
-        """Change how long things take."""
+        """Change how long operations take."""
         return self.control("PUT", "/delays", seconds)
 
-    def profile(self, name: str = "plain", **fill: str) -> Any:
-        """Change the gap profile, and single fillings by name (`{"answer.delete": "null"}` as keywords)."""
-        return self.control("PUT", "/profile", {"name": name, "fill": fill})
+    def profile(self, name: str = "plain", **values: str) -> Any:
+        """Change the gap profile, and single values by name (`**{"answer.delete": "null"}`)."""
+        return self.control("PUT", "/profile", {"name": name, "values": values})
 
     def stop(self) -> None:
-        """Stop the sandbox; does nothing when it has stopped already."""
+        """Stop the sandbox; do nothing if it has already stopped."""
         self._session.close()
 
     def __enter__(self) -> Self:
@@ -117,10 +117,10 @@ class Steering:
         self.stop()
 
 
-class Sandbox(Steering):
+class Sandbox(SandboxClient):
     """A sandbox as a child process on free ports.
 
-    `arguments` are further options of its command line, such as `--data DIR` or `--profile terse`.
+    `arguments` are more options of its command line, such as `--data DIR` or `--profile terse`.
     """
 
     def __init__(self, *arguments: str) -> None:
@@ -145,12 +145,12 @@ class Sandbox(Steering):
         raise RuntimeError(f"the sandbox did not start:\n{output}")
 
     def output(self) -> str:
-        """What the sandbox printed so far; empty unless something went wrong."""
+        """Return the output so far; empty unless something went wrong."""
         self._output.seek(0)
         return self._output.read().decode(errors="replace")
 
     def stop(self) -> None:
-        """Stop the sandbox; does nothing when it has stopped already."""
+        """Stop the sandbox; do nothing if it has already stopped."""
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(START_SECONDS)

@@ -67,7 +67,7 @@ class Platform:
     @property
     def container(self) -> dict[str, str]:
         """The environment that the container was made with."""
-        found: dict[str, str] = self.record["life"]["configuration"]["environment"]
+        found: dict[str, str] = self.record["container"]["configuration"]["environment"]
         return found
 
     def run(self, resource: Resource, check_mode: bool = False, **options: Any) -> dict[str, Any]:

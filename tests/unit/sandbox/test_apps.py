@@ -45,7 +45,7 @@ def _state(sandbox: Sandbox) -> str:
 
 
 def _container(sandbox: Sandbox) -> Any:
-    return sandbox.control("GET", f"/services/{_app(sandbox)['id']}")["life"]["configuration"]
+    return sandbox.control("GET", f"/services/{_app(sandbox)['id']}")["container"]["configuration"]
 
 
 @pytest.mark.rule("apps-1")

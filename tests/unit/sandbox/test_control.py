@@ -155,10 +155,12 @@ def test_a_control_call_that_makes_no_sense(sandbox: Sandbox) -> None:
     for method, path, body in (
         ("POST", "/operator/services/none", {"status": "ACTIVE"}),
         ("PUT", "/profile", {"name": "purple"}),
-        ("PUT", "/profile", {"fill": {"nothing": "x"}}),
+        ("PUT", "/profile", {"values": {"nothing": "x"}}),
         ("PUT", "/delays", {"start": "soon"}),
         ("POST", "/clock", {"set": "yesterday"}),
         ("POST", "/reset", {"clock": "yesterday"}),
+        ("POST", "/reset", {"value": {"resume.to": "ACTIVE later"}}),
+        ("PUT", "/profile", {"name": "plain", "value": {"resume.to": "ACTIVE later"}}),
     ):
         with pytest.raises(RuntimeError, match="400"):
             sandbox.control(method, path, body)

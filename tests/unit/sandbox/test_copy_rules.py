@@ -19,9 +19,9 @@ def _post(sandbox: Sandbox, path: str, name: str | None = None) -> Any:
     return sandbox.api("POST", path, None if name is None else {"name": name})
 
 
-@pytest.mark.parametrize(("filling", "status"), [("not refused", 201), ("409", 409), ("423", 423)])
-def test_a_busy_service(sandbox: Sandbox, order: Order, filling: str, status: int) -> None:
-    sandbox.profile("plain", **{"refusal.copy_busy": filling, "restore.shown": "never"})
+@pytest.mark.parametrize(("value", "status"), [("not refused", 201), ("409", 409), ("423", 423)])
+def test_a_busy_service(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
+    sandbox.profile("plain", **{"refusal.copy_busy": value, "restore.shown": "never"})
     sandbox.clock(freeze=True)
     base = f"/api/resources/{order()}/backups"
     backup = _post(sandbox, base, "a").json()["id"]
@@ -33,13 +33,13 @@ def test_a_busy_service(sandbox: Sandbox, order: Order, filling: str, status: in
 
 
 @pytest.mark.parametrize(
-    ("filling", "status", "after"),
+    ("value", "status", "after"),
     [("not refused", 201, None), ("429 with Retry-After", 429, "3"), ("429", 429, None), ("409", 409, None)],
 )
 def test_a_backup_too_soon(
-    sandbox: Sandbox, order: Order, filling: str, status: int, after: str | None
+    sandbox: Sandbox, order: Order, value: str, status: int, after: str | None
 ) -> None:
-    sandbox.profile("plain", **{"refusal.backup_pause": filling})
+    sandbox.profile("plain", **{"refusal.backup_pause": value})
     sandbox.clock(freeze=True)
     sandbox.delays(backup_pause=3)
     base = f"/api/resources/{order()}/backups"
@@ -50,20 +50,20 @@ def test_a_backup_too_soon(
     assert _post(sandbox, base, "c").status_code == 201
 
 
-@pytest.mark.parametrize(("filling", "count"), [("it is made", 51), ("the oldest goes", 50), ("refused", 50)])
-def test_a_limit_of_backups(sandbox: Sandbox, order: Order, filling: str, count: int) -> None:
-    sandbox.profile("plain", **{"backup.limit": filling})
+@pytest.mark.parametrize(("value", "count"), [("it is made", 51), ("the oldest goes", 50), ("refused", 50)])
+def test_a_limit_of_backups(sandbox: Sandbox, order: Order, value: str, count: int) -> None:
+    sandbox.profile("plain", **{"backup.limit": value})
     key = order()
     for day in range(50):
         sandbox.operator(f"services/{key}/backups", name=str(day), created_at=f"2020-01-01T00:00:{day:02}Z")
     base = f"/api/resources/{key}/backups"
-    assert _post(sandbox, base, "new").status_code == (409 if filling == "refused" else 201)
+    assert _post(sandbox, base, "new").status_code == (409 if value == "refused" else 201)
     names = [backup["name"] for backup in sandbox.api("GET", base).json()]
-    assert len(names) == count and ("0" in names) == (filling != "the oldest goes")
+    assert len(names) == count and ("0" in names) == (value != "the oldest goes")
 
 
 @pytest.mark.parametrize(
-    ("filling", "kept"),
+    ("value", "kept"),
     [
         ("as given", "A name"),
         ("spaces to dashes", "A-name"),
@@ -72,8 +72,8 @@ def test_a_limit_of_backups(sandbox: Sandbox, order: Order, filling: str, count:
         ("plain names only", None),
     ],
 )
-def test_names(sandbox: Sandbox, order: Order, filling: str, kept: str | None) -> None:
-    sandbox.profile("plain", **{"copy.name": filling})
+def test_names(sandbox: Sandbox, order: Order, value: str, kept: str | None) -> None:
+    sandbox.profile("plain", **{"copy.name": value})
     key = order("linux", "box")
     for kind in ("backups", "snapshots"):
         answer = _post(sandbox, f"/api/resources/{key}/{kind}", "A name")
@@ -86,8 +86,8 @@ def test_a_snapshot_is_listed_late_or_with_a_status(sandbox: Sandbox, order: Ord
     sandbox.clock(freeze=True)
     base = f"/api/resources/{order('linux', 'box')}/snapshots"
     sandbox.delays(snapshot=5)
-    for filling, name in (("later", "a"), ("at once, with a status", "b")):
-        sandbox.profile("plain", **{"snapshot.listed": filling})
+    for value, name in (("later", "a"), ("at once, with a status", "b")):
+        sandbox.profile("plain", **{"snapshot.listed": value})
         assert _post(sandbox, base, name).status_code == 201
         early = {shot["name"]: shot.get("status") for shot in sandbox.api("GET", base).json()}
         assert early.get(name) == ("PENDING" if name == "b" else None) and (name in early) == (name == "b")
@@ -97,20 +97,20 @@ def test_a_snapshot_is_listed_late_or_with_a_status(sandbox: Sandbox, order: Ord
         assert _post(sandbox, f"{base}/{name}/rollback").status_code == 200
 
 
-@pytest.mark.parametrize("filling", ["nothing", "deletes them", "refused"])
-def test_a_rollback_past_newer_snapshots(sandbox: Sandbox, order: Order, filling: str) -> None:
-    sandbox.profile("plain", **{"rollback.newer": filling, "snapshot.children": "the removal is refused"})
+@pytest.mark.parametrize("value", ["nothing", "deletes them", "refused"])
+def test_a_rollback_past_newer_snapshots(sandbox: Sandbox, order: Order, value: str) -> None:
+    sandbox.profile("plain", **{"rollback.newer": value, "snapshot.children": "the removal is refused"})
     base = f"/api/resources/{order('linux', 'box')}/snapshots"
     for name in ("a", "b"):
         _post(sandbox, base, name)
     assert sandbox.api("DELETE", f"{base}/a").status_code == 409
-    assert _post(sandbox, f"{base}/a/rollback").status_code == (409 if filling == "refused" else 200)
+    assert _post(sandbox, f"{base}/a/rollback").status_code == (409 if value == "refused" else 200)
     left = [shot["name"] for shot in sandbox.api("GET", base).json()]
-    assert left == (["a"] if filling == "deletes them" else ["a", "b"])
+    assert left == (["a"] if value == "deletes them" else ["a", "b"])
 
 
 @pytest.mark.parametrize(
-    ("filling", "before", "after"),
+    ("value", "before", "after"),
     [
         ("as before", "start", "running"),
         ("stopped", "start", "stopped"),
@@ -119,9 +119,9 @@ def test_a_rollback_past_newer_snapshots(sandbox: Sandbox, order: Order, filling
     ],
 )
 def test_the_power_after_a_rollback(
-    sandbox: Sandbox, order: Order, filling: str, before: str, after: str
+    sandbox: Sandbox, order: Order, value: str, before: str, after: str
 ) -> None:
-    sandbox.profile("plain", **{"rollback.power": filling})
+    sandbox.profile("plain", **{"rollback.power": value})
     key = order("linux", "box")
     sandbox.api("POST", f"/api/resources/{key}/power", {"signal": before})
     _post(sandbox, f"/api/resources/{key}/snapshots", "a")
@@ -129,15 +129,15 @@ def test_the_power_after_a_rollback(
     assert sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()[key]["state"] == after
 
 
-@pytest.mark.parametrize("filling", ["FAILED", "COMPLETED, with an event", "COMPLETED"])
-def test_a_restore_that_fails(sandbox: Sandbox, order: Order, filling: str) -> None:
-    sandbox.profile("plain", **{"restore.failed": filling, "restore.event": "when it ends"})
+@pytest.mark.parametrize("value", ["FAILED", "COMPLETED, with an event", "COMPLETED"])
+def test_a_restore_that_fails(sandbox: Sandbox, order: Order, value: str) -> None:
+    sandbox.profile("plain", **{"restore.failed": value, "restore.event": "when it ends"})
     key = order()
     sandbox.operator(f"services/{key}", restore_fails=True)
     base = f"/api/resources/{key}/backups"
     _post(sandbox, f"{base}/{_post(sandbox, base, 'a').json()['id']}/restore")
     (backup,) = sandbox.api("GET", base).json()
     types = [event["type"] for event in sandbox.api("GET", f"/api/resources/{key}/events").json()["items"]]
-    assert backup["status"] == filling.partition(",")[0]
-    assert ("BACKUP_RESTORE_FAILED" in types) == (filling != "COMPLETED")
+    assert backup["status"] == value.partition(",")[0]
+    assert ("BACKUP_RESTORE_FAILED" in types) == (value != "COMPLETED")
     assert "BACKUP_RESTORED" not in types

@@ -101,7 +101,7 @@ def test_nth_and_count(sandbox: Sandbox) -> None:
     statuses = [_create(sandbox, f"p{number}").status_code for number in range(5)]
     assert statuses == [201, 500, 500, 201, 201]
     (fault,) = sandbox.control("GET", "/faults")
-    assert (fault["seen"], fault["struck"]) == (5, 2)
+    assert (fault["seen"], fault["injected"]) == (5, 2)
 
 
 def test_probability_repeats_with_its_seed(sandbox: Sandbox) -> None:

@@ -135,11 +135,11 @@ def test_files_need_their_capability(sandbox: Sandbox, order: Order) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filling", "known"),
+    ("value", "known"),
     [("empty, . and /", "./"), ("empty and .", "."), ("empty and /", "/"), ("empty", "")],
 )
-def test_names_of_the_root(files: Files, filling: str, known: str) -> None:
-    files.sandbox.profile("plain", **{"file.root": filling})
+def test_names_of_the_root(files: Files, value: str, known: str) -> None:
+    files.sandbox.profile("plain", **{"file.root": value})
     for root in ("", ".", "/"):
         status = 200 if root in known else 400
         assert files.sandbox.api("GET", f"{files.base}?directory={root}").status_code in (status, 404)
@@ -149,18 +149,18 @@ def test_names_of_the_root(files: Files, filling: str, known: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filling", "content"), [("text with U+FFFD in it", "a\0"), ("base64", "YQA="), ("a refusal", None)]
+    ("value", "content"), [("text with U+FFFD in it", "a\0"), ("base64", "YQA="), ("a refusal", None)]
 )
-def test_what_the_reader_makes_of_a_binary_file(files: Files, filling: str, content: str | None) -> None:
-    files.sandbox.profile("plain", **{"file.binary": filling})
+def test_what_the_reader_makes_of_a_binary_file(files: Files, value: str, content: str | None) -> None:
+    files.sandbox.profile("plain", **{"file.binary": value})
     files.write("a", "a\0")
     answer = files.read("a")
     assert answer.status_code == (413 if content is None else 200)
     assert content is None or answer.json() == {"content": content}
 
 
-@pytest.mark.parametrize(("filling", "text"), [("yes", "\ufeffa"), ("no", "a")])
-def test_a_byte_order_mark(files: Files, filling: str, text: str) -> None:
-    files.sandbox.profile("plain", **{"file.mark": filling})
+@pytest.mark.parametrize(("value", "text"), [("yes", "\ufeffa"), ("no", "a")])
+def test_a_byte_order_mark(files: Files, value: str, text: str) -> None:
+    files.sandbox.profile("plain", **{"file.mark": value})
     files.write("a", "\ufeffa")
     assert files.read("a").json() == {"content": text}

@@ -56,7 +56,7 @@ def test_a_sandbox_on_a_thread_is_steered_like_any_other() -> None:
         key = sandbox.seed({"services": [{"name": "mc", "product": "minecraft"}]})["services"]["mc"]
         state = sandbox.control("GET", "/state")
         heard: list[bool] = []
-        sandbox.silent = lambda: heard.append(True)
+        sandbox.on_silence = lambda: heard.append(True)
         sandbox.fault("*", "no_answer", when="after")
         with pytest.raises(OSError, match="timed out"):
             sandbox.api("DELETE", f"/api/resources/{key}", timeout=0.5)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gap profiles: every open question has fillings, and under each of them the platform works."""
+"""Gap profiles: every open question has values, and under each of them the platform works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
 
 def test_every_point_has_a_choice() -> None:
     for point in POINTS.values():
-        assert len(set(point.fillings)) >= 2, point.name
+        assert len(set(point.values)) >= 2, point.name
         assert point.section
         assert point.question
 
@@ -28,7 +28,7 @@ def test_the_named_profiles_differ_wherever_they_can() -> None:
     for name, point in POINTS.items():
         chosen = {plain[name], terse[name], wrapped[name]}
         assert len(chosen) >= 2, name
-        if len(point.fillings) >= 3:
+        if len(point.values) >= 3:
             assert plain[name] != terse[name], name
 
 
@@ -87,17 +87,17 @@ def _wait(sandbox: Sandbox, key: str, status: str) -> None:
     raise AssertionError(f"never {status}")
 
 
-@pytest.mark.parametrize("filling", POINTS["answer.project_create"].fillings)
-def test_answers_of_a_write(sandbox: Sandbox, filling: str) -> None:
-    sandbox.profile("plain", **{"answer.project_create": filling})
+@pytest.mark.parametrize("value", POINTS["answer.project_create"].values)
+def test_answers_of_a_write(sandbox: Sandbox, value: str) -> None:
+    sandbox.profile("plain", **{"answer.project_create": value})
     answer = sandbox.api("POST", "/api/projects", {"name": "web"})
-    expected = {"empty 204": 204, "object": 201}.get(filling, 201)
+    expected = {"empty 204": 204, "object": 201}.get(value, 201)
     assert answer.status_code == expected
-    assert (answer.content == b"") == (filling in ("empty 204", "empty 200"))
+    assert (answer.content == b"") == (value in ("empty 204", "empty 200"))
     assert len(sandbox.api("GET", "/api/projects").json()) == 2
 
 
-@pytest.mark.parametrize("status", POINTS["refusal.private_key"].fillings)
+@pytest.mark.parametrize("status", POINTS["refusal.private_key"].values)
 def test_refusals_without_a_stated_status(sandbox: Sandbox, status: str) -> None:
     sandbox.profile("plain", **{"refusal.private_key": status})
     body = {"name": "k", "publicKey": "-----BEGIN OPENSSH PRIVATE KEY-----"}
@@ -105,20 +105,20 @@ def test_refusals_without_a_stated_status(sandbox: Sandbox, status: str) -> None
     assert answer.status_code == answer.json()["statusCode"] == int(status)
 
 
-@pytest.mark.parametrize("filling", POINTS["auth.missing"].fillings)
-def test_a_missing_token(sandbox: Sandbox, filling: str) -> None:
-    sandbox.profile("plain", **{"auth.missing": filling})
+@pytest.mark.parametrize("value", POINTS["auth.missing"].values)
+def test_a_missing_token(sandbox: Sandbox, value: str) -> None:
+    sandbox.profile("plain", **{"auth.missing": value})
     answer = sandbox.api("GET", "/api/wallet", headers={"Authorization": ""})
-    assert answer.status_code == int(filling[:3])
-    assert answer.content == b"" or filling.split(" ", 1)[1] != "empty"
+    assert answer.status_code == int(value[:3])
+    assert answer.content == b"" or value.split(" ", 1)[1] != "empty"
 
 
-@pytest.mark.parametrize("filling", POINTS["list.lag"].fillings)
-def test_a_list_may_show_late_what_is_new(sandbox: Sandbox, filling: str) -> None:
-    sandbox.profile("plain", **{"list.lag": filling})
+@pytest.mark.parametrize("value", POINTS["list.lag"].values)
+def test_a_list_may_show_late_what_is_new(sandbox: Sandbox, value: str) -> None:
+    sandbox.profile("plain", **{"list.lag": value})
     sandbox.api("POST", "/api/projects", {"name": "web"})
     sandbox.api("POST", "/api/apps", {"slug": "shop"})
-    late = POINTS["list.lag"].fillings.index(filling) * 2 - 1 if filling != "at once" else 0
+    late = POINTS["list.lag"].values.index(value) * 2 - 1 if value != "at once" else 0
     projects = [len(sandbox.api("GET", "/api/projects").json()) for __ in range(5)]
     assert projects == [1] * late + [2] * (5 - late)
     apps = [len(sandbox.api("GET", "/api/apps").json()["items"]) for __ in range(5)]
@@ -126,7 +126,7 @@ def test_a_list_may_show_late_what_is_new(sandbox: Sandbox, filling: str) -> Non
     assert len(sandbox.api("GET", "/api/resources").json()["items"]) == 1
 
 
-@pytest.mark.parametrize("form", POINTS["error.form"].fillings)
+@pytest.mark.parametrize("form", POINTS["error.form"].values)
 def test_only_a_refusal_with_a_stated_status_has_always_the_stated_form(sandbox: Sandbox, form: str) -> None:
     sandbox.profile("plain", **{"error.form": form})
     answer = sandbox.api("POST", "/api/projects", {"name": "default"})

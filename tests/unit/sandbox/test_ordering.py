@@ -95,11 +95,11 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
 
 
 @pytest.mark.parametrize(
-    ("filling", "stored"),
+    ("value", "stored"),
     [("as given", " my  mc "), ("trimmed", "my  mc"), ("single spaces", "my mc")],
 )
-def test_a_platform_may_normalise_names(sandbox: Sandbox, order: Order, filling: str, stored: str) -> None:
-    sandbox.profile("plain", **{"service.name": filling})
+def test_a_platform_may_normalise_names(sandbox: Sandbox, order: Order, value: str, stored: str) -> None:
+    sandbox.profile("plain", **{"service.name": value})
     key = order(name=" my  mc ")
     assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == stored
     assert sandbox.ledger()["orders"][-1]["name"] == stored

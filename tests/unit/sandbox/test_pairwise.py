@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The profiles that have every pair of fillings between them, counted here without their own arithmetic."""
+"""The profiles that have every pair of values between them, counted here without their own arithmetic."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def test_every_pair_of_fillings_is_in_a_profile() -> None:
     wanted = {
         ((one, first), (other, second))
         for one, other in combinations(POINTS, 2)
-        for first, second in product(POINTS[one].fillings, POINTS[other].fillings)
+        for first, second in product(POINTS[one].values, POINTS[other].values)
     }
     assert wanted <= seen
-    least = max(len(point.fillings) for point in POINTS.values()) ** 2  # two such points take as many
+    least = max(len(point.values) for point in POINTS.values()) ** 2  # two such points take as many
     assert len(rows) <= 4 * least
 
 
 def test_the_first_profiles_have_every_filling() -> None:
     seen = {item for row in pairwise_array()[:10] for item in row.items()}
-    assert seen == {(point.name, filling) for point in POINTS.values() for filling in point.fillings}
+    assert seen == {(point.name, value) for point in POINTS.values() for value in point.values}
 
 
 def test_a_small_array_has_no_profile_in_vain() -> None:

@@ -150,17 +150,17 @@ def test_the_settings_of_a_service_that_is_not_in_service(
     assert status != "not refused" or answer.json()["deploy"]["editable"] is False
 
 
-@pytest.mark.parametrize(("filling", "kept"), [("nothing", " a  b "), ("single spaces", "a b")])
-def test_blanks_in_a_command(sandbox: Sandbox, order: Order, filling: str, kept: str) -> None:
-    sandbox.profile("plain", **{"command.written": filling})
+@pytest.mark.parametrize(("value", "kept"), [("nothing", " a  b "), ("single spaces", "a b")])
+def test_blanks_in_a_command(sandbox: Sandbox, order: Order, value: str, kept: str) -> None:
+    sandbox.profile("plain", **{"command.written": value})
     base = f"/api/resources/{order()}"
     assert sandbox.api("PUT", f"{base}/deploy", {"command": " a  b "}).status_code == 200
     assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["command"] == kept
 
 
-@pytest.mark.parametrize(("filling", "status"), [("yes", 200), ("no", 400)])
-def test_the_command_of_a_database(sandbox: Sandbox, order: Order, filling: str, status: int) -> None:
-    sandbox.profile("plain", **{"command.database": filling})
+@pytest.mark.parametrize(("value", "status"), [("yes", 200), ("no", 400)])
+def test_the_command_of_a_database(sandbox: Sandbox, order: Order, value: str, status: int) -> None:
+    sandbox.profile("plain", **{"command.database": value})
     base = f"/api/resources/{order('postgresql', 'db')}"
-    assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["editable"] is (filling == "yes")
+    assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["editable"] is (value == "yes")
     assert sandbox.api("PUT", f"{base}/deploy", {"command": "x"}).status_code == status

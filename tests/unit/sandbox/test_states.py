@@ -88,10 +88,10 @@ def test_suspension_stops_and_bills_storage(sandbox: Sandbox, order: Order) -> N
 
 @pytest.mark.rule("resume")
 @pytest.mark.parametrize(
-    ("filling", "between"), [("ACTIVE later", "SUSPENDED"), ("PROVISIONING, then ACTIVE", "PROVISIONING")]
+    ("value", "between"), [("ACTIVE later", "SUSPENDED"), ("PROVISIONING, then ACTIVE", "PROVISIONING")]
 )
-def test_resume_may_take_its_time(sandbox: Sandbox, order: Order, filling: str, between: str) -> None:
-    sandbox.profile("plain", **{"resume.to": filling})
+def test_resume_may_take_its_time(sandbox: Sandbox, order: Order, value: str, between: str) -> None:
+    sandbox.profile("plain", **{"resume.to": value})
     sandbox.clock(freeze=True)
     key = order()
     sandbox.delays(resume=5)
@@ -195,7 +195,7 @@ def test_only_a_start_takes_the_new_command(sandbox: Sandbox, order: Order) -> N
     def command(signal: str) -> Any:
         sandbox.api("POST", f"/api/resources/{key}/power", {"signal": signal})
         _state(sandbox, key)
-        return sandbox.control("GET", f"/services/{key}")["life"]["configuration"]["command"]
+        return sandbox.control("GET", f"/services/{key}")["container"]["configuration"]["command"]
 
     sandbox.api("PUT", f"/api/resources/{key}/deploy", {"command": "run --fast"})
     assert command("restart") == ["java", "-jar", "server.jar"]
@@ -239,7 +239,7 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filling", "product", "known"),
+    ("value", "product", "known"),
     [
         ("a state", "bucket", True),
         ("null", "bucket", False),
@@ -249,19 +249,19 @@ def test_metrics(sandbox: Sandbox, order: Order) -> None:
     ],
 )
 def test_what_has_no_container_may_have_no_metrics(
-    sandbox: Sandbox, order: Order, filling: str, product: str, known: bool
+    sandbox: Sandbox, order: Order, value: str, product: str, known: bool
 ) -> None:
-    sandbox.reset(fill={"metrics.no_container": filling})
+    sandbox.reset(values={"metrics.no_container": value})
     key = order(product)
     found = sandbox.api("GET", f"/api/resources/metrics?ids={key}").json()
     assert (found.get(key) is not None) is known
-    assert (key in found) is (filling != "left out")
-    assert filling != "zeros" or found[key]["state"] == "unknown"
+    assert (key in found) is (value != "left out")
+    assert value != "zeros" or found[key]["state"] == "unknown"
 
 
 def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
     """Metrics may say running all the while, and show the old uptime for some time."""
-    sandbox.reset(fill={"restart.state": "running", "restart.uptime": "2 s late"})
+    sandbox.reset(values={"restart.state": "running", "restart.uptime": "2 s late"})
     sandbox.delays(start=5, stop=1)
     sandbox.clock(freeze=True)
     key = order()
@@ -284,7 +284,7 @@ def test_a_restart_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
 
 
 def test_a_signal_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
-    sandbox.reset(fill={"power.shown": "2 s late"})
+    sandbox.reset(values={"power.shown": "2 s late"})
     sandbox.delays(provision=0, start=0, stop=0)
     sandbox.clock(freeze=True)
     key = order()
@@ -300,15 +300,15 @@ def test_a_signal_may_be_shown_late(sandbox: Sandbox, order: Order) -> None:
 
 
 @pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN"])
-@pytest.mark.parametrize("filling", ["nothing", "all of its family"])
+@pytest.mark.parametrize("value", ["nothing", "all of its family"])
 def test_what_is_offered_before_a_service_is_there(
-    sandbox: Sandbox, order: Order, status: str, filling: str
+    sandbox: Sandbox, order: Order, status: str, value: str
 ) -> None:
-    sandbox.profile("plain", **{"unsettled.capabilities": filling})
+    sandbox.profile("plain", **{"unsettled.capabilities": value})
     key = order()
     sandbox.operator(f"services/{key}", status=status)
     offered = sandbox.api("GET", f"/api/resources/{key}").json()["capabilities"]
-    assert ("powerSignals" in offered and "backups" in offered) is (filling != "nothing")
+    assert ("powerSignals" in offered and "backups" in offered) is (value != "nothing")
     assert sandbox.api("POST", f"/api/resources/{key}/power", {"signal": "stop"}).status_code == 409
     refused = sandbox.api("POST", f"/api/resources/{key}/suspend").status_code
-    assert refused == (400 if filling == "nothing" else 409)
+    assert refused == (400 if value == "nothing" else 409)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The API as a FastAPI application, and every way it can fail in the one form of the specification."""
+"""Build the API as a FastAPI application, and render every error in the specification's form."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ TITLE = "Hosted Services Management API (sandbox)"
 
 
 def table() -> RouteTable:
-    """All routes of all chapters."""
+    """Return the routes of all chapters."""
     return RouteTable(route for chapter in CHAPTERS for route in chapter.router.routes)
 
 
 def failure(status: int, message: str, form: str = "error form", after: int | None = None) -> Response:
-    """An error in the specification's form, or in another one where the specification shows none.
+    """Build an error response in the specification's form, or in another one if none is shown.
 
-    `after` is when to try again, in seconds.
+    `after` is the number of seconds to wait before a retry.
     """
     headers = {} if after is None else {"Retry-After": str(after)}
     match form:
@@ -57,7 +57,7 @@ def failure(status: int, message: str, form: str = "error form", after: int | No
 
 
 def create_apis(world: World) -> dict[str, FastAPI]:
-    """For each route, by name, an application of few routes that has it: what is found fast."""
+    """Build one small application per chapter and map each route's name to it, so that routing is fast."""
     apis: dict[str, FastAPI] = {}
     for chapter in CHAPTERS:
         apis |= dict.fromkeys((route.name for route in chapter.router.routes), create_api(world, [chapter]))
@@ -65,7 +65,7 @@ def create_apis(world: World) -> dict[str, FastAPI]:
 
 
 def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
-    """All routes of the platform over one world, or those of some chapters."""
+    """Build an application with the routes of all chapters, or of some."""
     api = FastAPI(title=TITLE, version="1", docs_url=None, redoc_url=None, openapi_url=None,
                   redirect_slashes=False)  # fmt: skip
     for chapter in chapters:
@@ -101,7 +101,7 @@ def create_api(world: World, chapters: Iterable[Any] = CHAPTERS) -> FastAPI:
 
 
 def _explain(error: RequestValidationError) -> str:
-    """One line that names the field and what is wrong, without echoing what was sent."""
+    """Name the field and what is wrong with it in one line, without echoing the input."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
     return f"{where or 'body'}: {first['msg']}"

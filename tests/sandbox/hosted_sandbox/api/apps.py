@@ -26,20 +26,20 @@ RELEASES_A_PAGE = 2
 
 @router.get("/api/apps/whoami", name="apps.whoami")
 async def whoami(call: Current) -> Response:
-    """The e-mail address of the account that a token belongs to."""
+    """Return the e-mail address of the token's account."""
     return call.json({"email": call.account.email})
 
 
 @router.get("/api/apps", name="apps.list")
 async def list_apps(call: Current) -> Response:
-    """The applications of the account."""
+    """List the applications of the account."""
     found = call.appeared(apps.own(call.world, call.account.id))
     items = [_item(call, service) for service in found]
     return call.json({"items": items + [_without_slug(call, service) for service in catalogue(call)]})
 
 
 def catalogue(call: Call) -> list[Service]:
-    """The applications that were not made from an image of the account, where the platform lists them."""
+    """Return the applications that run no image of the account, if the platform lists them."""
     if call.world.gaps["apps.listed"] == "no":
         return []
     live = lifecycle.live(call.world, call.account.id)
@@ -81,7 +81,7 @@ def _item(call: Call, service: Service) -> dict[str, Any]:
 
 @router.post("/api/apps", name="apps.create")
 async def create_app(call: Current, body: bodies.App) -> Response:
-    """Create an application; what is null is chosen by the platform."""
+    """Create an application; the platform chooses whatever is null."""
     size = body.dimensions.model_dump() if body.dimensions else None
     service = apps.create(call.world, call.account, body.slug, (body.hostId, size), body.projectId)
     call.hide(service)
@@ -90,7 +90,7 @@ async def create_app(call: Current, body: bodies.App) -> Response:
 
 @router.post("/api/apps/quote", name="apps.quote")
 async def quote_app(call: Current, body: bodies.AppQuote) -> Response:
-    """Price an application; commits nothing."""
+    """Price an application without ordering it."""
     wanted = body.dimensions.model_dump() if body.dimensions else None
     node, size = apps.place(call.world, body.hostId, wanted)
     price = money.parts(call.world.store.need(Product, apps.PRODUCT), node, size, [])
@@ -104,7 +104,7 @@ async def quote_app(call: Current, body: bodies.AppQuote) -> Response:
 
 @router.get("/api/apps/nodes", name="apps.nodes")
 async def list_nodes(call: Current) -> Response:
-    """The hosts that take applications."""
+    """List the hosts that accept applications."""
     return call.listing("nodes", [_node(call, node) for node in apps.nodes(call.world)])
 
 
@@ -124,7 +124,7 @@ def _node(call: Call, node: Node) -> dict[str, Any]:
 
 @router.get("/api/apps/projects", name="apps.projects")
 async def list_app_projects(call: Current) -> Response:
-    """The projects that an application can join."""
+    """List the projects that an application can join."""
     found = [project for project in call.world.store.of(Project, call.account.id) if not project.unread]
     return call.listing("app_projects", [_project(call, project) for project in found])
 
@@ -144,7 +144,7 @@ def _project(call: Call, project: Project) -> dict[str, Any]:
 
 @router.get("/api/registry/credentials", name="registry.credentials")
 async def read_credentials(call: Current) -> Response:
-    """What opens the account's space of the registry."""
+    """Return the credentials for the account's part of the registry."""
     return call.json({
         "host": call.world.addresses.registry,
         "project": call.account.registry_project,
@@ -166,7 +166,7 @@ async def declare_release(call: Current, slug: str, body: bodies.Release) -> Res
 
 @router.get("/api/apps/{slug}/releases", name="releases.list")
 async def list_releases(call: Current, slug: str, request: Request) -> Response:
-    """The releases of an application, which are kept for rolling back."""
+    """List the releases of an application, which are kept for rollbacks."""
     found = call.world.store.of(Release, _app(call, slug).id)
     views = [_release(call, slug, release) for release in found]
     way = call.world.gaps["releases.pages"]
@@ -192,7 +192,7 @@ def _release(call: Call, slug: str, release: Release) -> dict[str, Any]:
 
 @router.get("/api/apps/{slug}/releases/{tag}/scan", name="releases.scan")
 async def read_scan(call: Current, slug: str, tag: str) -> Response:
-    """The scan report of a release; waits while the analysis runs."""
+    """Return the scan report of a release; wait while the analysis runs."""
     service = _app(call, slug)
     digest = _scanned_digest(call, service, tag)
     wait = SHORT_WAITS.get(call.world.gaps["scan.wait"], LONGEST_SCAN)
@@ -214,7 +214,7 @@ def _scanned_digest(call: Call, service: Service, tag: str) -> str:
 
 
 def _shown(call: Call, service: Service, digest: str, point: str) -> str:
-    """The digest that is shown of an image: some platforms show what they took out of an index."""
+    """Return the digest shown for an image: some platforms show the image selected from an index."""
     if call.world.gaps[point] == "the declared one":
         return digest
     native = call.world.store.need(Node, service.node_id).platform
@@ -222,7 +222,7 @@ def _shown(call: Call, service: Service, digest: str, point: str) -> str:
 
 
 def _verdict(call: Call, record: Scan) -> dict[str, Any] | None:
-    """What a scan found; a platform may give null for what there is nothing of, or what it cannot tell."""
+    """Return the result of a scan; a platform may give null for an empty list or an unknown value."""
     report = record.report or scans.blank_report()
     way = call.world.gaps["scan.verdict"]
     if way == "zeros and empty lists":
@@ -234,12 +234,12 @@ def _verdict(call: Call, record: Scan) -> dict[str, Any] | None:
             **{name: value or None for name, value in report.items()},
             "counts": {name: count or None for name, count in report["counts"].items()},
         }
-    lists = {name: _untold(report[name]) for name in ("blocking", "warnings")}
+    lists = {name: _unrated(report[name]) for name in ("blocking", "warnings")}
     return {**report, **lists, "counts": None, "scanner": None}
 
 
-def _untold(flaws: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Flaws of which the severity is not known."""
+def _unrated(flaws: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return flaws without their severity."""
     return [{**flaw, "severity": None} for flaw in flaws]
 
 
@@ -259,7 +259,7 @@ def _report(call: Call, service: Service, tag: str, digest: str) -> dict[str, An
 
 @router.post("/api/apps/{slug}/deploy", name="apps.deploy")
 async def deploy(call: Current, slug: str, body: bodies.Tag) -> Response:
-    """Put a release into service; answers once the application has restarted, or did not."""
+    """Put a release into service; respond once the application has restarted or failed to."""
     world, service = call.world, _app(call, slug)
     release = apps.release(world, service, body.tag)
     await world.until(lambda: not apps.pending(world, service, release.digest), world.delays.scan_wait)
@@ -281,7 +281,7 @@ async def set_environment(call: Current, slug: str, body: bodies.Environment) ->
 
 @router.get("/api/apps/{slug}/logs", name="apps.logs")
 async def read_app_logs(call: Current, slug: str, request: Request) -> Response:
-    """The last lines of an application's log."""
+    """Return the last lines of an application's log."""
     text = request.query_params.get(call.world.gaps["app_logs.parameter"], str(MOST_LINES))
     if not (text.isascii() and text.isdigit()):
         raise RefusedError("malformed", "the number of lines must be a number")

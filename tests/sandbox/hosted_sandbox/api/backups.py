@@ -22,7 +22,7 @@ BackupId = Annotated[str, Path(alias="backupId")]
 
 @router.get("/api/resources/{id}/backups", name="backups.list")
 async def list_backups(call: Current, id: str) -> Response:
-    """The backups of a service."""
+    """List the backups of a service."""
     service = call.service(id)
     require(call.world, service, "backups")
     return call.json([views.backup(call.world, found) for found in call.world.store.of(Backup, service.id)])
@@ -30,14 +30,14 @@ async def list_backups(call: Current, id: str) -> Response:
 
 @router.post("/api/resources/{id}/backups", name="backups.create")
 async def create_backup(call: Current, id: str, body: bodies.Name) -> Response:
-    """Begin a backup."""
+    """Start a backup."""
     backup = backups.create(call.world, call.service(id), body.name)
     return call.written("backup_create", lambda: views.backup(call.world, backup), creates=True)
 
 
 @router.post("/api/resources/{id}/backups/{backupId}/restore", name="backups.restore")
 async def restore_backup(call: Current, id: str, backup_id: BackupId) -> Response:
-    """Begin to restore a completed backup."""
+    """Start to restore a completed backup."""
     backup = backups.restore(call.world, call.service(id), backup_id)
     return call.written("backup_restore", lambda: views.backup(call.world, backup))
 
@@ -51,7 +51,7 @@ async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response
 
 @router.get("/api/resources/{id}/snapshots", name="snapshots.list")
 async def list_snapshots(call: Current, id: str) -> Response:
-    """The snapshots of a service."""
+    """List the snapshots of a service."""
     taken = backups.snapshots(call.world, call.service(id))
     return call.json([views.snapshot(call.world, found) for found in taken])
 
@@ -65,7 +65,7 @@ async def create_snapshot(call: Current, id: str, body: bodies.Name) -> Response
 
 @router.post("/api/resources/{id}/snapshots/{name}/rollback", name="snapshots.rollback")
 async def roll_back(call: Current, id: str, name: str) -> Response:
-    """Bring a service's disk back to a snapshot."""
+    """Roll a service's disk back to a snapshot."""
     found = backups.rollback(call.world, call.service(id), name)
     return call.written("snapshot_rollback", lambda: views.snapshot(call.world, found))
 

@@ -24,13 +24,13 @@ PERIOD = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 @router.get("/api/billing/overview", name="billing.overview")
 async def read_overview(call: Current) -> Response:
-    """Balance, spend so far this month, and the forecast."""
+    """Return the balance, the spend so far this month, and the forecast."""
     return call.json(billing.overview(call.world, call.account))
 
 
 @router.get("/api/wallet", name="wallet.get")
 async def read_wallet(call: Current) -> Response:
-    """The balance and its currency."""
+    """Return the balance and its currency."""
     return call.json({
         "balanceCents": money.balance(call.world, call.account),
         "currency": call.world.gaps["currency"],
@@ -40,7 +40,7 @@ async def read_wallet(call: Current) -> Response:
 
 @router.get("/api/wallet/transactions", name="wallet.transactions")
 async def list_transactions(call: Current, request: Request) -> Response:
-    """Deposits and adjustments, newest first."""
+    """List deposits and adjustments, newest first."""
     entries = list(reversed(call.world.store.of(Entry, call.account.id)))
     match call.world.gaps["transactions.page"]:
         case "whole array":
@@ -90,7 +90,7 @@ def _services(call: Call) -> list[Service]:
 
 @router.get("/api/billing/daily-spend", name="billing.daily_spend")
 async def list_daily_spend(call: Current, request: Request) -> Response:
-    """One line for each day of the current month, all services together."""
+    """List the spend of each day of the current month, for all services together."""
     now = call.world.now
     lines = money.days(_services(call), billing.month_start(now), now)
     return call.listing("daily_spend", [_day(call, day, cents) for day, cents in lines], request.query_params)
@@ -108,7 +108,7 @@ def _day(call: Call, day: str, cents: int) -> dict[str, Any]:
 
 @router.get("/api/billing/invoices", name="billing.invoices")
 async def list_invoices(call: Current, request: Request) -> Response:
-    """One accounting document for each month that is over and had spend."""
+    """List one invoice for each past month with spend."""
     over = [month for month in billing.months(call.world, call.account) if month.over]
     owed = [month for month in over if money.spent_between(_services(call), month.start, month.end)]
     return call.listing("invoices", [_invoice(call, month) for month in owed], request.query_params)
@@ -129,7 +129,7 @@ def _invoice(call: Call, month: billing.Month) -> dict[str, Any]:
 
 @router.get("/api/billing/statements", name="billing.statements")
 async def list_statements(call: Current, request: Request) -> Response:
-    """One statement for each month."""
+    """List one statement for each month."""
     found = billing.months(call.world, call.account)
     views = [_statement(call, month, False) for month in found]
     return call.listing("statements", views, request.query_params)
@@ -137,7 +137,7 @@ async def list_statements(call: Current, request: Request) -> Response:
 
 @router.get("/api/billing/statements/{period}", name="billing.statement")
 async def read_statement(call: Current, period: str) -> Response:
-    """A month service by service."""
+    """Return the statement of a month, by service."""
     if not PERIOD.fullmatch(period):
         raise RefusedError("period", "period must have the form YYYY-MM")
     for month in billing.months(call.world, call.account):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Request bodies. Types are strict: a number in quotes or a boolean is no integer."""
+"""Request bodies. Types are strict: neither a quoted number nor a boolean is an integer."""
 
 # The fields are spelled as the API spells them.
 # ruff: noqa: N815
@@ -15,18 +15,18 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 STRICT: ContextVar[bool] = ContextVar("STRICT", default=False)
-"""Whether the platform that this request is made to refuses fields that are not shown."""
+"""True if the platform refuses fields that the specification does not show."""
 
 
 class Body(BaseModel):
-    """The base of all bodies; fields that are not known are ignored, or refused where STRICT."""
+    """The base of all bodies. Unknown fields are ignored, or refused if STRICT is set."""
 
     model_config = ConfigDict(strict=True)
 
     @model_validator(mode="before")
     @classmethod
     def _is_known(cls, value: Any) -> Any:
-        """Refuse fields that the specification does not show, where the platform does."""
+        """Refuse fields that the specification does not show, if the platform does."""
         if isinstance(value, dict) and STRICT.get():
             known = {field.alias or name for name, field in cls.model_fields.items()}
             unknown = sorted(value.keys() - known)
@@ -37,7 +37,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_text(cls, value: Any) -> Any:
-        """Refuse lone surrogates: JSON can write them, but no answer and no file can hold them."""
+        """Refuse lone surrogates: JSON can express them, but no response and no file can hold them."""
         if isinstance(value, dict):
             json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -81,7 +81,7 @@ class Order(Quote):
 
 
 class AppQuote(Body):
-    """A size and a host for an application; both may be left to the platform."""
+    """A size and a host for an application; the platform chooses either if it is missing."""
 
     hostId: str | None = None
     dimensions: Dimensions | None = None
@@ -108,19 +108,19 @@ class Tag(Body):
 
 
 class Environment(Body):
-    """The whole environment of an application."""
+    """The complete environment of an application."""
 
     environment: dict[str, str]
 
 
 class Network(Body):
-    """Whether a service answers on the Internet."""
+    """Whether a service is reachable from the Internet."""
 
     isPublic: bool
 
 
 class Command(Body):
-    """The command of the next start; empty restores the original."""
+    """The command for the next start; an empty one restores the original."""
 
     command: str
 
@@ -167,13 +167,13 @@ class Names(Body):
 
 
 class Name(Body):
-    """The name of something new."""
+    """The name of a new object."""
 
     name: str
 
 
 class PublicKey(Body):
-    """A public key as a public-key file writes it."""
+    """A public key in the format of a public-key file."""
 
     name: str
     publicKey: str

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a route handler works with: the world, who calls, and ways to answer what is shown or left open."""
+"""The context of a route handler: the world, the caller, and responses in shown and in open shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BILLS_A_PAGE = 5
 Handler = Callable[..., Awaitable[Response]]
 Late = Project | Key | Service
 L = TypeVar("L", Project, Key, Service)
-#: At how many reads a list leaves out what is new.
+#: How many reads of a list omit a new entry.
 READS_BEFORE = {"at once": 0, "after one read": 1, "after three reads": 3}
 
 
@@ -36,7 +36,7 @@ class Call:
     scope: str
 
     def service(self, service_id: str) -> Service:
-        """A service of the account; one of another account looks like one that does not exist."""
+        """Return a service of the account; those of other accounts look as if they did not exist."""
         service = self.world.store.get(Service, service_id)
         if service is None or service.account_id != self.account.id:
             raise AbsentError("Resource")
@@ -45,7 +45,7 @@ class Call:
         return service
 
     def readable(self, service_id: str) -> Service:
-        """The same for reading, where some platforms still show what was deleted."""
+        """Return a service for reading: some platforms still show deleted ones."""
         service = self.world.store.get(Service, service_id)
         shown = self.world.gaps["deleted.read"] == "status DELETED"
         if service is not None and service.account_id == self.account.id and service.status == "DELETED":
@@ -55,15 +55,15 @@ class Call:
         return self.service(service_id)
 
     def json(self, data: Any, status: int = 200) -> Response:
-        """An answer whose shape is shown."""
+        """Build a response whose shape is shown."""
         return JSONResponse(data, status)
 
     def created(self, data: Any) -> Response:
-        """An answer whose shape is shown, to a call that creates something."""
+        """Build the response to a call that creates something, in a shape that is shown."""
         return JSONResponse(data, self.world.gaps.status("created.status"))
 
     def written(self, point: str, view: Callable[[], Any], *, creates: bool = False) -> Response:
-        """The answer to a write that is not shown; `view` gives the object it is about."""
+        """Build the response to a write, whose shape is not shown; `view` returns the object."""
         status = self.world.gaps.status("created.status") if creates else 200
         match self.world.gaps[f"answer.{point}"]:
             case "empty 204":
@@ -82,7 +82,7 @@ class Call:
                 return JSONResponse(view(), status)
 
     def listing(self, point: str, items: list[Any], query: Mapping[str, str] | None = None) -> Response:
-        """A list whose shape is not shown; by a request's `query` it may be cut into pages."""
+        """Build a list in a shape that is not shown; `query` may select a page."""
         way = self.world.gaps[f"list.{point}"]
         if query is not None and way not in LIST:
             return JSONResponse(page_of(way, items, query, BILLS_A_PAGE))
@@ -97,12 +97,12 @@ class Call:
                 return JSONResponse({"items": items})
 
     def hide(self, record: Late) -> None:
-        """Keep something new from its list for as many reads as this platform does."""
+        """Hide a new record from its list for as many reads as this platform does."""
         record.unread = READS_BEFORE[self.world.gaps["list.lag"]]
         self.world.store.put(record)
 
     def appeared(self, records: Sequence[L]) -> list[L]:
-        """What of the records the list shows at this read."""
+        """Return the records that the list shows at this read."""
         late = [record for record in records if record.unread]
         for record in late:
             record.unread -= 1
@@ -110,7 +110,7 @@ class Call:
         return [record for record in records if record not in late]
 
     def bounded_range(self, days: int) -> int:
-        """A window of days, within what the platform keeps."""
+        """Limit a window of days to what the platform keeps."""
         if days < 1:
             raise RefusedError("range", "range must be at least 1")
         match self.world.gaps["range.bound"]:
@@ -125,7 +125,7 @@ class Call:
 
 
 def page_of(way: str, views: list[Any], query: Mapping[str, str], size: int) -> dict[str, Any]:
-    """One page of a list, by the parameters that the platform knows; it ignores the others."""
+    """Return one page of a list, by the parameters that the platform knows; ignore the others."""
     asked = query.get("cursor" if way == "cursor" else "page", "1")
     page = max(int(asked), 1) if asked.isdecimal() and way not in ("the newest and total", "cut") else 1
     start = (page - 1) * size
@@ -161,7 +161,7 @@ def _transactional(endpoint: Handler) -> Handler:
 
 
 class Chapter(APIRouter):
-    """Routes whose handlers run in one transaction each: an error undoes everything they wrote."""
+    """Routes whose handlers each run in one transaction: an error rolls back all their writes."""
 
     def add_api_route(self, path: str, endpoint: Handler, **options: Any) -> None:
         options["openapi_extra"] = {"x-name": options["name"]}

@@ -44,7 +44,7 @@ def _engine(call: Call, key: str) -> DatabaseEngine:
     kind = call.world.store.need(Product, service.product).engine
     return DatabaseEngine(
         lifecycle.root(call.world, service) / "data",
-        engine=references.spelled(call.world, kind),
+        engine=references.engine_name(call.world, kind),
         version=references.VERSIONS.get(kind, "1"),
         database=service.secrets["database"],
         supported=kind in OPENED,
@@ -55,7 +55,7 @@ def _engine(call: Call, key: str) -> DatabaseEngine:
 
 
 async def _ask(call: Call, question: Callable[[], dict[str, Any]]) -> Response:
-    """Put a question to the engine, in a thread: it may take seconds."""
+    """Query the engine in a thread, because it may take seconds."""
     call.world.store.commit()
     try:
         return call.json(await asyncio.to_thread(question))
@@ -65,19 +65,19 @@ async def _ask(call: Call, question: Callable[[], dict[str, Any]]) -> Response:
 
 @router.get("/api/resources/{id}/database/connection", name="database.connection")
 async def read_connection(call: Current, id: str) -> Response:
-    """How a project neighbour opens the database."""
+    """Return how a service of the same project connects to the database."""
     return call.json(references.connection(call.world, _database(call, id)))
 
 
 @router.get("/api/resources/{id}/database", name="database.inventory")
 async def read_inventory(call: Current, id: str) -> Response:
-    """What the database holds."""
+    """List the tables of the database."""
     return await _ask(call, _engine(call, id).inventory)
 
 
 @router.get("/api/resources/{id}/database/rows", name="database.rows")
 async def read_rows(call: Current, id: str, schema: str, table: str, page: int = 0) -> Response:
-    """A page of 50 rows of a table."""
+    """Return a page of 50 rows of a table."""
     engine = _engine(call, id)
     return await _ask(call, lambda: engine.rows(schema, table, min(page, 2**40)))
 

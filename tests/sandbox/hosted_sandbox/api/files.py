@@ -31,7 +31,7 @@ def _place(call: Call, service: Service, place: Path) -> dict[str, str]:
 
 @router.get("/api/resources/{id}/files", name="files.list")
 async def list_files(call: Current, id: str, directory: str = "") -> Response:
-    """What a directory holds."""
+    """List a directory."""
     service = _service(call, id)
     try:
         files.check_root(call.world, directory)
@@ -45,7 +45,7 @@ async def list_files(call: Current, id: str, directory: str = "") -> Response:
 
 @router.get("/api/resources/{id}/files/contents", name="files.read")
 async def read_file(call: Current, id: str, path: str) -> Response:
-    """The text of a file of at most 2 MB."""
+    """Return the text of a file of at most 2 MB."""
     return call.json({"content": files.read(call.world, _service(call, id), path)})
 
 
@@ -77,7 +77,7 @@ async def rename_file(call: Current, id: str, body: bodies.Rename) -> Response:
 
 @router.post("/api/resources/{id}/files/delete", name="files.delete")
 async def delete_files(call: Current, id: str, body: bodies.Names) -> Response:
-    """Delete up to 100 names for good."""
+    """Delete up to 100 names permanently."""
     service = _service(call, id)
     files.check_root(call.world, body.root)
     files.delete(call.world, service, body.root, body.files)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every request passes before and after its route: limits, token, faults, journal."""
+"""The gateway that every request passes before and after its route: limits, token, faults, journal."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.app import failure
 from hosted_sandbox.api.call import Call
 from hosted_sandbox.api.tokens import refusal, sent_token
-from hosted_sandbox.domain.files import climbs
+from hosted_sandbox.domain.files import has_dot_dot
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Token
 from hosted_sandbox.traffic.faults import Fault, Faults
 from hosted_sandbox.traffic.journal import Journal
 from hosted_sandbox.traffic.routes import Route, RouteTable
 
-#: Larger request bodies are refused unread.
+#: Refuse larger request bodies without reading them.
 MOST_BODY = 16 * 1024 * 1024
 logger = logging.getLogger("sandbox")
 
 
 @dataclass
 class Answer:
-    """An answer held back until faults and journal have seen it."""
+    """A response that is held until faults and journal have seen it."""
 
     status: int = 500
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
 
     async def take(self, message: Message) -> None:
-        """Collect an ASGI message of the answer."""
+        """Collect an ASGI message of the response."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self.headers = list(message.get("headers", []))
@@ -47,17 +47,17 @@ class Answer:
 
     @classmethod
     def of(cls, response: Response) -> Answer:
-        """The same from a finished response."""
+        """Copy a complete response."""
         return cls(response.status_code, list(response.raw_headers), bytes(response.body))
 
     async def send(self, send: Send) -> None:
-        """Let the answer go."""
+        """Send the response."""
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         await send({"type": "http.response.body", "body": self.body})
 
 
 class TooLargeError(Exception):
-    """A request body is larger than the sandbox takes."""
+    """A request body is larger than the sandbox accepts."""
 
 
 class Gateway:
@@ -94,13 +94,13 @@ class Gateway:
         fault = self.faults.match(route)
         if fault is not None and not fault.acts_after:
             self.journal.write(scope, route, token, body, fault=fault.kind)
-            if await fault.strike(scope, send, None):
+            if await fault.inject(scope, send, None):
                 return
         answer = await self._answer(scope, route, token, body)
         answer.headers = self._headers(answer.headers)
-        struck = fault.kind if fault is not None else None
-        self.journal.write(scope, route, token, body, held=(answer.status, answer.body), fault=struck)
-        if fault is None or not fault.acts_after or not await _strike(fault, scope, send, answer):
+        kind = fault.kind if fault is not None else None
+        self.journal.write(scope, route, token, body, held=(answer.status, answer.body), fault=kind)
+        if fault is None or not fault.acts_after or not await _inject(fault, scope, send, answer):
             await answer.send(send)
 
     async def _answer(self, scope: Scope, route: Route | None, token: Token | None, body: bytes) -> Answer:
@@ -124,8 +124,8 @@ class Gateway:
         return answer
 
     def _early(self, scope: Scope, route: Route | None, token: Token | None) -> Answer | None:
-        """What can be answered without the route's own code."""
-        if climbs(scope["path"]):
+        """Build the response of a request that does not reach its route."""
+        if has_dot_dot(scope["path"]):
             return self._failure("absent.status", "No such route")
         if route is None:
             if any(known.pattern.fullmatch(scope["path"]) for known in self.routes.routes):
@@ -135,7 +135,7 @@ class Gateway:
         return Answer.of(refused) if refused is not None else None
 
     def _headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """The headers as this platform writes them."""
+        """Return the headers in the form of this platform."""
         kind = self.world.gaps["content_type"].encode()
         written = [(name, kind if value == b"application/json" else value) for name, value in headers]
         if self.world.gaps["version.header"] == "yes":
@@ -146,8 +146,8 @@ class Gateway:
         return Answer.of(failure(self.world.gaps.status(point), message))
 
 
-async def _strike(fault: Fault, scope: Scope, send: Send, answer: Answer) -> bool:
-    return await fault.strike(scope, send, (answer.status, answer.headers, answer.body))
+async def _inject(fault: Fault, scope: Scope, send: Send, answer: Answer) -> bool:
+    return await fault.inject(scope, send, (answer.status, answer.headers, answer.body))
 
 
 async def _read(receive: Receive, headers: Headers) -> bytes:
@@ -165,7 +165,7 @@ async def _read(receive: Receive, headers: Headers) -> bytes:
 
 
 def replay(body: bytes) -> Receive:
-    """A request body as ASGI hands it over, in one piece."""
+    """Pass a request body to an ASGI application in one piece."""
 
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}

@@ -23,7 +23,7 @@ BOUNDS = ("hour", "day", "week", "month")
 
 
 def bounded_lines(call: Call, lines: int) -> int:
-    """A number of log lines from 1 to 100."""
+    """Check a number of log lines: 1 to 100."""
     if 1 <= lines <= MOST_LINES:
         return lines
     if call.world.gaps["lines.bound"] == "cut":
@@ -33,28 +33,28 @@ def bounded_lines(call: Call, lines: int) -> int:
 
 @router.get("/api/resources/{id}/logs", name="logs.read")
 async def read_logs(call: Current, id: str, lines: int = MOST_LINES) -> Response:
-    """The last lines of a service's log, from the retained copy when the node does not answer."""
+    """Return the last lines of a service's log; from the retained copy if the node does not respond."""
     service = call.service(id)
     require(call.world, service, "logs")
     return call.json({"lines": last_lines(call, service, lines)})
 
 
 def last_lines(call: Call, service: Service, most: int) -> list[str]:
-    """The last lines of a log, in the order of the gap profile."""
-    lines = lifecycle.life(call.world, service).logs(bounded_lines(call, most))
+    """Return the last lines of a log in the order of the gap profile."""
+    lines = lifecycle.workload_of(call.world, service).logs(bounded_lines(call, most))
     return lines if call.world.gaps["logs.order"] == "oldest first" else lines[::-1]
 
 
 @router.get("/api/resources/{id}/events", name="events.list")
 async def list_events(call: Current, id: str, cursor: str | None = None) -> Response:
-    """A page of the activity journal."""
+    """Return a page of the activity journal."""
     found, following = events.page(call.world, call.service(id), cursor)
     return call.json({"items": [views.event(call.world, event) for event in found], "nextCursor": following})
 
 
 @router.get("/api/resources/{id}/usage", name="usage.read")
 async def read_usage(call: Current, id: str, length: Annotated[int, Query(alias="range")] = 30) -> Response:
-    """What a service cost day by day; days without spend appear with zero."""
+    """Return the cost of a service by day; days without spend are zero."""
     service = call.service(id)
     length = call.bounded_range(length)
     start = money.window(call.world, length)
@@ -81,7 +81,7 @@ async def read_billed_totals(
     week: Annotated[str | None, Query(alias="weekStart")] = None,
     month: Annotated[str | None, Query(alias="monthStart")] = None,
 ) -> Response:
-    """What a service cost since four moments that the caller chooses."""
+    """Return the cost of a service since four times that the caller chooses."""
     service = call.service(id)
     given = dict(zip(BOUNDS, (hour, day, week, month), strict=True))
     starts = {name: _moment(f"{name}Start", text) for name, text in given.items()}

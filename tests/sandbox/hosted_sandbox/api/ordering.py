@@ -19,8 +19,8 @@ router = Chapter(tags=["Ordering"])
 UNITS = {"cpuCores": "vCPU", "ramGb": "GB", "storageGb": "GB"}
 
 
-def _wish(body: bodies.Quote) -> ordering.Wish:
-    return ordering.Wish(
+def _request(body: bodies.Quote) -> ordering.OrderRequest:
+    return ordering.OrderRequest(
         product=body.productSlug,
         host=body.hostId,
         size=body.dimensions.model_dump() if body.dimensions else None,
@@ -35,39 +35,39 @@ def _wish(body: bodies.Quote) -> ordering.Wish:
 
 @router.post("/api/order/quote", name="order.quote")
 async def quote(call: Current, body: bodies.Quote) -> Response:
-    """Price an order; commits nothing."""
+    """Price an order without placing it."""
     if body.projectId is not None and call.world.gaps["quote.project"] == "refuses it":
         raise RefusedError("malformed", "projectId: Extra inputs are not permitted")
-    deal = ordering.appraise(call.world, call.account, _wish(body))
+    priced = ordering.price_order(call.world, call.account, _request(body))
     return call.json({
-        "productSlug": deal.product.id,
-        "dimensions": deal.size,
-        "lines": _lines(deal),
-        "monthlyMillicents": deal.monthly,
-        "monthlyCents": money.to_cents(deal.monthly),
-        "hourlyLabel": money.hourly_label(call.world, deal.monthly),
-        "minBalanceCents": deal.minimum,
-        "balanceCents": deal.balance,
-        "daysCovered": deal.covered_days,
-        "coversFirstDay": deal.covers,
+        "productSlug": priced.product.id,
+        "dimensions": priced.size,
+        "lines": _lines(priced),
+        "monthlyMillicents": priced.monthly,
+        "monthlyCents": money.to_cents(priced.monthly),
+        "hourlyLabel": money.hourly_label(call.world, priced.monthly),
+        "minBalanceCents": priced.minimum,
+        "balanceCents": priced.balance,
+        "daysCovered": priced.covered_days,
+        "coversFirstDay": priced.covers,
     })  # fmt: skip
 
 
-def _lines(deal: ordering.Deal) -> list[dict[str, Any]]:
+def _lines(priced: ordering.PricedOrder) -> list[dict[str, Any]]:
     return [
         {
             "label": money.PARTS[part],
-            "detail": f"{deal.size[part]} {UNITS[part]}" if part in UNITS else "as chosen",
+            "detail": f"{priced.size[part]} {UNITS[part]}" if part in UNITS else "as chosen",
             "monthlyCents": money.to_cents(amount),
         }
-        for part, amount in deal.price.items()
+        for part, amount in priced.price.items()
     ]
 
 
 @router.post("/api/order", name="order.create")
 async def order(call: Current, body: bodies.Order) -> Response:
-    """Order a service. The generated secrets are in this answer and nowhere else."""
-    service, secrets = ordering.order(call.world, call.account, _wish(body))
+    """Order a service. Only this response contains the generated secrets."""
+    service, secrets = ordering.order(call.world, call.account, _request(body))
     if call.world.gaps["order.readable"] != "at once":
         service.read_from = call.world.now + SECOND
         call.world.store.put(service)

@@ -21,7 +21,7 @@ router = Chapter(tags=["Projects"])
 
 @router.get("/api/projects", name="projects.list")
 async def list_projects(call: Current) -> Response:
-    """The projects of the account."""
+    """List the projects of the account."""
     found = call.appeared(projects.listed(call.world, call.account.id))
     return call.json([views.project(call.world, project) for project in found])
 
@@ -54,7 +54,7 @@ async def delete_project(call: Current, id: str) -> Response:
 
 @router.get("/api/projects/{id}", name="projects.get")
 async def read_project(call: Current, id: str) -> Response:
-    """A project with its services."""
+    """Return a project with its services."""
     project = projects.find(call.world, call.account.id, id)
     members = [views.listed(call.world, service) for service in projects.shown(call.world, project)]
     return call.json({**views.project(call.world, project), "resources": members})
@@ -62,7 +62,7 @@ async def read_project(call: Current, id: str) -> Response:
 
 @router.get("/api/projects/{id}/consommation", name="projects.spend")
 async def read_spend(call: Current, id: str, request: Request) -> Response:
-    """What a project's services cost within a window of days."""
+    """Return the cost of a project's services within a window of days."""
     project = projects.find(call.world, call.account.id, id)
     length = _window(call, request)
     start = money.window(call.world, length)
@@ -107,7 +107,7 @@ def _spend(call: Call, service: Service, start: int) -> dict[str, object]:
 
 @router.get("/api/projects/{id}/graphe", name="projects.graph")
 async def read_graph(call: Current, id: str) -> Response:
-    """A project's services and the references between them."""
+    """Return a project's services and the references between them."""
     project = projects.find(call.world, call.account.id, id)
     members = projects.members(call.world, project)
     return call.json({

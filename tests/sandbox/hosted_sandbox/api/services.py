@@ -18,7 +18,7 @@ MOST_IDS = 50
 
 
 def in_order(call: Call) -> list[Service]:
-    """The account's services as this platform sorts them."""
+    """Sort the account's services as this platform does."""
     services = lifecycle.live(call.world, call.account.id)
     match call.world.gaps["list.order"]:
         case "newest first":
@@ -30,7 +30,7 @@ def in_order(call: Call) -> list[Service]:
 
 @router.get("/api/resources", name="resources.list")
 async def list_resources(call: Current) -> Response:
-    """All services of the account that are not deleted."""
+    """List the services of the account that are not deleted."""
     services = in_order(call)
     if call.world.gaps["list.length"] != "all":
         services = services[: int(call.world.gaps["list.length"])]
@@ -39,7 +39,7 @@ async def list_resources(call: Current) -> Response:
 
 @router.get("/api/resources/metrics", name="resources.metrics")
 async def read_metrics(call: Current, ids: str | None = None) -> Response:
-    """Live metrics of up to 50 services, keyed by id; null when the node cannot be reached."""
+    """Return live metrics of up to 50 services, by id; null if the node is unreachable."""
     return call.json(_metrics(call, _wanted(call, ids)))
 
 
@@ -72,13 +72,13 @@ def _metrics(call: Call, wanted: list[str]) -> dict[str, views.View | None]:
 
 @router.get("/api/resources/{id}", name="resources.get")
 async def read_resource(call: Current, id: str) -> Response:
-    """One service, full form."""
+    """Return one service in its full form."""
     return call.json(views.full(call.world, call.readable(id)))
 
 
 @router.post("/api/resources/{id}/power", name="resources.power")
 async def send_power(call: Current, id: str, body: bodies.Signal) -> Response:
-    """Send a power signal; answers the service re-read."""
+    """Send a power signal; respond with the service, read again."""
     service = call.service(id)
     lifecycle.power(call.world, service, body.signal)
     return call.json(views.full(call.world, service))
@@ -86,7 +86,7 @@ async def send_power(call: Current, id: str, body: bodies.Signal) -> Response:
 
 @router.post("/api/resources/{id}/suspend", name="resources.suspend")
 async def suspend(call: Current, id: str) -> Response:
-    """Stop a service and bill only its storage."""
+    """Stop a service and bill its storage only."""
     service = call.service(id)
     lifecycle.suspend(call.world, service)
     return call.written("suspend", lambda: views.full(call.world, service))
@@ -94,7 +94,7 @@ async def suspend(call: Current, id: str) -> Response:
 
 @router.post("/api/resources/{id}/resume", name="resources.resume")
 async def resume(call: Current, id: str) -> Response:
-    """Bring a suspended service back."""
+    """Resume a suspended service."""
     service = call.service(id)
     lifecycle.resume(call.world, service)
     return call.written("resume", lambda: views.full(call.world, service))
@@ -102,7 +102,7 @@ async def resume(call: Current, id: str) -> Response:
 
 @router.delete("/api/resources/{id}", name="resources.delete")
 async def delete_resource(call: Current, id: str) -> Response:
-    """Delete a service with its disk and backups, for good."""
+    """Delete a service with its disk and backups, permanently."""
     service = call.service(id)
     lifecycle.check_deletable(call.world, service)
     lifecycle.delete(call.world, service)

@@ -17,13 +17,13 @@ router = Chapter(tags=["Settings"])
 
 @router.get("/api/resources/{id}/settings", name="settings.get")
 async def read_settings(call: Current, id: str) -> Response:
-    """Source, network, size and command of a game server or application."""
+    """Return source, network, size and command of a game server or application."""
     return call.json(views.settings_of(call.world, call.service(id)))
 
 
 @router.put("/api/resources/{id}/network", name="settings.network")
 async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
-    """Open or close a service; a running container is recreated before this answers."""
+    """Open or close a service; a running container is recreated before the response."""
     service = call.service(id)
     if settings.set_network(call.world, service, body.isPublic):
         await call.world.until(lambda: lifecycle.state(call.world, service) != "starting", 60)
@@ -36,7 +36,7 @@ async def set_network(call: Current, id: str, body: bodies.Network) -> Response:
 
 @router.put("/api/resources/{id}/scale", name="settings.scale")
 async def set_scale(call: Current, id: str, body: bodies.Dimensions) -> Response:
-    """Give a service a whole new size."""
+    """Resize a service."""
     service = call.service(id)
     settings.scale(call.world, service, body.model_dump())
     return call.written("scale", lambda: views.settings_of(call.world, service))
@@ -44,7 +44,7 @@ async def set_scale(call: Current, id: str, body: bodies.Dimensions) -> Response
 
 @router.put("/api/resources/{id}/deploy", name="settings.deploy")
 async def set_command(call: Current, id: str, body: bodies.Command) -> Response:
-    """Change the command of the next start."""
+    """Change the command for the next start."""
     service = call.service(id)
     settings.set_command(call.world, service, body.command)
     return call.written("deploy_command", lambda: views.settings_of(call.world, service))

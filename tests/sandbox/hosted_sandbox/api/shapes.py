@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The answers that the specification shows, as models: for the OpenAPI document, not for serving.
+"""The responses that the specification shows, as models for the OpenAPI document.
 
-Handlers build plain dictionaries; these models describe them, and the tests hold every answer against them.
+Handlers build plain dictionaries; these models describe them, and the tests validate every response.
 """
 
 # The fields are spelled as the API spells them.
@@ -22,7 +22,7 @@ Verdict = Literal["PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED"]
 
 
 class Shape(BaseModel):
-    """The base of all answers; further fields are allowed."""
+    """The base of all responses; further fields are allowed."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -43,7 +43,7 @@ class Dimensions(Shape):
 
 
 class ProductRef(Shape):
-    """What was ordered."""
+    """The product that was ordered."""
 
     slug: str
     name: str
@@ -134,7 +134,7 @@ class Service(Shape):
 
 
 class Metrics(Shape):
-    """What a service does this second."""
+    """Live metrics of a service."""
 
     state: State
     cpuAllocationPercent: float
@@ -146,11 +146,11 @@ class Metrics(Shape):
 
 
 class AllMetrics(RootModel[dict[str, Metrics | None]]):
-    """Metrics by service id; null when the node cannot be reached."""
+    """Metrics by service id; null if the node is unreachable."""
 
 
 class Source(Shape):
-    """Where a service comes from."""
+    """The image or product behind a service."""
 
     kind: Literal["image", "runtime"]
     reference: str
@@ -161,7 +161,7 @@ class Source(Shape):
 
 
 class Network(Shape):
-    """Where a service answers."""
+    """The addresses of a service."""
 
     alias: str
     project: str
@@ -212,15 +212,15 @@ class Settings(Shape):
 
 
 class Account(Shape):
-    """Whose token it is."""
+    """The account of a token."""
 
     email: str
 
 
 class AppItem(Shape):
-    """An application; the four image fields are open before the first deploy.
+    """An application; the specification leaves its four image fields open before the first deploy.
 
-    What has no image of the account, where it is listed at all (`apps.listed`), has no slug and no address.
+    An application without an image of the account, if it is listed (`apps.listed`), has no slug or address.
     """
 
     id: str
@@ -235,7 +235,7 @@ class AppItem(Shape):
 
 
 class Apps(Shape):
-    """The applications of the account."""
+    """List the applications of the account."""
 
     items: list[AppItem]
 
@@ -250,7 +250,7 @@ class AppQuote(Shape):
 
 
 class Credentials(Shape):
-    """What opens the account's space of the registry."""
+    """Return the credentials for the account's part of the registry."""
 
     host: str
     project: str
@@ -269,7 +269,7 @@ class Warned(Shape):
 
 
 class Blocking(Warned):
-    """A flaw that lets code escape."""
+    """A flaw that lets code escape from its container."""
 
     reason: Literal["isolation", "scope"]
 
@@ -284,7 +284,7 @@ class Counts(Shape):
 
 
 class ScanVerdict(Shape):
-    """What a scan found. What is not known yet is open (`scan.verdict`)."""
+    """The result of a scan. What is not known yet is a gap point (`scan.verdict`)."""
 
     counts: Counts | None
     blocking: list[Blocking] | None
@@ -294,7 +294,7 @@ class ScanVerdict(Shape):
 
 
 class ScanReport(Shape):
-    """The scan of a release; `scannedAt` is open while it runs."""
+    """The scan of a release; `scannedAt` is a gap point while it runs."""
 
     tag: str
     digest: str
@@ -304,7 +304,7 @@ class ScanReport(Shape):
 
 
 class Project(Shape):
-    """A project."""
+    """Render a project."""
 
     id: str
     name: str
@@ -313,11 +313,11 @@ class Project(Shape):
 
 
 class Projects(RootModel[list[Project]]):
-    """The projects of the account."""
+    """List the projects of the account."""
 
 
 class ProjectDetail(Project):
-    """A project with its services."""
+    """Return a project with its services."""
 
     resources: list[ServiceItem]
 
@@ -421,7 +421,7 @@ class Content(Shape):
 
 
 class Backup(Shape):
-    """A backup."""
+    """Render a backup."""
 
     id: str
     name: str
@@ -432,11 +432,11 @@ class Backup(Shape):
 
 
 class Backups(RootModel[list[Backup]]):
-    """The backups of a service."""
+    """List the backups of a service."""
 
 
 class Snapshot(Shape):
-    """A snapshot."""
+    """Render a snapshot."""
 
     id: str
     name: str
@@ -447,7 +447,7 @@ class Snapshot(Shape):
 
 
 class Snapshots(RootModel[list[Snapshot]]):
-    """The snapshots of a service."""
+    """List the snapshots of a service."""
 
 
 class Lines(Shape):
@@ -457,7 +457,7 @@ class Lines(Shape):
 
 
 class Event(Shape):
-    """An administrative fact."""
+    """An event of the activity journal."""
 
     id: str
     type: str
@@ -532,7 +532,7 @@ class Quote(Shape):
 
 
 class Secret(Shape):
-    """Something generated at creation."""
+    """A secret generated at creation."""
 
     label: str
     value: str
@@ -551,7 +551,7 @@ class Ordered(Shape):
 
 
 class Key(Shape):
-    """An SSH key."""
+    """Render an SSH key."""
 
     id: str
     name: str
@@ -563,7 +563,7 @@ class Key(Shape):
 
 
 class Keys(RootModel[list[Key]]):
-    """The SSH keys of the account."""
+    """List the SSH keys of the account."""
 
 
 class Sftp(Shape):
@@ -633,7 +633,7 @@ class Rows(Shape):
     command: str
 
 
-#: The answer of every route that the specification shows, by the route's name.
+#: The response of every route that the specification shows, by route name.
 SHOWN: dict[str, type[BaseModel]] = {
     "apps.whoami": Account,
     "apps.list": Apps,
@@ -669,5 +669,5 @@ SHOWN: dict[str, type[BaseModel]] = {
     "database.rows": Rows,
     "database.query": Rows,
 }
-#: Routes whose answer is shown and that create something: 200 or 201 is left open.
+#: Routes that create something and whose response is shown: the status, 200 or 201, is a gap point.
 CREATING = ("order.create",)

@@ -18,7 +18,7 @@ router = Chapter(tags=["SSH keys and SFTP"])
 
 @router.get("/api/users/me/ssh-keys", name="ssh_keys.list")
 async def list_keys(call: Current) -> Response:
-    """The SSH keys of the account."""
+    """List the SSH keys of the account."""
     found = call.appeared(call.world.store.of(Key, call.account.id))
     return call.json([views.key(call.world, key) for key in found])
 
@@ -33,7 +33,7 @@ async def add_key(call: Current, body: bodies.PublicKey) -> Response:
 
 @router.delete("/api/users/me/ssh-keys/{id}", name="ssh_keys.delete")
 async def delete_key(call: Current, id: str) -> Response:
-    """Remove a key; it opens nothing new from now on."""
+    """Remove a key; it opens no new session from now on."""
     key = keys.find(call.world, call.account, id)
     call.world.store.drop(key)
     return call.written("key_delete", lambda: views.key(call.world, key))
@@ -41,14 +41,14 @@ async def delete_key(call: Current, id: str) -> Response:
 
 @router.get("/api/resources/{id}/sftp", name="sftp.get")
 async def read_sftp(call: Current, id: str) -> Response:
-    """Where and as whom to reach a service's files over SFTP."""
+    """Return the host, port and user for a service's files over SFTP."""
     service = call.service(id)
     check_sftp(call, service)
     return call.json(views.sftp(call.world, service))
 
 
 def check_sftp(call: Call, service: Service) -> None:
-    """Refuse the SFTP access of a service that has no files to reach, where this platform does."""
+    """Refuse SFTP for a service without files, if this platform does."""
     without = service.family in ("BUCKET", "DEDICATED") or service.status == "FAILED"
     if without and call.world.gaps["refusal.no_sftp"] != "not refused":
         raise RefusedError("no_sftp", "This resource has no SFTP access")
@@ -56,7 +56,7 @@ def check_sftp(call: Call, service: Service) -> None:
 
 @router.post("/api/resources/{id}/sftp/password", name="sftp.password")
 async def new_password(call: Current, id: str) -> Response:
-    """Generate another SFTP password, which only this answer shows."""
+    """Generate a new SFTP password, which only this response shows."""
     service = call.service(id)
     check_sftp(call, service)
     password = keys.new_password(call.world, service)

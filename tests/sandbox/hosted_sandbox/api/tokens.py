@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who calls (section Authentication): how a token is sent is left open, so header and scheme can be set."""
+"""Authentication. The specification leaves open how a token is sent, so header and scheme can be set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosted_sandbox.traffic.routes import Route
 
 
 def sent_token(world: World, headers: Headers) -> Token | None:
-    """The known token that a request carries, or None."""
+    """Return the token of a request, or None if it is unknown or missing."""
     value = headers.get(world.auth.header, "")
     if world.auth.scheme:
         scheme, __, value = value.partition(" ")
@@ -24,16 +24,16 @@ def sent_token(world: World, headers: Headers) -> Token | None:
 
 
 def refusal(world: World, token: Token | None, route: Route) -> Response | None:
-    """The answer to a missing token or one of too small a scope; None when the route is open to it."""
+    """Build the response to a missing token or an insufficient scope; None if the token is sufficient."""
     if token is None:
         return _answer(world.gaps["auth.missing"], "A valid API token is required")
-    if route.opens(token.scope, world.gaps):
+    if route.allows(token.scope, world.gaps):
         return None
     return _answer(world.gaps["auth.scope"], "This route requires a token of scope FULL")
 
 
-def _answer(filling: str, message: str) -> Response:
-    status, __, form = filling.partition(" ")
+def _answer(value: str, message: str) -> Response:
+    status, __, form = value.partition(" ")
     if form == "empty":
         return Response(status_code=int(status))
     if form == "html":

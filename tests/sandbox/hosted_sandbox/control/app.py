@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The control port's JSON API (described in README.md)."""
+"""The JSON API of the control port (see README.md)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from starlette.routing import Route
 from hosted_sandbox.clock import SECOND, Clock, parse, stamp
 from hosted_sandbox.control import operator
 from hosted_sandbox.control.folders import packed, unpack
-from hosted_sandbox.control.seed import moment, sow
+from hosted_sandbox.control.seed import apply_seed, timestamp
 from hosted_sandbox.domain import money, scans
-from hosted_sandbox.domain.catalogue import ACCOUNT, furnish
+from hosted_sandbox.domain.catalogue import ACCOUNT, create_catalogue
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import Auth, Delays, World
 from hosted_sandbox.gaps import POINTS, Profile
@@ -38,7 +38,7 @@ Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class Control:
-    """Everything the control port can do, over one world."""
+    """The handlers of the control port, over one world."""
 
     def __init__(self, world: World, faults: Faults, journal: Journal, facts: Callable[[], Document]) -> None:
         self.world = world
@@ -47,7 +47,7 @@ class Control:
         self.facts = facts
 
     def app(self) -> Starlette:
-        """The control port as an ASGI application."""
+        """Build the control port as an ASGI application."""
         table: list[tuple[str, str, Callable[[Request, Document], Any]]] = [
             ("GET", "/", self.read_facts),
             ("POST", "/stop", self.stop),
@@ -103,27 +103,28 @@ class Control:
         return self.facts()
 
     def stop(self, request: Request, document: Document) -> None:
-        """End, as by Ctrl-C, once this is answered."""
+        """Stop the sandbox after this response, like Ctrl-C."""
         os.kill(os.getpid(), signal.SIGTERM)
 
     # the whole state
 
     def reset(self, request: Request, document: Document) -> Any:
-        """Begin anew: empty records, files, faults and journal; then profile, delays, clock and seed."""
+        """Delete records, files, faults and journal; then set profile, delays, clock and seed."""
+        _check_keys(document, "profile", "values", "delays", "clock", "seed")
         begin = parse(document["clock"]) if "clock" in document else None
         self.clear()
-        if "profile" in document or "fill" in document:
+        if "profile" in document or "values" in document:
             name = document.get("profile", "plain")
-            self.set_profile(request, {"name": name, "fill": document.get("fill")})
+            self.set_profile(request, {"name": name, "values": document.get("values")})
         self.world.delays.change(document.get("delays") or {})
         if begin is not None:
             self.world.clock.restore(begin, 1.0)
-        furnish(self.world)
+        create_catalogue(self.world)
         schedule(self.world)
-        return sow(self.world, document.get("seed") or {})
+        return apply_seed(self.world, document.get("seed") or {})
 
     def clear(self) -> None:
-        """Forget everything but the addresses and the profile."""
+        """Delete everything except the addresses and the profile."""
         self.world.store.load({})
         for name in KEPT_FOLDERS:
             shutil.rmtree(self.world.folder / name, ignore_errors=True)
@@ -134,17 +135,17 @@ class Control:
         self.journal.clear()
 
     def seed(self, request: Request, document: Document) -> Any:
-        """Add what a seed document describes."""
-        return sow(self.world, document)
+        """Add the contents of a seed document."""
+        return apply_seed(self.world, document)
 
     def save(self, request: Request, document: Document) -> Any:
-        """All records and files as one document."""
+        """Return all records and files as one document."""
         self.world.save_settings()
         files = packed(self.world.folder, KEPT_FOLDERS)
         return {"records": self.world.store.dump(), "files": files}
 
     def load(self, request: Request, document: Document) -> Any:
-        """Take a saved document back."""
+        """Load a saved document."""
         self.world.store.load(document["records"])
         unpack(self.world.folder, KEPT_FOLDERS, document["files"])
         self.world.load_settings()
@@ -152,7 +153,7 @@ class Control:
     # time
 
     def read_clock(self, request: Request, document: Document) -> Any:
-        """The simulated time and its pace."""
+        """Return the simulated time and its rate."""
         return {"now": stamp(self.world.clock.now()), "rate": self.world.clock.rate}
 
     def set_clock(self, request: Request, document: Document) -> Any:
@@ -171,7 +172,7 @@ class Control:
         return self.read_clock(request, document)
 
     def read_delays(self, request: Request, document: Document) -> Any:
-        """How long things take, in simulated seconds."""
+        """Return how long things take, in simulated seconds."""
         return vars(self.world.delays)
 
     def set_delays(self, request: Request, document: Document) -> Any:
@@ -180,37 +181,37 @@ class Control:
         return vars(self.world.delays)
 
     def set_auth(self, request: Request, document: Document) -> Any:
-        """Expect the token in another header, after another word."""
+        """Expect the token in another header, after another scheme."""
         self.world.auth = Auth(**document)
         return vars(self.world.auth)
 
     # faults, journal, ledger
 
     def read_faults(self, request: Request, document: Document) -> Any:
-        """The faults that are set."""
+        """Return the faults that are set."""
         return self.faults.all()
 
     def add_fault(self, request: Request, document: Document) -> Any:
-        """Set one fault more, or all of a list `faults`."""
+        """Add a fault, or all of a list `faults`."""
         several = document.get("faults")
         if several is None:
             return self.faults.add(document).model_dump()
         return [self.faults.add(fault).model_dump() for fault in several]
 
     def clear_faults(self, request: Request, document: Document) -> None:
-        """Take all faults away."""
+        """Remove all faults."""
         self.faults.clear()
 
     def read_journal(self, request: Request, document: Document) -> Any:
-        """The requests so far; `route` and `method` narrow them."""
+        """Return the requests so far, filtered by `route` and `method`."""
         return self.journal.read(request.query_params.get("route"), request.query_params.get("method"))
 
     def clear_journal(self, request: Request, document: Document) -> None:
-        """Forget the requests so far."""
+        """Delete the requests so far."""
         self.journal.clear()
 
     def ledger(self, request: Request, document: Document) -> Any:
-        """Every order, what every service has cost, the balances, and what owners were told."""
+        """Return orders, the cost of every service, balances and notices."""
         world = self.world
         services = world.store.all(Service)
         return {
@@ -227,16 +228,17 @@ class Control:
     # gaps
 
     def read_profile(self, request: Request, document: Document) -> Any:
-        """The profile's name and the filling of every point."""
-        return {"name": self.world.gaps.name, "fill": self.world.gaps.describe()}
+        """Return the profile's name and the value of every point."""
+        return {"name": self.world.gaps.name, "values": self.world.gaps.describe()}
 
     def set_profile(self, request: Request, document: Document) -> Any:
-        """Change the profile: `name`, and `fill` to choose single fillings by hand."""
-        self.world.gaps = Profile(document.get("name", "plain"), document.get("fill"))
+        """Change the profile: its `name`, and `values` for single gap points."""
+        _check_keys(document, "name", "values")
+        self.world.gaps = Profile(document.get("name", "plain"), document.get("values"))
         return self.read_profile(request, document)
 
     def gaps(self, request: Request, document: Document) -> Any:
-        """Every point with its section, question and fillings."""
+        """Return every point with its section, question and values."""
         return [vars(point) for point in POINTS.values()]
 
     # the operator's acts
@@ -245,33 +247,33 @@ class Control:
         return self.world.store.need(Service, request.path_params["id"])
 
     def read_service(self, request: Request, document: Document) -> Any:
-        """A service as the sandbox keeps it: environment, container, everything."""
+        """Return a service's record, with its environment and container."""
         return vars(self._service(request))
 
     def operate_service(self, request: Request, document: Document) -> Any:
-        """`status` (with `reason`), `state`, `connection` and what fails, any of them."""
+        """Set any of `status` (with `reason`), `state`, `connection`, and which operations fail."""
         service = self._service(request)
         if "status" in document:
             operator.set_status(self.world, service, document["status"], document.get("reason"))
         if "state" in document:
             operator.set_state(self.world, service, document["state"])
-        operator.set_fate(self.world, service, document)
+        operator.set_failures(self.world, service, document)
         if "connection" in document:
             operator.set_connection(self.world, service, document["connection"])
         return vars(service)
 
     def intervene(self, request: Request, document: Document) -> None:
-        """Write an event of this `type` into the activity journal."""
+        """Add an event of this `type` to the activity journal."""
         operator.intervene(self.world, self._service(request), str(document.get("type", "INTERVENTION")))
 
     def add_backup(self, request: Request, document: Document) -> Any:
-        """Add a backup: `name`, `status`, `created_at`."""
-        made = moment(self.world, document.get("created_at"))
+        """Add a backup with `name`, `status` and `created_at`."""
+        made = timestamp(self.world, document.get("created_at"))
         status = document.get("status", "COMPLETED")
         return vars(operator.add_backup(self.world, self._service(request), document["name"], status, made))
 
     def operate_scan(self, request: Request, document: Document) -> Any:
-        """Of the image `digest`: set the verdict (`status`, `report`), or `lift` it with a reason."""
+        """Set the verdict on the image `digest` (`status`, `report`), or `lift` it with a reason."""
         slug = request.path_params["slug"]
         service = next(found for found in self.world.store.all(Service) if found.slug == slug)
         record = self.world.store.need(Scan, scans.key(self.world, service, document["digest"]))
@@ -282,34 +284,39 @@ class Control:
         return vars(record)
 
     def publish(self, request: Request, document: Document) -> None:
-        """Let `flaws` of packages become known, for later analyses to find."""
+        """Publish `flaws` of packages; later analyses find them."""
         scans.publish(self.world, document["flaws"])
 
     def revoke(self, request: Request, document: Document) -> None:
-        """Take a token away; it opens nothing from now on."""
+        """Revoke a token."""
         self.world.store.drop(self.world.store.need(Token, request.path_params["id"]))
 
     def operate_node(self, request: Request, document: Document) -> Any:
-        """`reachable` true or false; `ports_left` a number or null."""
+        """Set `reachable` (true or false) and `ports_left` (a number or null)."""
         node = self.world.store.need(Node, request.path_params["id"])
         operator.set_node(self.world, node, document.get("reachable"), document.get("ports_left", -1))
         return vars(node)
 
     def operate_account(self, request: Request, document: Document) -> Any:
-        """`balance_cents`: what the balance is to be."""
+        """Set the balance to `balance_cents`."""
         key = {"main": ACCOUNT}.get(request.path_params["id"], request.path_params["id"])
         operator.set_balance(self.world, key, int(document["balance_cents"]))
         return {"balance_cents": money.balance(self.world, self.world.store.need(Account, key))}
 
 
 def schedule(world: World) -> None:
-    """Set going what happens for ever."""
+    """Schedule the recurring tasks."""
     world.after(3600, "hourly", "platform")
     world.after(scans.until_night(world.now), "nightly", "platform")
 
 
+def _check_keys(document: Document, *known: str) -> None:
+    if unknown := sorted(document.keys() - set(known)):
+        raise ValueError(f"unknown {', '.join(unknown)}; known: {', '.join(known)}")
+
+
 def _document(body: bytes) -> Document:
-    """A JSON or YAML document."""
+    """Parse a JSON or YAML document."""
     if not body.strip():
         return {}
     try:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Folders as data that goes into JSON, and back."""
+"""Convert folders to JSON and back."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 Entry = dict[str, Any]
-"""Of a folder `mode` and `modified` (nanoseconds), of a file `content` (base64) too; of a link `target`."""
+"""A folder has `mode` and `modified` (nanoseconds), a file also `content` (base64), a link `target`."""
 
 
 def packed(folder: Path, names: tuple[str, ...]) -> dict[str, Entry]:
-    """What is below these names in a folder, by path, folders before what they hold.
+    """Return the contents of these subfolders by path, each folder before its contents.
 
-    Paths are percent-encoded: a name of a file need not be text.
+    Paths are percent-encoded, because file names need not be text.
     """
     found = {}
     for name in names:
@@ -50,9 +50,9 @@ def _folder(status: os.stat_result) -> Entry:
 
 
 def unpack(folder: Path, names: tuple[str, ...], entries: Mapping[str, Entry]) -> None:
-    """Put back what was packed, in place of what is there now.
+    """Replace the contents of these subfolders by what was packed.
 
-    :raises ValueError: when a path leads elsewhere.
+    :raises ValueError: if a path leads outside of them.
     """
     paths = {path: os.fsdecode(unquote_to_bytes(path)) for path in entries}
     for path in paths.values():
@@ -64,7 +64,7 @@ def unpack(folder: Path, names: tuple[str, ...], entries: Mapping[str, Entry]) -
         _put(folder / paths[path], entry)
     for path, entry in reversed(
         list(entries.items())
-    ):  # a folder's own moment last, once nothing is put into it
+    ):  # Set the time of a folder last: adding files to it changes it.
         if "target" not in entry:
             os.utime(folder / paths[path], ns=(entry["modified"], entry["modified"]))
 

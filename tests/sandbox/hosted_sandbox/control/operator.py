@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person at the platform would do: statuses, interventions, nodes, balances, verdicts."""
+"""The acts of the platform's operator: statuses, interventions, nodes, balances, verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosted_sandbox.store.records import Account, Backup, Entry, Node, Service
 STATUSES = ("PROVISIONING", "AWAITING_ADMIN", "ACTIVE", "SUSPENDED", "DELETING", "DELETED", "FAILED")
 STATES = ("running", "stopped", "starting", "stopping", "installing", "unknown")
 BACKUP_STATUSES = ("PENDING", "COMPLETED", "FAILED", "RESTORING")
-#: What a database's connection is made of: where it is, and who opens what there.
+#: The parts of a database's connection: its address, and the login.
 ENDPOINT = ("host", "port")
 LOGIN = ("user", "password", "database")
 
@@ -25,7 +25,7 @@ def _known(value: str, values: tuple[str, ...], what: str) -> None:
 
 
 def set_status(world: World, service: Service, status: str, reason: str | None = None) -> None:
-    """Put a service into a status, whatever it was doing; a `reason` belongs to FAILED."""
+    """Set the status of a service, whatever it was doing; `reason` is for FAILED."""
     _known(status, STATUSES, "status")
     world.forget(service.id)
     if status == "FAILED":
@@ -44,24 +44,24 @@ def set_status(world: World, service: Service, status: str, reason: str | None =
 
 
 def set_state(world: World, service: Service, state: str) -> None:
-    """Put a container into a state, where it stays."""
+    """Set the state of a container permanently."""
     _known(state, STATES, "state")
     lifecycle.force_state(world, service, state)
 
 
-FATES = ("start_fails", "backup_fails", "restore_fails")
+FAILURES = ("start_fails", "backup_fails", "restore_fails")
 
 
-def set_fate(world: World, service: Service, fates: dict[str, Any]) -> None:
-    """Let the starts, backups or restores of a service fail from now on, or succeed again."""
-    for name in FATES:
-        if fates.get(name) is not None:
-            setattr(service, name, bool(fates[name]))
+def set_failures(world: World, service: Service, failures: dict[str, Any]) -> None:
+    """Make the starts, backups or restores of a service fail from now on, or succeed again."""
+    for name in FAILURES:
+        if failures.get(name) is not None:
+            setattr(service, name, bool(failures[name]))
     world.store.put(service)
 
 
 def set_connection(world: World, service: Service, parts: dict[str, Any]) -> None:
-    """Let a database be a real one that runs elsewhere: its host, port, user, password and name."""
+    """Point a service at a real database that runs elsewhere: its host, port, user, password and name."""
     if not service.secrets.get("database"):
         raise ValueError(f"service {service.name} is no database")
     if unknown := set(parts) - {*ENDPOINT, *LOGIN}:
@@ -72,7 +72,7 @@ def set_connection(world: World, service: Service, parts: dict[str, Any]) -> Non
 
 
 def set_node(world: World, node: Node, reachable: bool | None = None, ports_left: int | None = -1) -> None:
-    """Cut a node off or bring it back; limit the public ports that it may still hand out (None: no limit)."""
+    """Disconnect or reconnect a node; limit its remaining public ports (None: no limit)."""
     if reachable is not None:
         node.reachable = reachable
     if ports_left != -1:
@@ -81,7 +81,7 @@ def set_node(world: World, node: Node, reachable: bool | None = None, ports_left
 
 
 def set_balance(world: World, account_id: str, cents: int) -> None:
-    """Make a balance what it is to be, by an ADJUSTMENT."""
+    """Set a balance by an ADJUSTMENT."""
     account = world.store.need(Account, account_id)
     change = cents - money.balance(world, account)
     account.deposited_cents += change
@@ -91,12 +91,12 @@ def set_balance(world: World, account_id: str, cents: int) -> None:
 
 
 def intervene(world: World, service: Service, kind: str) -> None:
-    """Write an intervention of the operator team into a service's journal."""
+    """Add an intervention by the operator team to a service's activity journal."""
     events.record(world, service, kind)
 
 
 def add_backup(world: World, service: Service, name: str, status: str, created_at: int) -> Backup:
-    """Add a backup of the files as they are, with any status and date."""
+    """Add a backup of the present files, with any status and date."""
     _known(status, BACKUP_STATUSES, "status")
     backup = Backup(world.new_id("bkp"), service.id, name, status, created_at=created_at)
     if status in ("COMPLETED", "RESTORING"):

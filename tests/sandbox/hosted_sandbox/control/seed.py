@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seed documents: what the world holds, written for people.
+"""Seed documents: the initial state of the world.
 
 ```yaml
 balance_cents: 50000
@@ -39,7 +39,7 @@ from hosted_sandbox.store.records import Account, Node, Product, Project, Scan, 
 
 
 class Item(BaseModel):
-    """The base of all parts of a seed; unknown fields are refused."""
+    """The base of all parts of a seed. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
@@ -79,7 +79,7 @@ class SeedKey(Item):
 
 
 class SeedToken(Item):
-    """A further token."""
+    """An additional token."""
 
     id: str
     scope: str = "FULL"
@@ -87,7 +87,7 @@ class SeedToken(Item):
 
 
 class SeedImage(Item):
-    """An image that was pushed and declared: its tag, and what it is made of."""
+    """An image that was pushed and declared as a release."""
 
     tag: str
     command: list[str] = Field(default_factory=lambda: ["/app/server"])
@@ -97,7 +97,7 @@ class SeedImage(Item):
 
 
 class SeedApp(Item):
-    """An application with its images, analysed already; `deployed` names the one that runs."""
+    """An application with its images, which are already analysed; `deployed` is the tag that runs."""
 
     slug: str
     host: str | None = None
@@ -121,8 +121,8 @@ class Seed(Item):
     apps: list[SeedApp] = Field(default_factory=list)
 
 
-def sow(world: World, document: dict[str, Any]) -> dict[str, Any]:
-    """Add what a document describes. Returns the ids given, by name. ValueError says what is wrong."""
+def apply_seed(world: World, document: dict[str, Any]) -> dict[str, Any]:
+    """Add the contents of a document. Return the new ids by name. Raise ValueError if it is invalid."""
     seed = Seed.model_validate(document)
     world.delays.change(seed.delays)
     account = world.store.need(Account, ACCOUNT)
@@ -134,15 +134,15 @@ def sow(world: World, document: dict[str, Any]) -> dict[str, Any]:
         world.store.put(Token(token.id, token.account, token.scope))
     made = {name: projects.create(world, account, name).id for name in seed.projects}
     added = {key.name: keys.add(world, account, key.name, key.public_key).id for key in seed.ssh_keys}
-    planted = {service.name: _plant(world, service).id for service in seed.services}
-    planted |= {app.slug: _plant_app(world, account, app).id for app in seed.apps}
+    services = {service.name: _add_service(world, service).id for service in seed.services}
+    services |= {app.slug: _add_app(world, account, app).id for app in seed.apps}
     if seed.balance_cents is not None:
         operator.set_balance(world, ACCOUNT, seed.balance_cents)
-    return {"projects": made, "ssh_keys": added, "services": planted}
+    return {"projects": made, "ssh_keys": added, "services": services}
 
 
-def moment(world: World, value: Any) -> int:
-    """A time of a seed: a timestamp (YAML may have read it already), or now."""
+def timestamp(world: World, value: Any) -> int:
+    """Return the time of a seed entry: its timestamp (YAML may have parsed it), or now."""
     return world.now if value is None else parse(str(value))
 
 
@@ -155,7 +155,7 @@ def _project(world: World, account_id: str, name: str | None) -> Project:
     return projects.create(world, world.store.need(Account, account_id), name)
 
 
-def _plant(world: World, seed: SeedService) -> Service:
+def _add_service(world: World, seed: SeedService) -> Service:
     product = world.store.get(Product, seed.product)
     if product is None or world.store.get(Node, seed.host) is None:
         raise ValueError(f"service {seed.name}: unknown product {seed.product} or host {seed.host}")
@@ -165,7 +165,7 @@ def _plant(world: World, seed: SeedService) -> Service:
         alias=ordering.alias(world, seed.account, project.id, seed.name),
         runtime=product.runtimes[0]["id"] if product.runtimes else None,
         size=dict(seed.dimensions or product.entry), environment={**product.variables, **seed.environment},
-        free=product.free, created_at=moment(world, seed.created_at),
+        free=product.free, created_at=timestamp(world, seed.created_at),
     )  # fmt: skip
     service.public = product.public if seed.public is None else seed.public
     if service.public:
@@ -179,11 +179,11 @@ def _plant(world: World, seed: SeedService) -> Service:
         files.locate(world, service, path).parent.mkdir(parents=True, exist_ok=True)
         files.write(world, service, path, content)
     for backup in seed.backups:
-        operator.add_backup(world, service, backup.name, backup.status, moment(world, backup.created_at))
+        operator.add_backup(world, service, backup.name, backup.status, timestamp(world, backup.created_at))
     return service
 
 
-def _plant_app(world: World, account: Account, seed: SeedApp) -> Service:
+def _add_app(world: World, account: Account, seed: SeedApp) -> Service:
     project = _project(world, account.id, seed.project)
     service = apps.create(world, account, seed.slug, (seed.host, None), project.id)
     apps.set_environment(world, service, seed.environment)
@@ -197,7 +197,7 @@ def _plant_app(world: World, account: Account, seed: SeedApp) -> Service:
 
 
 def _push(world: World, service: Service, seed: SeedImage) -> str:
-    """Build an image and put it into the registry as a push would, with its verdict."""
+    """Build an image and store it in the registry like a push, with its verdict."""
     repository = scans.repository(world, service)
     with tempfile.TemporaryDirectory() as folder:
         layout = Path(folder) / "image"

@@ -1,4 +1,4 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rules of the platform. Nothing here knows HTTP: functions take the world, change it or refuse."""
+"""The rules of the platform, without HTTP: functions take the world and change it, or refuse."""

@@ -23,12 +23,12 @@ Place = tuple[str | None, dict[str, int] | None]
 
 
 def own(world: World, account_id: str) -> list[Service]:
-    """The applications of an account."""
+    """Return the applications of an account."""
     return [service for service in lifecycle.live(world, account_id) if service.slug]
 
 
 def find(world: World, account_id: str, slug: str) -> Service:
-    """An application of the account."""
+    """Return an application of the account."""
     for service in own(world, account_id):
         if service.slug == slug:
             return service
@@ -36,12 +36,12 @@ def find(world: World, account_id: str, slug: str) -> Service:
 
 
 def nodes(world: World) -> list[Node]:
-    """The hosts that take applications."""
+    """List the hosts that accept applications."""
     return [node for node in world.store.all(Node) if "APP" in node.families]
 
 
 def place(world: World, host: str | None, size: dict[str, int] | None) -> tuple[Node, dict[str, int]]:
-    """The host and size of an application; what is left open is chosen: a capable node, the entry size."""
+    """Return the host and size of an application; by default a capable node and the entry size."""
     wanted = size or dict(world.store.need(Product, PRODUCT).entry)
     if host is None:
         for node in nodes(world):
@@ -56,7 +56,7 @@ def place(world: World, host: str | None, size: dict[str, int] | None) -> tuple[
 
 
 def check_slug(world: World, slug: str) -> None:
-    """Lowercase letters, digits and hyphens, 3 to 40 of them, unique across all accounts."""
+    """Check a slug: 3 to 40 lowercase letters, digits and hyphens, unique across all accounts."""
     if not SLUG.fullmatch(slug):
         raise RefusedError("slug", "slug must have 3 to 40 lowercase letters, digits and hyphens")
     if any(other.slug == slug and other.status != "DELETED" for other in world.store.all(Service)):
@@ -64,11 +64,11 @@ def check_slug(world: World, slug: str) -> None:
 
 
 def create(world: World, account: Account, slug: str, where: Place, project: str | None) -> Service:
-    """A new application, without an image yet; `where` is its host and size, each None to leave it open."""
+    """Create an application without an image; `where` is its host and size, each None for the default."""
     check_slug(world, slug)
     node, size = place(world, *where)
-    wish = ordering.Wish(PRODUCT, node.id, size, project=project, name=slug)
-    service = ordering.order(world, account, wish, slug)[0]
+    request = ordering.OrderRequest(PRODUCT, node.id, size, project=project, name=slug)
+    service = ordering.order(world, account, request, slug)[0]
     if world.gaps["app.first_status"] == "PROVISIONING":
         lifecycle.set_status(world, service, "PROVISIONING")
     return service
@@ -95,7 +95,7 @@ def declare(world: World, service: Service, tag: str, digest: str) -> Release:
 
 
 def release(world: World, service: Service, tag: str) -> Release:
-    """The release that a tag names now: the latest declared with it."""
+    """Return the latest release that was declared for a tag."""
     for found in reversed(world.store.of(Release, service.id)):
         if found.tag == tag:
             return found
@@ -103,17 +103,17 @@ def release(world: World, service: Service, tag: str) -> Release:
 
 
 def verdict(world: World, service: Service, digest: str) -> Scan:
-    """The scan of one of an application's images."""
+    """Return the scan of one of an application's images."""
     return world.store.need(Scan, scans.key(world, service, digest))
 
 
 def pending(world: World, service: Service, digest: str) -> bool:
-    """Whether an image is still being analysed."""
+    """Tell whether an image is still being analysed."""
     return verdict(world, service, digest).status == "PENDING"
 
 
 def check_deployable(world: World, service: Service, found: Release) -> None:
-    """Refuse what the verdict or the status of the service forbids, before anything is touched."""
+    """Refuse a deploy that the verdict or the service's status forbids, before any change."""
     record = verdict(world, service, found.digest)
     status = scans.status_of(world, record)
     if status == "PENDING":
@@ -131,13 +131,13 @@ def check_deployable(world: World, service: Service, found: Release) -> None:
 
 
 def deployable(world: World, service: Service) -> bool:
-    """Whether a service takes a deploy; one that is to become ACTIVE by its first one does."""
+    """Tell whether a service accepts a deploy, for example the first one, which makes it ACTIVE."""
     first = service.status == world.gaps["app.first_status"] and not service.image.get("config")
     return service.status in DEPLOYABLE or first
 
 
 def put_in_service(world: World, service: Service, found: Release) -> None:
-    """Replace the container by one of that release."""
+    """Replace the container by one of this release."""
     if service.status == "PROVISIONING":
         lifecycle.set_status(world, service, "ACTIVE")
     service.image = _source(world, service, found)
@@ -146,7 +146,7 @@ def put_in_service(world: World, service: Service, found: Release) -> None:
 
 
 def check_started(world: World, service: Service, before: dict[str, Any]) -> None:
-    """Refuse a deploy whose container did not come up; some platforms then bring the previous one back."""
+    """Refuse a deploy whose container did not start; some platforms then restore the previous one."""
     failure = lifecycle.failure(world, service)
     if failure is None:
         return
@@ -183,7 +183,7 @@ def _source(world: World, service: Service, found: Release) -> dict[str, Any]:
 
 
 def set_environment(world: World, service: Service, environment: dict[str, str]) -> None:
-    """Replace the whole environment; everything is checked before anything is written."""
+    """Replace the complete environment; check everything before the first write."""
     if len(environment) > MOST_VARIABLES:
         raise RefusedError("environment", f"at most {MOST_VARIABLES} variables")
     for name in environment:

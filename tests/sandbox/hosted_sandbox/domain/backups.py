@@ -21,14 +21,14 @@ def _copies(world: World, key: str) -> Path:
 
 
 def copy_files(world: World, service: Service, key: str) -> int:
-    """Copy the files of a service aside under the id of a backup or snapshot; answers their bytes."""
+    """Copy the files of a service under the id of a backup or snapshot; return their size in bytes."""
     target = _copies(world, key)
     shutil.copytree(lifecycle.root(world, service), target, symlinks=True)
     return files.size_of(target)
 
 
-def _bring_back(world: World, service: Service, key: str) -> None:
-    """Replace the files of a service by a copy, inside its root so that open sessions see it."""
+def _restore_files(world: World, service: Service, key: str) -> None:
+    """Replace the files of a service by a copy, within its root so that open sessions see them."""
     home = lifecycle.root(world, service)
     for path in home.iterdir():
         if path.is_dir() and not path.is_symlink():
@@ -40,7 +40,7 @@ def _bring_back(world: World, service: Service, key: str) -> None:
 
 
 def create(world: World, service: Service, name: str) -> Backup:
-    """Begin a backup: PENDING until the copy stands, then COMPLETED."""
+    """Start a backup: PENDING until the copy is complete, then COMPLETED."""
     require(world, service, "backups")
     name = copy_rules.named(world, name)
     copy_rules.check_busy(world, service)
@@ -67,14 +67,14 @@ def _backed_up(world: World, task: Task) -> None:
         backup.status = "COMPLETED"
         backup.completed_at = world.now
     except OSError:
-        # A file went away while it was copied, or cannot be copied at all, or the operator wants it so.
+        # A file disappeared while it was copied, or cannot be copied, or the operator made backups fail.
         shutil.rmtree(_copies(world, backup.id), ignore_errors=True)
         backup.status = "FAILED"
     world.store.put(backup)
 
 
 def find(world: World, service: Service, backup_id: str) -> Backup:
-    """A backup of the service."""
+    """Return a backup of the service."""
     require(world, service, "backups")
     backup = world.store.get(Backup, backup_id)
     if backup is None or backup.service_id != service.id:
@@ -83,9 +83,9 @@ def find(world: World, service: Service, backup_id: str) -> Backup:
 
 
 def restore(world: World, service: Service, backup_id: str) -> Backup:
-    """Begin to bring a completed backup back: RESTORING, then COMPLETED again.
+    """Start to restore a completed backup: RESTORING, then COMPLETED again.
 
-    Where RESTORING shows late the restore begins late; where it never shows the backup stays COMPLETED.
+    If RESTORING shows late, the restore starts late; if it never shows, the backup stays COMPLETED.
     """
     backup = find(world, service, backup_id)
     if backup.status != "COMPLETED":
@@ -129,7 +129,7 @@ def _restored(world: World, task: Task) -> None:
     backup.status = "FAILED" if service.restore_fails and answer == "FAILED" else "COMPLETED"
     world.store.put(backup)
     if not service.restore_fails:
-        _bring_back(world, service, backup.id)
+        _restore_files(world, service, backup.id)
         if world.gaps["restore.event"] == "when it ends":
             events.record(world, service, "BACKUP_RESTORED")
     elif answer != "COMPLETED":
@@ -139,7 +139,7 @@ def _restored(world: World, task: Task) -> None:
 
 
 def delete(world: World, service: Service, backup_id: str) -> Backup:
-    """Remove a backup for good, unless it is being made or restored."""
+    """Delete a backup permanently, unless it is being made or restored."""
     backup = find(world, service, backup_id)
     if backup.status in ("PENDING", "RESTORING"):
         raise RefusedError("backup_busy", f"a backup in status {backup.status} cannot be deleted")
@@ -154,7 +154,7 @@ def _drop(world: World, copy: Backup | Snapshot) -> None:
 
 
 def snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Take a snapshot; the one taken or rolled back to last becomes its parent. It may be there late."""
+    """Take a snapshot; its parent is the last one taken or rolled back to. It may appear late."""
     require(world, service, "snapshots")
     name = copy_rules.named(world, name)
     taken = world.store.of(Snapshot, service.id)
@@ -172,7 +172,7 @@ def snapshot(world: World, service: Service, name: str) -> Snapshot:
 
 
 def snapshots(world: World, service: Service) -> list[Snapshot]:
-    """The snapshots that the list shows now."""
+    """Return the snapshots that the list shows now."""
     require(world, service, "snapshots")
     taken = world.store.of(Snapshot, service.id)
     if world.gaps["snapshot.listed"] == "later":
@@ -181,7 +181,7 @@ def snapshots(world: World, service: Service) -> list[Snapshot]:
 
 
 def find_snapshot(world: World, service: Service, name: str, capability: str = "snapshots") -> Snapshot:
-    """A snapshot of the service, by its name."""
+    """Return a snapshot of the service, by its name."""
     require(world, service, capability)
     for found in world.store.of(Snapshot, service.id):
         if found.name == name:
@@ -190,7 +190,7 @@ def find_snapshot(world: World, service: Service, name: str, capability: str = "
 
 
 def rollback(world: World, service: Service, name: str) -> Snapshot:
-    """Bring the files of a snapshot back, before the answer or after it."""
+    """Restore the files of a snapshot, before the response or after it."""
     found = find_snapshot(world, service, name, "snapshotRollback")
     if found.ready_at > world.now:
         raise RefusedError("backup_state", f"the snapshot {name} is not complete yet")
@@ -219,7 +219,7 @@ def _rolled_back(world: World, task: Task) -> None:
         if world.gaps["restore.failed"] != "COMPLETED":
             events.record(world, service, "SNAPSHOT_ROLLBACK_FAILED")
         return
-    _bring_back(world, service, found.id)
+    _restore_files(world, service, found.id)
     if world.gaps["restore.event"] == "when it ends":
         events.record(world, service, "SNAPSHOT_ROLLED_BACK")
     if service.status == "ACTIVE" and "powerSignals" in capabilities(world, service):
@@ -227,7 +227,7 @@ def _rolled_back(world: World, task: Task) -> None:
 
 
 def _power_after(world: World, service: Service) -> None:
-    """Leave the machine as it was, or as this platform leaves it after a rollback."""
+    """Start or stop the machine after a rollback as this platform does."""
     answer = world.gaps["rollback.power"]
     runs = lifecycle.state(world, service) in lifecycle.RUNNING
     if answer == "stopped" and runs:
@@ -237,7 +237,7 @@ def _power_after(world: World, service: Service) -> None:
 
 
 def delete_snapshot(world: World, service: Service, name: str) -> Snapshot:
-    """Remove a snapshot; those taken after it pass to its parent, or forbid it."""
+    """Delete a snapshot; its children get its parent, or prevent the deletion."""
     found = find_snapshot(world, service, name)
     children = [other for other in world.store.of(Snapshot, service.id) if other.parent == found.name]
     answer = world.gaps["snapshot.children"]

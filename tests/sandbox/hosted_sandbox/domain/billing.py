@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The account's own money: overview, months, statements and invoices (section Endpoints / Billing)."""
+"""The account's money: overview, months, statements and invoices (section Endpoints / Billing)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hosted_sandbox.store.records import Account, Service
 
 @dataclass
 class Month:
-    """A calendar month (UTC), `period` as YYYY-MM; `end` is not past the present."""
+    """A calendar month (UTC); `period` is YYYY-MM, and `end` is at most now."""
 
     period: str
     start: int
@@ -25,19 +25,19 @@ class Month:
 
 
 def month_start(at: int) -> int:
-    """The first millisecond of the UTC month of a time."""
+    """Return the first millisecond of the UTC month of a time."""
     first = datetime.fromtimestamp(at // SECOND, UTC).replace(day=1, hour=0, minute=0, second=0)
     return int(first.timestamp()) * SECOND
 
 
 def month_end(start: int) -> int:
-    """The first millisecond of the month after one that starts there."""
+    """Return the first millisecond of the month after one that starts there."""
     later = datetime.fromtimestamp(start // SECOND, UTC) + timedelta(days=32)
     return int(later.replace(day=1).timestamp()) * SECOND
 
 
 def months(world: World, account: Account) -> list[Month]:
-    """Every month from the account's first to the present one."""
+    """Return every month from the account's first to the present one."""
     services = world.store.of(Service, account.id)
     start = month_start(min([account.created_at, *(service.created_at for service in services)]))
     found = []
@@ -49,7 +49,7 @@ def months(world: World, account: Account) -> list[Month]:
 
 
 def overview(world: World, account: Account) -> dict[str, float]:
-    """Balance, spend so far, forecast and how long the balance lasts."""
+    """Return the balance, the spend so far, the forecast and how long the balance lasts."""
     services = world.store.of(Service, account.id)
     start = month_start(world.now)
     so_far = money.spent_between(services, start, world.now)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a service offers, by its family and status (section Resources and their fields / Capabilities)."""
+"""The capabilities of a service by family and status (section Resources and their fields / Capabilities)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ACTIVE: dict[str, tuple[str, ...]] = {
 
 
 def capabilities(world: World, service: Service) -> list[str]:
-    """The capabilities of a service now. A console and power exist only on an active one."""
+    """Return the present capabilities of a service. Only an active one has console and power."""
     offered = ACTIVE[service.family]
     if service.status == "ACTIVE":
         return list(offered)
@@ -37,6 +37,6 @@ def capabilities(world: World, service: Service) -> list[str]:
 
 
 def require(world: World, service: Service, capability: str) -> None:
-    """Refuse a route whose capability the service lacks (section Errors, 400)."""
+    """Refuse a call if the service lacks the capability (section Errors, 400)."""
     if capability not in capabilities(world, service):
         raise RefusedError("capability", f"This resource does not offer {capability}")

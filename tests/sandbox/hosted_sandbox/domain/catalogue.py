@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the platform sells and where it runs: the nodes, products and accounts of an unseeded sandbox."""
+"""The initial catalogue: the nodes, products and accounts of a sandbox without a seed."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ PRODUCTS = (
     Product("bucket", "Object storage", "Bucket", "BUCKET", entry={**SMALL, "storageGb": 50},
             internal_port=443),
     Product("broken-game", "Game that cannot be created", "Broken", "GAME", FACTORIO, GAME_SIZE,
-            internal_port=27015, fate="FAILED"),
+            internal_port=27015, outcome="FAILED"),
     Product("attended-game", "Game set up by hand", "Attended", "GAME", FACTORIO, GAME_SIZE,
-            internal_port=27015, fate="AWAITING_ADMIN"),
+            internal_port=27015, outcome="AWAITING_ADMIN"),
 )  # fmt: skip
 
 
-def furnish(world: World) -> None:
-    """Put the catalogue and two accounts into an empty world; the second one owns nothing yet."""
+def create_catalogue(world: World) -> None:
+    """Create the catalogue and two accounts in an empty world; the second account owns nothing."""
     for record in (*NODES, *PRODUCTS):
         world.store.put(type(record)(**vars(record)))
     main = add_account(world, ACCOUNT, "owner@sandbox.test", BALANCE)
@@ -104,7 +104,7 @@ def furnish(world: World) -> None:
 
 
 def add_account(world: World, key: str, email: str, balance_cents: int) -> Account:
-    """A new account with its default project, registry credentials and a first deposit."""
+    """Create an account with its default project, registry credentials and a first deposit."""
     name = key.removeprefix("account-")
     account = Account(
         key, email, "EUR", world.now, balance_cents, None, name, f"robot-{name}", secrets.token_urlsafe(18)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a platform may hold against a new copy: its name, its moment, its number (Backups and snapshots)."""
+"""Why a platform may refuse a new copy: its name, its time, the number of copies (Backups and snapshots)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Backup, Service, Snapshot
 
-#: How many backups a service may have, where that is limited.
+#: How many backups a service may have, if that is limited.
 MOST_BACKUPS = 50
 MOST_NAME = 40
 LOCKED = 423
 
 
 def named(world: World, name: str) -> str:
-    """The name of a new copy as the platform keeps it."""
+    """Return the name of a new copy as the platform stores it."""
     if not name.strip() or "/" in name:
         raise RefusedError("name", "name must not be empty or contain a slash")
     match world.gaps["copy.name"]:
@@ -36,7 +36,7 @@ def named(world: World, name: str) -> str:
 
 
 def in_motion(world: World, service: Service) -> bool:
-    """Whether a copy of the service is being made or brought back, shown or not."""
+    """Tell whether a copy of the service is being made or restored, shown or not."""
     backups = world.store.of(Backup, service.id)
     if any(backup.status in ("PENDING", "RESTORING") for backup in backups):
         return True
@@ -47,7 +47,7 @@ def in_motion(world: World, service: Service) -> bool:
 
 
 def check_busy(world: World, service: Service) -> None:
-    """Refuse what cannot be done while another copy is made or brought back, where this platform does."""
+    """Refuse a copy while another one is made or restored, if this platform does."""
     answer = world.gaps["refusal.copy_busy"]
     if answer == "not refused" or not in_motion(world, service):
         return
@@ -56,7 +56,7 @@ def check_busy(world: World, service: Service) -> None:
 
 
 def check_pause(world: World, service: Service) -> None:
-    """Refuse a backup that comes too soon after the one before, where this platform does."""
+    """Refuse a backup too soon after the previous one, if this platform does."""
     answer = world.gaps["refusal.backup_pause"]
     begun = [backup.created_at for backup in world.store.of(Backup, service.id)]
     left = max(begun, default=0) + world.delays.backup_pause * SECOND - world.now
@@ -67,7 +67,7 @@ def check_pause(world: World, service: Service) -> None:
 
 
 def surplus(world: World, service: Service) -> Backup | None:
-    """The backup that goes for a new one, on a service that has as many as it may."""
+    """Return the backup to delete for a new one, if the service is at its limit."""
     answer = world.gaps["backup.limit"]
     there = world.store.of(Backup, service.id)
     if answer == "it is made" or len(there) < MOST_BACKUPS:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the platform says no. The status of a refusal is decided where HTTP is spoken, not here."""
+"""Refusals of the platform. The API layer decides on their HTTP status."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ STATED: dict[str, int] = {
 class RefusedError(Exception):
     """A call breaks the rule `rule`: a key of `STATED`, or the gap point `refusal.<rule>`.
 
-    `status` is for a rule whose gap point says more than a status; `after` is when to try again, in seconds.
+    `status` is for a rule whose gap point says more than a status; `after` is the number of seconds to
+    wait before a retry.
     """
 
     def __init__(self, rule: str, message: str, status: int | None = None, after: int | None = None) -> None:
@@ -34,7 +35,7 @@ class RefusedError(Exception):
 
 
 class AbsentError(Exception):
-    """What the call addresses does not exist for this account."""
+    """The object of the call does not exist for this account."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} not found")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The activity journal of a service, and what the owner is told (section Events)."""
+"""The activity journal of a service, and notices to its owner (section Events)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Event, Notice, Service
 
-#: The two event types that the specification shows; all others are spelled as the profile says.
+#: The two event types that the specification shows; the profile decides how others are spelled.
 SHOWN = ("POWER_START", "PROVISIONED")
 
 
 def record(world: World, service: Service, kind: str) -> Event:
-    """Write an administrative fact into a service's journal. `kind` is UPPER_SNAKE."""
+    """Add an event to a service's activity journal. `kind` is UPPER_SNAKE."""
     before = world.store.of(Event, service.id)
-    at = max(world.now, before[-1].at + 1) if before else world.now  # moments tell which came first
+    at = max(world.now, before[-1].at + 1) if before else world.now  # Times tell which came first.
     event = Event(world.new_id("evt"), service.id, kind, at)
     world.store.put(event)
     return event
 
 
-def spelled(world: World, kind: str) -> str:
-    """An event type as this platform writes it."""
+def event_type(world: World, kind: str) -> str:
+    """Return an event type in the spelling of this platform."""
     if kind in SHOWN:
         return kind
     match world.gaps["events.types"]:
@@ -36,7 +36,7 @@ def spelled(world: World, kind: str) -> str:
 
 
 def page(world: World, service: Service, cursor: str | None) -> tuple[list[Event], str | None]:
-    """A page of events and the cursor of the next one. The cursor is the id of the last event given."""
+    """Return a page of events and the cursor of the next one, which is the id of the last event."""
     events = world.store.of(Event, service.id)
     if world.gaps["events.order"] == "newest first":
         events.reverse()
@@ -51,6 +51,6 @@ def page(world: World, service: Service, cursor: str | None) -> tuple[list[Event
 
 
 def notify(world: World, service: Service, kind: str, text: str) -> None:
-    """Tell the owner, or note an internal trace (`kind` trace)."""
+    """Notify the owner, or record an internal trace (`kind` trace)."""
     notice = Notice(world.new_id("ntc"), service.account_id, service.id, kind, text, world.now)
     world.store.put(notice)

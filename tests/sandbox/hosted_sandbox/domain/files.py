@@ -19,14 +19,14 @@ from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Service
 
-#: The reader stops here; larger files are for SFTP.
+#: The largest file that the reader returns; larger ones need SFTP.
 MOST_BYTES = {"2 MB": 2_000_000, "2 MiB": 2 * 1024 * 1024}
 MOST_DELETES = 100
 
 
 @dataclass
 class FileEntry:
-    """One line of a directory listing; `modified` in milliseconds."""
+    """An entry of a directory; `modified` is in milliseconds."""
 
     name: str
     size: int
@@ -37,8 +37,8 @@ class FileEntry:
     modified: int
 
 
-def climbs(path: str) -> bool:
-    """Whether a path contains `..`: plainly, with backslashes, or percent-encoded however often."""
+def has_dot_dot(path: str) -> bool:
+    """Tell whether a path contains `..`: plain, with backslashes, or percent-encoded any number of times."""
     seen = None
     while seen != path:
         if ".." in path.replace("\\", "/").split("/"):
@@ -48,8 +48,8 @@ def climbs(path: str) -> bool:
 
 
 def locate(world: World, service: Service, *parts: str) -> Path:
-    """The place of a path below a service's root. Links that lead out of the root lead nowhere."""
-    if any(climbs(part) for part in parts):
+    """Resolve a path below a service's root. Links that lead out of the root are broken."""
+    if any(has_dot_dot(part) for part in parts):
         raise RefusedError("path", "a path may not contain ..")
     if any("\0" in part for part in parts):
         raise RefusedError("malformed", "a path may not contain a null character")
@@ -61,7 +61,7 @@ def locate(world: World, service: Service, *parts: str) -> Path:
 
 
 def _follow(world: World, service: Service, place: Path) -> Path:
-    """A place with its own link followed, which must not lead out either."""
+    """Follow the last link of a path, which must not lead out either."""
     target = place.resolve()
     if not target.is_relative_to(lifecycle.root(world, service).resolve()):
         raise RefusedError("file_missing", "no such file or directory")
@@ -75,7 +75,7 @@ def _plain_name(name: str) -> str:
 
 
 def entries(world: World, service: Service, directory: str) -> list[FileEntry]:
-    """What a directory holds, by name."""
+    """List a directory by name."""
     place = _follow(world, service, locate(world, service, directory))
     if not place.is_dir():
         raise RefusedError("file_missing", "no such directory")
@@ -91,7 +91,7 @@ def _entry(path: Path) -> FileEntry:
 
 
 def read(world: World, service: Service, path: str) -> str:
-    """The text of a file of at most 2 MB."""
+    """Return the text of a file of at most 2 MB."""
     place = _follow(world, service, locate(world, service, path))
     if not place.is_file():
         raise RefusedError("file_missing", "no such file")
@@ -105,7 +105,7 @@ def read(world: World, service: Service, path: str) -> str:
 
 
 def _text(world: World, content: bytes) -> str:
-    """The text of a file as this platform's reader shows it."""
+    """Decode a file like this platform's reader."""
     binary = world.gaps["file.binary"]
     lenient = binary == "text with U+FFFD in it"
     try:
@@ -124,13 +124,13 @@ def _text(world: World, content: bytes) -> str:
 
 
 def check_root(world: World, path: str) -> None:
-    """Refuse a way to name the root that this platform does not know. A path below it begins with neither."""
+    """Refuse a spelling of the root that this platform does not accept."""
     if path in (".", "/") and path not in world.gaps["file.root"].split():
         raise RefusedError("file_missing", "no such directory")
 
 
 def write(world: World, service: Service, path: str, content: str) -> Path:
-    """Create or replace a file, in one step: a reader sees the old content or the new one."""
+    """Create or replace a file atomically."""
     place = _follow(world, service, locate(world, service, path))
     if place == lifecycle.root(world, service).resolve() or place.is_dir():
         raise RefusedError("file_conflict", "a directory is in the way")
@@ -166,7 +166,7 @@ def make_directory(world: World, service: Service, root: str, name: str) -> Path
 
 
 def rename(world: World, service: Service, root: str, old: str, new: str) -> Path:
-    """Rename or move something below `root`; what has the new name already is not replaced."""
+    """Rename or move a file or folder below `root`; never replace an existing one."""
     origin = locate(world, service, root, old)
     target = locate(world, service, root, new)
     home = lifecycle.root(world, service).resolve()
@@ -180,7 +180,7 @@ def rename(world: World, service: Service, root: str, old: str, new: str) -> Pat
 
 
 def delete(world: World, service: Service, root: str, names: list[str]) -> None:
-    """Remove up to 100 names below `root`, directories with all they hold, for good."""
+    """Delete up to 100 names below `root` permanently, directories with their contents."""
     if len(names) > MOST_DELETES:
         raise RefusedError("file_count", f"at most {MOST_DELETES} names in one call")
     home = lifecycle.root(world, service).resolve()
@@ -198,5 +198,5 @@ def delete(world: World, service: Service, root: str, names: list[str]) -> None:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files below a folder."""
+    """Return the total size of all files below a folder."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

@@ -23,7 +23,7 @@ LEAST_RSA_BITS = 2048
 
 
 def add(world: World, account: Account, name: str, public_key: str) -> Key:
-    """Register a public key as a public-key file writes it. Private, weak and unknown ones are refused."""
+    """Register a public key in the format of a key file. Refuse private keys, weak keys and unknown types."""
     if not name.strip():
         raise RefusedError("name", "name must not be empty")
     if "PRIVATE KEY" in public_key:
@@ -55,7 +55,7 @@ def _parse(text: str) -> tuple[str, str, str]:
 
 
 def find(world: World, account: Account, key_id: str) -> Key:
-    """A key of the account."""
+    """Return a key of the account."""
     key = world.store.get(Key, key_id)
     if key is None or key.account_id != account.id:
         raise AbsentError("SSH key")
@@ -63,7 +63,7 @@ def find(world: World, account: Account, key_id: str) -> Key:
 
 
 def fingerprint(world: World, key: Key) -> str:
-    """The fingerprint of a key, in the form that the profile chose."""
+    """Return the fingerprint of a key in the form of the profile."""
     blob = base64.b64decode(key.blob)
     match world.gaps["fingerprint"]:
         case "SHA256":
@@ -75,7 +75,7 @@ def fingerprint(world: World, key: Key) -> str:
 
 
 def new_password(world: World, service: Service) -> str:
-    """Give a service another SFTP password; the previous one opens nothing any more."""
+    """Generate a new SFTP password for a service; the previous one becomes invalid."""
     password = secrets.token_urlsafe(18)
     service.sftp |= {"password": _digest(password), "set_at": world.now}
     world.store.put(service)
@@ -83,7 +83,7 @@ def new_password(world: World, service: Service) -> str:
 
 
 def password_opens(service: Service, password: str) -> bool:
-    """Whether a password is the current one of a service."""
+    """Tell whether a password is the current one of a service."""
     known = service.sftp.get("password")
     return known is not None and hmac.compare_digest(known, _digest(password))
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of a service and of its container (section States and transitions)."""
+"""The lifecycle of a service and of its container (section States and transitions)."""
 
 from __future__ import annotations
 
@@ -21,59 +21,64 @@ RUNNING = ("running", "starting")
 
 
 def live(world: World, account_id: str) -> list[Service]:
-    """The services of an account that are not deleted, oldest first."""
+    """Return the services of an account that are not deleted, oldest first."""
     hidden = ("DELETED", "DELETING") if world.gaps["delete.listed"] == "hidden" else ("DELETED",)
     return [service for service in world.store.of(Service, account_id) if service.status not in hidden]
 
 
 def root(world: World, service: Service) -> Path:
-    """The folder that holds a service's files; the file manager and SFTP both work in it."""
+    """Return the folder of a service's files, for the file manager and SFTP."""
     folder = world.folder / "files" / service.id
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def set_status(world: World, service: Service, status: str) -> None:
-    """Enter a status and let the rate that belongs to it run from now."""
+    """Set the status and bill at its rate from now on."""
     service.status = status
     service.suspended_at = world.now if status == "SUSPENDED" else None
     money.bill(world, service)
     world.store.put(service)
 
 
-def life(world: World, service: Service) -> Workload:
-    """The life of a service's container; what changes it is remembered by `keep`."""
-    if service.life:
-        return Workload.from_dict(service.life, lambda: world.now)
+def workload_of(world: World, service: Service) -> Workload:
+    """Load a service's container; `save_workload` stores the changes."""
+    if service.container:
+        return Workload.from_dict(service.container, lambda: world.now)
     return Workload(lambda: world.now)
 
 
-def keep(world: World, service: Service, workload: Workload) -> None:
-    """Remember what was done to a container."""
-    service.life = workload.to_dict()
+def save_workload(world: World, service: Service, workload: Workload) -> None:
+    """Store the changes to a container."""
+    service.container = workload.to_dict()
     world.store.put(service)
 
 
 def state(world: World, service: Service) -> State:
-    """The container's state at this moment."""
-    return life(world, service).state
+    """Return the container's present state."""
+    return workload_of(world, service).state
 
 
 def failure(world: World, service: Service) -> str | None:
-    """Why the container's last process ended by itself, or None when it did not."""
-    workload = life(world, service)
+    """Return why the container's last process ended by itself, or None if it did not."""
+    workload = workload_of(world, service)
     return workload.failure if workload.state == "stopped" else None
 
 
 def force_state(world: World, service: Service, forced: str) -> None:
-    """Put a container into a state in which it stays until something is asked of it."""
+    """Set the state of a container until the next signal."""
     now = world.now if forced == "running" else None
-    service.life = {**life(world, service).to_dict(), "state": forced, "due": None, "running_since": now}
+    service.container = {
+        **workload_of(world, service).to_dict(),
+        "state": forced,
+        "due": None,
+        "running_since": now,
+    }
     world.store.put(service)
 
 
 def configuration(world: World, service: Service) -> Configuration:
-    """What a container takes over at its creation: command, environment, image and port as they are now."""
+    """Return the configuration of a new container: the present command, environment, image and port."""
     product = world.store.need(Product, service.product)
     node = world.store.need(Node, service.node_id)
     image = service.image.get("config", {})
@@ -96,27 +101,27 @@ def configuration(world: World, service: Service) -> Configuration:
 def start(world: World, service: Service) -> None:
     """Recreate the container from the current configuration, then start it."""
     service.restarted = {}
-    workload = life(world, service)
+    workload = workload_of(world, service)
     workload.start(configuration(world, service), lambda values: references.resolve(world, service, values))
-    keep(world, service, workload)
+    save_workload(world, service, workload)
 
 
 def halt(world: World, service: Service, why: str) -> None:
-    """Stop the container at once."""
-    workload = life(world, service)
+    """Kill the container."""
+    workload = workload_of(world, service)
     workload.write(why)
     workload.kill()
-    keep(world, service, workload)
+    save_workload(world, service, workload)
 
 
 def power(world: World, service: Service, signal: str) -> None:
-    """Send a power signal; one that the service does not carry is refused with 409."""
+    """Send a power signal; refuse one that the service does not support with 409."""
     if signal not in SIGNALS:
         raise RefusedError("malformed", f"signal must be one of {', '.join(SIGNALS)}")
     if "powerSignals" not in capabilities(world, service) or service.status != "ACTIVE":
         raise RefusedError("power_signal", "This resource does not carry power signals")
     events.record(world, service, f"POWER_{signal.upper()}")
-    workload = life(world, service)
+    workload = workload_of(world, service)
     service.signalled = {"at": world.now, "state": workload.state, "up": workload.uptime_seconds}
     again = signal == "restart" and workload.state == "running"
     since = world.now - workload.uptime_seconds * SECOND
@@ -125,11 +130,11 @@ def power(world: World, service: Service, signal: str) -> None:
         start(world, service)
         return
     {"stop": workload.stop, "restart": workload.restart, "kill": workload.kill}[signal]()
-    keep(world, service, workload)
+    save_workload(world, service, workload)
 
 
 def suspend(world: World, service: Service) -> None:
-    """ACTIVE to SUSPENDED: the service stops and only its storage is billed."""
+    """Suspend a service: from ACTIVE to SUSPENDED, where only its storage is billed."""
     require(world, service, "suspension")
     if service.status == "SUSPENDED":
         if world.gaps["suspend.again"] == "refused":
@@ -143,7 +148,7 @@ def suspend(world: World, service: Service) -> None:
 
 
 def resume(world: World, service: Service) -> None:
-    """SUSPENDED to whatever the platform passes on the way back to ACTIVE."""
+    """Resume a service: from SUSPENDED to ACTIVE, by the statuses of this platform."""
     if service.status != "SUSPENDED" and "suspension" in capabilities(world, service):
         raise RefusedError("resume_status", "This resource is not suspended")
     require(world, service, "suspension")
@@ -173,7 +178,7 @@ def _provisioned(world: World, task: Task) -> None:
     service = world.store.need(Service, task.target)
     if service.status != "PROVISIONING":
         return
-    match world.store.need(Product, service.product).fate:
+    match world.store.need(Product, service.product).outcome:
         case "FAILED":
             fail(world, service, "the node could not create the container")
         case "AWAITING_ADMIN":
@@ -183,7 +188,7 @@ def _provisioned(world: World, task: Task) -> None:
 
 
 def enter(world: World, service: Service) -> None:
-    """Creation succeeded: the service is ACTIVE, is billed from now, and starts."""
+    """Complete a creation: the service becomes ACTIVE, is billed from now on, and starts."""
     set_status(world, service, "ACTIVE")
     events.record(world, service, "PROVISIONED")
     if service.product == "application" and not service.image.get("config"):
@@ -193,7 +198,7 @@ def enter(world: World, service: Service) -> None:
 
 
 def fail(world: World, service: Service, reason: str) -> None:
-    """Creation failed; `failureReason` says why."""
+    """Fail a creation; `failureReason` says why."""
     world.forget(service.id)
     service.failure = reason
     set_status(world, service, "FAILED")
@@ -202,13 +207,13 @@ def fail(world: World, service: Service, reason: str) -> None:
 
 
 def check_deletable(world: World, service: Service) -> None:
-    """Refuse to delete twice, where this platform does."""
+    """Refuse a second deletion, if this platform does."""
     if service.status == "DELETING" and world.gaps["refusal.delete_again"] != "not refused":
         raise RefusedError("delete_again", "This resource is being deleted already")
 
 
 def delete(world: World, service: Service) -> None:
-    """DELETING, then DELETED: container, disk and backups go, and billing stops at this instant."""
+    """Delete a service: DELETING, then DELETED. Container, disk and backups go, and billing stops now."""
     if service.status == "DELETING":
         return
     world.forget(service.id)
@@ -234,14 +239,14 @@ def _deleted(world: World, task: Task) -> None:
 
 @action("hourly")
 def hourly(world: World, task: Task) -> None:
-    """Look at every balance; after the grace the services of an overdrawn account are deleted."""
+    """Check every balance; delete the services of an account whose grace period is over."""
     world.after(3600, "hourly", task.target)
     for account in world.store.all(Account):
         check_balance(world, account)
 
 
 def check_balance(world: World, account: Account) -> None:
-    """Start, end or carry out the grace of an account whose balance may be below zero."""
+    """Start, end or enforce the grace period of an account that may be overdrawn."""
     overdrawn = money.balance(world, account) < 0
     if overdrawn and account.overdrawn_at is None:
         account.overdrawn_at = world.now

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prices, what has been spent, and the balance. Only integers: millicents a month, and cents.
+"""Prices, spend and balance. All amounts are integers: millicents a month, and cents.
 
-What a service has cost by some moment is one whole number of cents, rounded down; the cost of any window
+The cost of a service up to a time is a whole number of cents, rounded down; the cost of any window
 is the difference of two such numbers. Hours, days, services and totals therefore always add up.
 """
 
@@ -15,14 +15,14 @@ from hosted_sandbox.clock import DAY, MONTH, day_of, day_start
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Node, Product, Service
 
-#: Labels of the parts of a price, by the dimension they come from, in the order they are shown.
+#: Labels of the parts of a price by dimension, in display order.
 PARTS = {"cpuCores": "CPU", "ramGb": "Memory", "storageGb": "Storage", "options": "Options"}
-#: Days covered are not counted beyond ten years.
+#: Stop counting covered days after ten years.
 MOST_DAYS = 3650
 
 
 def options_price(product: Product, chosen: list[dict[str, str]]) -> int:
-    """Millicents a month of the chosen options."""
+    """Return the price of the chosen options, in millicents a month."""
     picked = {option["optionId"]: option["choiceId"] for option in chosen}
     return sum(
         choice["millicents"]
@@ -33,7 +33,7 @@ def options_price(product: Product, chosen: list[dict[str, str]]) -> int:
 
 
 def parts(product: Product, node: Node, size: dict[str, int], chosen: list[dict[str, str]]) -> dict[str, int]:
-    """The price of a size on a node, in millicents a month by part; nothing for a free product."""
+    """Return the price of a size on a node by part, in millicents a month; empty for a free product."""
     if product.free:
         return {}
     price = {name: size[name] * node.rates[name] for name in ("cpuCores", "ramGb", "storageGb")}
@@ -42,7 +42,7 @@ def parts(product: Product, node: Node, size: dict[str, int], chosen: list[dict[
 
 
 def price_of(world: World, service: Service) -> dict[str, int]:
-    """The full price of a service as it is sized now, by part."""
+    """Return the full price of a service at its present size, by part."""
     if service.free:
         return {}
     product = world.store.need(Product, service.product)
@@ -51,7 +51,7 @@ def price_of(world: World, service: Service) -> dict[str, int]:
 
 
 def billed_parts(world: World, service: Service) -> dict[str, int]:
-    """What runs now: the full price when ACTIVE, storage only when SUSPENDED, else nothing."""
+    """Return the present rate: the full price if ACTIVE, storage only if SUSPENDED, else nothing."""
     price = price_of(world, service)
     if service.status == "ACTIVE":
         return price
@@ -61,7 +61,7 @@ def billed_parts(world: World, service: Service) -> dict[str, int]:
 
 
 def bill(world: World, service: Service) -> None:
-    """Close the running rate and open the one that is due from now on (not saved here)."""
+    """Close the present rate and open the new one (without saving the record)."""
     rate = billed_parts(world, service)
     running = service.rates[-1]["parts"] if service.rates else {}
     if rate != running:
@@ -69,7 +69,7 @@ def bill(world: World, service: Service) -> None:
 
 
 def _cost(service: Service, until: int, part: str | None = None, since: int = 0) -> int:
-    """Millicent-months times milliseconds between two moments, of one part or of all."""
+    """Return millicent-months times milliseconds between two times, of one part or of all."""
     total = 0
     for index, rate in enumerate(service.rates):
         following = service.rates[index + 1]["from"] if index + 1 < len(service.rates) else until
@@ -80,17 +80,17 @@ def _cost(service: Service, until: int, part: str | None = None, since: int = 0)
 
 
 def spent(service: Service, until: int) -> int:
-    """Cents that a service has cost up to a moment, rounded down."""
+    """Return the cost of a service up to a time, in cents, rounded down."""
     return _cost(service, until) // (10 * MONTH)
 
 
 def spent_between(services: Iterable[Service], since: int, until: int) -> int:
-    """Cents that services have cost within a window."""
+    """Return the cost of services within a window, in cents."""
     return sum(spent(service, until) - spent(service, since) for service in services)
 
 
 def spent_parts(service: Service, since: int, until: int) -> list[tuple[str, int]]:
-    """The same for one service, by part; the last part takes the rounding. Empty without spend."""
+    """Return the cost of a service within a window by part; the last part takes the rounding."""
     total = spent_between([service], since, until)
     if not total:
         return []
@@ -101,45 +101,45 @@ def spent_parts(service: Service, since: int, until: int) -> list[tuple[str, int
 
 
 def days(services: list[Service], first: int, until: int) -> list[tuple[str, int]]:
-    """Cents for each UTC day from the day of `first` to that of `until`, days without spend included."""
+    """Return the cost of each UTC day from `first` to `until`, in cents, days without spend included."""
     starts = range(day_start(first), until + 1, DAY)
     return [(day_of(start), spent_between(services, start, min(start + DAY, until))) for start in starts]
 
 
 def window(world: World, length: int) -> int:
-    """The start of a window of whole UTC days that ends today."""
+    """Return the start of a window of whole UTC days that ends today."""
     return day_start(world.now) - (length - 1) * DAY
 
 
 def balance(world: World, account: Account) -> int:
-    """Cents left: what was deposited minus what every service, deleted ones too, has cost."""
+    """Return the balance in cents: deposits minus the cost of every service, deleted ones included."""
     services = world.store.of(Service, account.id)
     return account.deposited_cents - sum(spent(service, world.now) for service in services)
 
 
 def running_rate(world: World, account_id: str) -> int:
-    """Millicents a month that all services of an account cost now."""
+    """Return the present cost of all services of an account, in millicents a month."""
     services = world.store.of(Service, account_id)
     return sum(sum(billed_parts(world, service).values()) for service in services)
 
 
 def to_cents(millicents: int) -> int:
-    """Millicents as cents, half a cent upwards."""
+    """Convert millicents to cents, half a cent upwards."""
     return (millicents + 5) // 10
 
 
 def day_cents(monthly_millicents: int) -> int:
-    """Cents that a monthly price comes to in twenty-four hours, rounded up."""
+    """Return the cost of twenty-four hours at a monthly price, in cents, rounded up."""
     return -(-monthly_millicents * DAY // (10 * MONTH))
 
 
 def days_covered(cents: int, monthly_millicents: int) -> int:
-    """Whole days that a balance lasts at a monthly price."""
+    """Return how many whole days a balance lasts at a monthly price."""
     if monthly_millicents <= 0:
         return MOST_DAYS
     return max(0, min(MOST_DAYS, cents * 10 * MONTH // (monthly_millicents * DAY)))
 
 
 def hourly_label(world: World, monthly_millicents: int) -> str:
-    """The price of an hour for people to read."""
+    """Format the price of an hour."""
     return f"{monthly_millicents / 1000 / 730:.5f} {world.gaps['currency'].upper()}/h"

@@ -16,23 +16,23 @@ from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Node, Order, Product, Service
 
-#: Families whose services are born ACTIVE; the others pass PROVISIONING.
+#: Families whose new services are ACTIVE at once; the others pass through PROVISIONING.
 BORN_ACTIVE = ("APP", "BUCKET")
 MOST_NAME = 80
-#: What the platform may make of a name.
+#: How the platform may normalise a name.
 NAMES: dict[str, Callable[[str], str]] = {
     "as given": str,
     "trimmed": str.strip,
     "single spaces": lambda name: " ".join(name.split()),
 }
-#: How long a free service lives, in milliseconds (30 days).
+#: The lifetime of a free service, in milliseconds (30 days).
 FREE_LIFE = 30 * 24 * 3600 * 1000
 DIMENSIONS = ("cpuCores", "ramGb", "storageGb")
 
 
 @dataclass
-class Wish:
-    """What a client asks to order; `size` or `preset` is required."""
+class OrderRequest:
+    """An order as the client sends it; `size` or `preset` is required."""
 
     product: str
     host: str
@@ -46,8 +46,8 @@ class Wish:
 
 
 @dataclass
-class Deal:
-    """A wish that can be fulfilled, with its price in millicents a month by part."""
+class PricedOrder:
+    """An order that is possible, with its price in millicents a month by part."""
 
     product: Product
     node: Node
@@ -60,7 +60,7 @@ class Deal:
 
     @property
     def monthly(self) -> int:
-        """The whole price, in millicents a month."""
+        """The total price, in millicents a month."""
         return sum(self.price.values())
 
     @property
@@ -69,45 +69,45 @@ class Deal:
         return self.balance >= self.minimum
 
 
-def appraise(world: World, account: Account, wish: Wish) -> Deal:
-    """Check a wish and price it; commits nothing."""
-    product = world.store.get(Product, wish.product)
+def price_order(world: World, account: Account, request: OrderRequest) -> PricedOrder:
+    """Check an order and price it, without placing it."""
+    product = world.store.get(Product, request.product)
     if product is None:
-        raise RefusedError("order_values", f"unknown product {wish.product}")
-    node = world.store.get(Node, wish.host)
+        raise RefusedError("order_values", f"unknown product {request.product}")
+    node = world.store.get(Node, request.host)
     if node is None or product.family not in node.families:
-        raise RefusedError("order_values", f"host {wish.host} does not take this product")
-    size = _size(product, wish)
+        raise RefusedError("order_values", f"host {request.host} does not take this product")
+    size = _size(product, request)
     check_bounds(node, size, "order_values")
-    _check_options(product, wish.options)
-    price = money.parts(product, node, size, wish.options)
+    _check_options(product, request.options)
+    price = money.parts(product, node, size, request.options)
     monthly = sum(price.values())
     covered = monthly
     if world.gaps["quote.cover"] == "all services together":
         covered += money.running_rate(world, account.id)
     cents = money.balance(world, account)
-    return Deal(product, node, size, _runtime(product, wish), price, cents,
+    return PricedOrder(product, node, size, _runtime(product, request), price, cents,
                 money.day_cents(covered), money.days_covered(cents, covered))  # fmt: skip
 
 
-def _size(product: Product, wish: Wish) -> dict[str, int]:
-    if wish.preset is not None:
+def _size(product: Product, request: OrderRequest) -> dict[str, int]:
+    if request.preset is not None:
         for preset in product.presets:
-            if preset["id"] == wish.preset:
+            if preset["id"] == request.preset:
                 return dict(preset["dimensions"])
-        raise RefusedError("order_values", f"unknown preset {wish.preset}")
-    if wish.size is None:
+        raise RefusedError("order_values", f"unknown preset {request.preset}")
+    if request.size is None:
         raise RefusedError("order_values", "dimensions are required unless presetId is given")
-    return dict(wish.size)
+    return dict(request.size)
 
 
-def _runtime(product: Product, wish: Wish) -> str | None:
+def _runtime(product: Product, request: OrderRequest) -> str | None:
     known = [runtime["id"] for runtime in product.runtimes]
-    if wish.runtime is None:
+    if request.runtime is None:
         return known[0] if known else None
-    if wish.runtime not in known:
-        raise RefusedError("order_values", f"unknown runtime {wish.runtime}")
-    return wish.runtime
+    if request.runtime not in known:
+        raise RefusedError("order_values", f"unknown runtime {request.runtime}")
+    return request.runtime
 
 
 def _check_options(product: Product, chosen: list[dict[str, str]]) -> None:
@@ -125,41 +125,44 @@ def check_bounds(node: Node, size: dict[str, int], rule: str) -> None:
             raise RefusedError(rule, f"{name} must be between {low} and {high} on this node")
 
 
-def order(world: World, account: Account, wish: Wish, slug: str = "") -> tuple[Service, dict[str, str]]:
-    """Order a service. Returns it with the secrets generated, which are given only this once.
+def order(
+    world: World, account: Account, request: OrderRequest, slug: str = ""
+) -> tuple[Service, dict[str, str]]:
+    """Order a service. Return it with the generated secrets, which are shown only this once.
 
-    An application has a `slug`; one that is ordered without gets one made from its alias.
+    An application has a `slug`, by default one derived from its alias.
     """
-    wish.name = NAMES[world.gaps["service.name"]](wish.name)
-    if not 1 <= len(wish.name) <= MOST_NAME:
+    request.name = NAMES[world.gaps["service.name"]](request.name)
+    if not 1 <= len(request.name) <= MOST_NAME:
         raise RefusedError("name", f"name must have 1 to {MOST_NAME} characters")
-    deal = appraise(world, account, wish)
-    project = projects.pick(world, account, wish.project)
-    if not deal.covers:
+    priced = price_order(world, account, request)
+    project = projects.pick(world, account, request.project)
+    if not priced.covers:
         raise RefusedError("cover", "The balance does not cover the first twenty-four hours")
+    product = priced.product
     service = Service(
-        world.new_id("svc"), account.id, project.id, deal.node.id, deal.product.id, wish.name,
-        deal.product.family, alias=alias(world, account.id, project.id, wish.name), runtime=deal.runtime,
-        size=deal.size, options=wish.options, environment={**deal.product.variables, **wish.variables},
-        free=deal.product.free, created_at=world.now,
-        free_until=world.now + FREE_LIFE if deal.product.free else None,
+        world.new_id("svc"), account.id, project.id, priced.node.id, product.id, request.name,
+        product.family, alias=alias(world, account.id, project.id, request.name), runtime=priced.runtime,
+        size=priced.size, options=request.options, environment={**product.variables, **request.variables},
+        free=product.free, created_at=world.now,
+        free_until=world.now + FREE_LIFE if product.free else None,
     )  # fmt: skip
     references.check(world, service, service.environment)
     if service.product == "application":
         service.slug = slug or free_slug(world, service.alias)
-    if deal.product.public:
+    if priced.product.public:
         take_port(world, service, "order_port")
         service.public = True
-    given = generate(deal.product, service)
+    given = generate(priced.product, service)
     service.shown_from = world.now + projects.page_delay(world)
     begin(world, service)
     world.store.put(Order(world.new_id("ord"), account.id, service.id, service.product, service.name,
-                          deal.monthly, world.now))  # fmt: skip
+                          priced.monthly, world.now))  # fmt: skip
     return service, given
 
 
 def begin(world: World, service: Service) -> None:
-    """Let a new service come into the world, ACTIVE or PROVISIONING as its family has it."""
+    """Create a service, ACTIVE or PROVISIONING by its family."""
     service.sftp = {"username": f"sftp-{secrets.token_hex(5)}"}
     lifecycle.force_state(world, service, world.gaps["provisioning.state"])
     events.record(world, service, "CREATED")
@@ -167,7 +170,7 @@ def begin(world: World, service: Service) -> None:
     if not service.image:
         service.image = source(product, service)
     lifecycle.root(world, service)
-    if service.family in BORN_ACTIVE and product.fate == "ACTIVE":
+    if service.family in BORN_ACTIVE and product.outcome == "ACTIVE":
         lifecycle.enter(world, service)
         return
     lifecycle.set_status(world, service, "PROVISIONING")
@@ -175,7 +178,7 @@ def begin(world: World, service: Service) -> None:
 
 
 def source(product: Product, service: Service) -> dict[str, Any]:
-    """Where a service of the catalogue comes from."""
+    """Return the source of a service of the catalogue."""
     edition = next((run["slug"] for run in product.runtimes if run["id"] == service.runtime), "stable")
     seed = re.sub(r"[^0-9a-f]", "", f"{product.id}{edition}".encode().hex())
     return {
@@ -189,7 +192,7 @@ def source(product: Product, service: Service) -> dict[str, Any]:
 
 
 def generate(product: Product, service: Service) -> dict[str, str]:
-    """The secrets of a new service; those of a database can be read again on its connection route."""
+    """Generate the secrets of a new service; those of a database can be read again later."""
     if not product.engine:
         return {}
     service.secrets = {
@@ -201,7 +204,7 @@ def generate(product: Product, service: Service) -> dict[str, str]:
 
 
 def alias(world: World, account_id: str, project_id: str, name: str) -> str:
-    """A name for the project's network, made from a service's name and unique in the project."""
+    """Derive a name for the project's network from a service's name, unique in the project."""
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "service"
     taken = {
         service.alias for service in lifecycle.live(world, account_id) if service.project_id == project_id
@@ -210,7 +213,7 @@ def alias(world: World, account_id: str, project_id: str, name: str) -> str:
 
 
 def free_slug(world: World, base: str) -> str:
-    """A slug made from an alias that no application of any account has."""
+    """Derive a slug from an alias that no application of any account has."""
     taken = {service.slug for service in world.store.all(Service) if service.status != "DELETED"}
     base = f"{base[:32].rstrip('-')}-app" if len(base) < 3 else base[:36].rstrip("-")
     return next(name for number in range(1, 10**6) if (name := _numbered(base, number)) not in taken)
@@ -221,7 +224,7 @@ def _numbered(base: str, number: int) -> str:
 
 
 def take_port(world: World, service: Service, rule: str) -> None:
-    """Reserve a port on the node's shared IP; refused when none is left."""
+    """Reserve a port on the node's shared IP; refuse if none is left."""
     node = world.store.need(Node, service.node_id)
     if node.ports_left is not None:
         if node.ports_left <= 0:

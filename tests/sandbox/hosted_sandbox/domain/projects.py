@@ -14,12 +14,12 @@ MOST_NAME = 60
 
 
 def default(world: World, account_id: str) -> Project:
-    """The project that services without one belong to."""
+    """Return the default project."""
     return next(project for project in world.store.of(Project, account_id) if project.default)
 
 
 def find(world: World, account_id: str, project_id: str) -> Project:
-    """A project of the account."""
+    """Return a project of the account."""
     project = world.store.get(Project, project_id)
     if project is None or project.account_id != account_id:
         raise AbsentError("Project")
@@ -27,7 +27,7 @@ def find(world: World, account_id: str, project_id: str) -> Project:
 
 
 def pick(world: World, account: Account, project_id: str | None) -> Project:
-    """The project that a body names, or the default one."""
+    """Return the project that a body names, or the default one."""
     if project_id is None:
         return default(world, account.id)
     try:
@@ -37,13 +37,13 @@ def pick(world: World, account: Account, project_id: str | None) -> Project:
 
 
 def members(world: World, project: Project) -> list[Service]:
-    """The live services of a project."""
+    """Return the services of a project that are not deleted."""
     services = lifecycle.live(world, project.account_id)
     return [service for service in services if service.project_id == project.id]
 
 
 def shown(world: World, project: Project) -> list[Service]:
-    """The services that the page of a project shows; only `/api/resources` is promised to show new ones."""
+    """Return the services on a project's page; only `/api/resources` is sure to show new ones."""
     services = lifecycle.live(world, project.account_id)
     late = [service for service in services if service.shown_from > world.now]
     settled = [service for service in members(world, project) if service not in late]
@@ -51,13 +51,13 @@ def shown(world: World, project: Project) -> list[Service]:
 
 
 def page_delay(world: World) -> int:
-    """How late the page of a project is, in milliseconds."""
+    """Return the delay of a project's page, in milliseconds."""
     late = 1.0 if world.gaps["project.page"] == "1 s late" else 0.0
     return round(max(world.delays.project_page, late) * SECOND)
 
 
 def join(world: World, service: Service, project: Project) -> None:
-    """Let a service belong to a project from now on, whose page may show it later."""
+    """Add a service to a project, whose page may show it later."""
     service.shown_before = service.project_id if service.project_id != project.id else ""
     service.shown_from = world.now + page_delay(world)
     service.project_id = project.id
@@ -65,12 +65,12 @@ def join(world: World, service: Service, project: Project) -> None:
 
 
 def listed(world: World, account_id: str) -> list[Project]:
-    """The projects that the list shows; a new one may come to it later."""
+    """Return the projects that the list shows; a new one may appear later."""
     return [project for project in world.store.of(Project, account_id) if project.listed_from <= world.now]
 
 
 def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
-    """What the platform makes of a name: at most 60 characters, and unique on the account."""
+    """Check and normalise a name: at most 60 characters, and unique on the account."""
     match world.gaps["project.name"]:
         case "trimmed":
             name = name.strip()
@@ -86,7 +86,7 @@ def checked_name(world: World, account_id: str, name: str, own: str = "") -> str
 
 
 def create(world: World, account: Account, name: str) -> Project:
-    """A new, empty project."""
+    """Create an empty project."""
     name = checked_name(world, account.id, name)
     project = Project(world.new_id("prj"), account.id, name, False, world.now)
     world.store.put(project)
@@ -94,13 +94,13 @@ def create(world: World, account: Account, name: str) -> Project:
 
 
 def rename(world: World, project: Project, name: str) -> None:
-    """Give a project another name."""
+    """Rename a project."""
     project.name = checked_name(world, project.account_id, name, project.id)
     world.store.put(project)
 
 
 def delete(world: World, project: Project) -> None:
-    """Remove a project; its services join the default project, which itself cannot be removed."""
+    """Delete a project; its services join the default project, which cannot be deleted."""
     if project.default:
         raise RefusedError("project_default", "The default project cannot be deleted")
     home = default(world, project.account_id)
@@ -111,7 +111,7 @@ def delete(world: World, project: Project) -> None:
 
 
 def move(world: World, service: Service, account: Account, project_id: str) -> None:
-    """Let a service join another project's network under the alias that it has."""
+    """Move a service to another project's network under its alias."""
     project = pick(world, account, project_id)
     taken = any(other.alias == service.alias for other in members(world, project) if other.id != service.id)
     if taken and world.gaps["refusal.alias_taken"] != "not refused":

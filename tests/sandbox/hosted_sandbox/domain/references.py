@@ -20,19 +20,19 @@ SYNTAXES = {
         r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}"
     ),
 }
-"""What a reference looks like, by the filling of the point that leaves it open."""
+"""The syntax of a reference, by the value of its gap point."""
 INTERNAL_DOMAIN = "internal.sandbox.test"
 VERSIONS = {"postgresql": "17.2", "mariadb": "11.4.4", "valkey": "8.0.1"}
 SPELLED = {"postgresql": "PostgreSQL", "mariadb": "MariaDB"}
 
 
 def found_in(world: World, value: str) -> list[tuple[str, str]]:
-    """The references in a value, as alias and field."""
+    """Return the references in a value as pairs of alias and field."""
     return SYNTAXES[world.gaps["reference.syntax"]].findall(value)
 
 
 def neighbours(world: World, service: Service) -> dict[str, Service]:
-    """The other live services of the same project, by alias."""
+    """Return the other services of the same project by alias."""
     return {
         other.alias: other
         for other in world.store.of(Service, service.account_id)
@@ -41,7 +41,7 @@ def neighbours(world: World, service: Service) -> dict[str, Service]:
 
 
 def fields(world: World, service: Service) -> dict[str, str]:
-    """What neighbours may refer to: HOST and PORT, and the credentials and URL of a database."""
+    """Return the fields that neighbours may refer to: HOST, PORT, and a database's credentials and URL."""
     product = world.store.need(Product, service.product)
     if product.engine:
         details = connection(world, service)
@@ -50,8 +50,8 @@ def fields(world: World, service: Service) -> dict[str, str]:
     return {"HOST": host, "PORT": port, "URL": f"http://{host}:{port}"}
 
 
-def spelled(world: World, engine: str) -> str:
-    """An engine's name as this platform writes it."""
+def engine_name(world: World, engine: str) -> str:
+    """Return an engine's name in the spelling of this platform."""
     way = world.gaps["engine.spelling"]
     name = SPELLED.get(engine, engine.capitalize()) if way.startswith("P") else engine
     version = VERSIONS.get(engine, "1").partition(".")[0]
@@ -59,11 +59,11 @@ def spelled(world: World, engine: str) -> str:
 
 
 def connection(world: World, service: Service) -> ConnectionDetails:
-    """How a project neighbour opens a database."""
+    """Return how a project neighbour connects to a database."""
     secret = service.secrets
     return connection_details(
         engine=world.store.need(Product, service.product).engine,
-        spelled=spelled(world, world.store.need(Product, service.product).engine),
+        spelled=engine_name(world, world.store.need(Product, service.product).engine),
         host=service.endpoint.get("host") or f"{service.alias}.{INTERNAL_DOMAIN}",
         port=int(service.endpoint.get("port") or internal_port(world, service)),
         user=secret["user"],
@@ -73,13 +73,13 @@ def connection(world: World, service: Service) -> ConnectionDetails:
 
 
 def internal_port(world: World, service: Service) -> int:
-    """The port that project neighbours use."""
+    """Return the port that project neighbours use."""
     ports = service.image.get("config", {}).get("ports")
     return int(ports[0]) if ports else world.store.need(Product, service.product).internal_port
 
 
 def check(world: World, service: Service, environment: dict[str, str]) -> None:
-    """Refuse references that designate no project neighbour, or one's field that does not exist."""
+    """Refuse references to an unknown neighbour or field."""
     known = neighbours(world, service)
     strict = world.gaps["reference.field"] == "refused"
     for name, value in environment.items():
@@ -91,7 +91,7 @@ def check(world: World, service: Service, environment: dict[str, str]) -> None:
 
 
 def resolve(world: World, service: Service, environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment as a starting container sees it; LookupError when a reference leads nowhere."""
+    """Resolve the references of an environment; raise LookupError if one is broken."""
     known = neighbours(world, service)
 
     def replace(match: re.Match[str]) -> str:
@@ -105,7 +105,7 @@ def resolve(world: World, service: Service, environment: Mapping[str, str]) -> d
 
 
 def edges(world: World, service: Service) -> dict[str, list[str]]:
-    """The ids of the services that a service's environment refers to, each with the variables that do."""
+    """Return the ids of the services that an environment refers to, each with its variables."""
     known = neighbours(world, service)
     found: dict[str, list[str]] = {}
     for name, value in service.environment.items():

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What arrives in the registry, and the verdicts on it (section States / Scan status of a release)."""
+"""Images in the registry and their verdicts (section States / Scan status of a release)."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ VERDICTS = ("PENDING", "PASSED", "WARNED", "BLOCKED", "FAILED")
 
 
 def registry(world: World) -> RegistryStore:
-    """The images of all accounts."""
+    """Return the registry with the images of all accounts."""
     return RegistryStore(world.folder / "registry")
 
 
 def repository(world: World, service: Service) -> Repository:
-    """Where the images of an application are pushed."""
+    """Return the registry repository of an application."""
     account = world.store.need(Account, service.account_id)
     return registry(world).repository(account.registry_project, service.slug)
 
 
 def key(world: World, service: Service, digest: str) -> str:
-    """The id of the scan of an application's image."""
+    """Return the id of the scan of an application's image."""
     return f"{repository(world, service).name}@{digest}"
 
 
 def received(world: World, push: Push) -> None:
-    """A new image is analysed on receipt; one that is known keeps its verdict."""
+    """Analyse a new image; a known one keeps its verdict."""
     name = f"{push.repository}@{push.digest}"
     record = world.store.get(Scan, name)
     if record is None:
@@ -48,7 +48,7 @@ def received(world: World, push: Push) -> None:
 
 
 def catch_up(world: World) -> None:
-    """Take note of images whose arrival was cut short by the end of the process."""
+    """Analyse images that arrived just before the last process ended."""
     for push in registry(world).pushes():
         received(world, push)
 
@@ -59,7 +59,7 @@ def _scanned(world: World, task: Any) -> None:
 
 
 def analyse(world: World, record: Scan) -> None:
-    """Look into an image and write the verdict; one that was set from outside stays."""
+    """Analyse an image and store its verdict, unless the operator set one."""
     if record.forced:
         return
     path, __, digest = record.id.partition("@")
@@ -72,7 +72,7 @@ def analyse(world: World, record: Scan) -> None:
 
 
 def force(world: World, record: Scan, status: str, report: dict[str, Any] | None) -> None:
-    """Set a verdict from outside."""
+    """Set a verdict as the operator."""
     if status not in VERDICTS:
         raise ValueError(f"status must be one of {', '.join(VERDICTS)}")
     record.status = status
@@ -84,13 +84,13 @@ def force(world: World, record: Scan, status: str, report: dict[str, Any] | None
 
 
 def blank_report() -> dict[str, Any]:
-    """A verdict in which nothing was found."""
+    """Return a verdict without flaws."""
     counts = dict.fromkeys(("Critical", "High", "Medium", "Low"), 0)
     return {"counts": counts, "blocking": [], "warnings": [], "warningCount": 0, "scanner": SCANNER}
 
 
 def lift(world: World, record: Scan, reason: str) -> None:
-    """The operator team lifts a BLOCKED verdict on one version, with a written reason."""
+    """Lift a BLOCKED verdict on one version, with a written reason."""
     if record.status != "BLOCKED":
         raise ValueError("only a BLOCKED verdict can be lifted")
     if not reason.strip():
@@ -100,17 +100,17 @@ def lift(world: World, record: Scan, reason: str) -> None:
 
 
 def status_of(world: World, record: Scan) -> str:
-    """The verdict as it is shown; of a lifted one, as the profile has it."""
+    """Return the scan status to show; the profile decides on that of a lifted verdict."""
     return world.gaps["lifted.status"] if record.lifted and record.status == "BLOCKED" else record.status
 
 
 def blocks(record: Scan) -> bool:
-    """Whether a verdict keeps its image from being deployed: a lifted one does not, whatever it shows."""
+    """Tell whether a verdict blocks a deploy: a lifted one does not, whatever its status."""
     return record.status == "BLOCKED" and not record.lifted
 
 
 def publish(world: World, flaws: list[dict[str, Any]]) -> None:
-    """Let flaws become known; the next analysis of an image finds them."""
+    """Publish flaws; the next analysis of an image finds them."""
     known = [*_later(world), *(Vulnerability(**flaw) for flaw in flaws)]
     world.store.put(Meta("vulnerabilities", {"known": [vars(flaw) for flaw in known]}))
 
@@ -121,13 +121,13 @@ def _later(world: World) -> list[Vulnerability]:
 
 
 def until_night(now: int) -> float:
-    """Seconds to the next nightly analysis."""
+    """Return the seconds until the next nightly analysis."""
     return ((NIGHT - now) % DAY or DAY) / 1000
 
 
 @action("nightly")
 def nightly(world: World, task: Any) -> None:
-    """Analyse the images in service again. Nothing is cut; the owner hears of one that became blocking."""
+    """Analyse the images in service again. Notify the owner of new blocking flaws, but stop nothing."""
     world.after(until_night(world.now), "nightly", task.target)
     for service in world.store.all(Service):
         digest = service.image.get("digest", "")

@@ -18,24 +18,24 @@ SETTLED = ("ACTIVE", "SUSPENDED")
 
 
 def require(service: Service) -> None:
-    """Settings exist on game servers and applications only."""
+    """Refuse settings of anything but game servers and applications."""
     if service.family not in FAMILIES:
         raise RefusedError("settings_family", "This resource does not offer settings")
 
 
 def require_readable(world: World, service: Service) -> None:
-    """Refuse to show the settings of a service that is not in service, where this platform does."""
+    """Refuse to show the settings of a service that is not in service, if this platform does."""
     if service.status not in SETTLED and world.gaps["refusal.settings_status"] != "not refused":
         raise RefusedError("settings_status", f"A service in status {service.status} has no settings")
 
 
 def takes_command(world: World, service: Service) -> bool:
-    """Whether the command of a service can be edited."""
+    """Tell whether the command of a service can be edited."""
     return not service.secrets.get("database") or world.gaps["command.database"] == "yes"
 
 
 def locked_reason(service: Service) -> str | None:
-    """Why the size cannot change now, or None."""
+    """Return why the size cannot change now, or None."""
     if service.free:
         return "A free service cannot be resized"
     if service.status == "SUSPENDED":
@@ -44,14 +44,14 @@ def locked_reason(service: Service) -> str | None:
 
 
 def _note_stale(world: World, service: Service) -> None:
-    """Remember what is there before a write, where the platform goes on to show it for a while."""
+    """Remember the settings before a write, if the platform keeps showing them for a while."""
     if world.gaps["settings.shown"] != "at once":
         kept = {"public": service.public, "command": service.command, "size": dict(service.size)}
         service.stale = {"until": world.now + 2 * SECOND, **kept}
 
 
 def as_shown(world: World, service: Service) -> Service:
-    """A service with the settings that the platform shows by now."""
+    """Return a service with the settings that the platform shows now."""
     stale = dict(service.stale)
     return replace(service, **stale) if stale and world.now < stale.pop("until") else service
 
@@ -63,7 +63,7 @@ def _require_settled(service: Service) -> None:
 
 
 def set_network(world: World, service: Service, public: bool) -> bool:
-    """Open or close a service. Returns whether the container is being recreated (it was running)."""
+    """Open or close a service. Return whether the container is recreated, because it was running."""
     _require_settled(service)
     if public == service.public and world.gaps["network.again"] == "nothing":
         return False
@@ -80,7 +80,7 @@ def set_network(world: World, service: Service, public: bool) -> bool:
 
 
 def scale(world: World, service: Service, size: dict[str, int]) -> None:
-    """Give a service another size, whole and live; the new price runs from this call."""
+    """Resize a running service; the new price applies from this call on."""
     require(service)
     if service.free:
         raise RefusedError("resize_free", "A free service cannot be resized")
@@ -97,7 +97,7 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
 
 
 def set_command(world: World, service: Service, command: str) -> None:
-    """Change the command that the next start launches; an empty one restores the original."""
+    """Change the command for the next start; an empty one restores the original."""
     _require_settled(service)
     if not takes_command(world, service):
         raise RefusedError("not_editable", "The command of a database cannot be edited")

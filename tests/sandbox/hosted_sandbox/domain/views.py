@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records as the API shows them (section Resources and their fields)."""
+"""Records in the form of the API (section Resources and their fields)."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ NUMBERS = (
     "netTxBytes",
 )
 LATE = 2 * SECOND
-"""How long the uptime from before a restart is shown, where it is shown late."""
+"""How long the old uptime is shown after a restart, if it is shown late."""
 
 
 def enriched(world: World, view: View) -> View:
-    """Add a field that the specification does not show, on platforms that have one."""
+    """Add a field that the specification does not show, if the platform has one."""
     if world.gaps["extra_fields"] == "yes":
         view["_links"] = {"self": view.get("id")}
     return view
 
 
 def address(world: World, service: Service) -> str | None:
-    """host:port of an open service, else None."""
+    """Return host:port of an open service, else None."""
     if not service.public or service.port is None or service.status in ("DELETING", "DELETED", "FAILED"):
         return None
     return f"{world.store.need(Node, service.node_id).ip}:{service.port}"
@@ -60,7 +60,7 @@ def _host(node: Node) -> View:
 
 
 def listed(world: World, service: Service) -> View:
-    """A service in its list form."""
+    """Render a service in its list form."""
     service = settings.as_shown(world, service)
     product = world.store.need(Product, service.product)
     node = world.store.need(Node, service.node_id)
@@ -85,7 +85,7 @@ def listed(world: World, service: Service) -> View:
 
 
 def full(world: World, service: Service) -> View:
-    """A service in its full form."""
+    """Render a service in its full form."""
     service = settings.as_shown(world, service)
     brief = listed(world, service)
     view = {name: brief[name] for name in ("id", "name", "family", "status")}
@@ -125,7 +125,7 @@ def _pricing(world: World, service: Service) -> View:
 
 
 def without_container(service: Service) -> bool:
-    """Whether a service is no container, so that there is nothing to measure."""
+    """Tell whether a service has no container, and so no metrics."""
     return service.family in WITHOUT_CONTAINER
 
 
@@ -134,12 +134,12 @@ def _of_none(world: World) -> str:
 
 
 def is_left_out(world: World, service: Service) -> bool:
-    """Whether the metrics do not have a service at all."""
+    """Tell whether the metrics omit a service."""
     return without_container(service) and _of_none(world) == "left out"
 
 
 def metrics(world: World, service: Service) -> View | None:
-    """What a service does this second; None when its node cannot be reached."""
+    """Render the live metrics of a service; None if its node is unreachable."""
     if not world.store.need(Node, service.node_id).reachable:
         return None
     if is_left_out(world, service) or (without_container(service) and _of_none(world) == "null"):
@@ -161,8 +161,8 @@ def metrics(world: World, service: Service) -> View | None:
 
 
 def _condition(world: World, service: Service) -> tuple[str, int]:
-    """State and uptime of a container, as late after a restart as this platform shows them."""
-    workload = lifecycle.life(world, service)
+    """Return state and uptime of a container, as late after a restart as this platform."""
+    workload = lifecycle.workload_of(world, service)
     state, up = workload.state, workload.uptime_seconds
     last = service.signalled
     if last and world.gaps["power.shown"] == "2 s late" and world.now - last["at"] < LATE:
@@ -178,7 +178,7 @@ def _condition(world: World, service: Service) -> tuple[str, int]:
 
 
 def settings_of(world: World, service: Service) -> View:
-    """The settings of a game server or application."""
+    """Render the settings of a game server or application."""
     settings.require(service)
     settings.require_readable(world, service)
     service = settings.as_shown(world, service)
@@ -238,7 +238,7 @@ def _scale(world: World, service: Service) -> View:
 
 
 def project(world: World, record: Project) -> View:
-    """A project."""
+    """Render a project."""
     return enriched(world, {
         "id": record.id,
         "name": record.name,
@@ -258,7 +258,7 @@ def _counts(world: World, service: Service) -> bool:
 
 
 def key(world: World, record: Key) -> View:
-    """An SSH key."""
+    """Render an SSH key."""
     labels = {"name": record.name, "comment": record.comment, "algorithm and size": record.algorithm}
     return enriched(world, {
         "id": record.id,
@@ -272,7 +272,7 @@ def key(world: World, record: Key) -> View:
 
 
 def sftp(world: World, service: Service) -> View:
-    """The SFTP access of a service."""
+    """Render the SFTP access of a service."""
     return {
         "host": world.addresses.sftp_host,
         "port": world.addresses.sftp_port,
@@ -282,7 +282,7 @@ def sftp(world: World, service: Service) -> View:
 
 
 def file(world: World, entry: files.FileEntry) -> View:
-    """A line of a directory listing."""
+    """Render an entry of a directory."""
     digits = int(world.gaps["file.mode"][0])
     mode = f"{entry.mode:06o}" if digits == 6 else f"{entry.mode & 0o7777:04o}"[-digits:]
     return {
@@ -297,7 +297,7 @@ def file(world: World, entry: files.FileEntry) -> View:
 
 
 def backup(world: World, record: Backup) -> View:
-    """A backup."""
+    """Render a backup."""
     return enriched(world, {
         "id": record.id,
         "name": record.name,
@@ -309,7 +309,7 @@ def backup(world: World, record: Backup) -> View:
 
 
 def snapshot(world: World, record: Snapshot) -> View:
-    """A snapshot."""
+    """Render a snapshot."""
     view = enriched(world, {
         "id": record.id,
         "name": record.name,
@@ -324,10 +324,10 @@ def snapshot(world: World, record: Snapshot) -> View:
 
 
 def event(world: World, record: Event) -> View:
-    """A line of the activity journal."""
-    return {"id": record.id, "type": events.spelled(world, record.type), "at": stamp(record.at)}
+    """Render an event of the activity journal."""
+    return {"id": record.id, "type": events.event_type(world, record.type), "at": stamp(record.at)}
 
 
 def account_balance(world: World, account: Account) -> int:
-    """The balance, in cents."""
+    """Return the balance, in cents."""
     return money.balance(world, account)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The world: records, time, files, and the things that happen by themselves."""
+"""The world: records, time, files and scheduled tasks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from hosted_sandbox.store import Store
 from hosted_sandbox.store.records import Meta, Task
 
 logger = logging.getLogger("sandbox")
-#: By how much a wait moves a frozen clock at a time, in milliseconds.
+#: The step by which a wait moves a frozen clock, in milliseconds.
 STEP = 50
 Action = Callable[["World", Task], None]
-#: What a scheduled task of each kind does; filled by the modules that own the rules.
+#: The function of each kind of scheduled task, registered by the modules that own the rules.
 ACTIONS: dict[str, Action] = {}
 
 
 def action(kind: str) -> Callable[[Action], Action]:
-    """Register what happens when a task of this kind is due."""
+    """Register the function for a kind of scheduled task."""
 
     def register(function: Action) -> Action:
         ACTIONS[kind] = function
@@ -39,7 +39,7 @@ def action(kind: str) -> Callable[[Action], Action]:
 
 @dataclass
 class Delays:
-    """How long things take, in seconds of the sandbox's clock."""
+    """How long operations take, in seconds of the simulated clock."""
 
     provision: float = 0.3
     start: float = 0.2
@@ -49,11 +49,11 @@ class Delays:
     backup: float = 0.3
     restore: float = 0.3
     restore_begins: float = 1.0
-    """How late a restore begins where RESTORING shows late."""
+    """When a restore starts if RESTORING shows late."""
     backup_pause: float = 0.2
-    """How soon after a backup the next one may be asked for, where that is limited."""
+    """The pause between two backups, if that is limited."""
     snapshot: float = 0.3
-    """How late a snapshot is there, where it is not at once."""
+    """When a snapshot appears, if not at once."""
     scan: float = 0.3
     scan_wait: float = 30
     query: float = 15
@@ -61,7 +61,7 @@ class Delays:
     project_list: float = 0
 
     def change(self, values: dict[str, float]) -> None:
-        """Set some of the delays; ValueError names one that does not exist or is not a number."""
+        """Set some of the delays; raise ValueError for one that does not exist or is not a number."""
         for name, value in values.items():
             if name not in {known.name for known in fields(self)}:
                 raise ValueError(f"unknown delay {name!r}")
@@ -72,7 +72,7 @@ class Delays:
 
 @dataclass
 class Auth:
-    """How the sandbox expects the token: which header, and which word before it (may be empty)."""
+    """How the sandbox expects the token: in which header, after which scheme (may be empty)."""
 
     header: str = "Authorization"
     scheme: str = "Bearer"
@@ -80,7 +80,7 @@ class Auth:
 
 @dataclass
 class Addresses:
-    """Where the parts of the sandbox listen; filled in when they do."""
+    """The addresses of the sandbox's listeners, set when they listen."""
 
     api: str = ""
     control: str = ""
@@ -90,7 +90,7 @@ class Addresses:
 
 
 class World:
-    """Everything a rule may look at or change."""
+    """All state that a rule may read or change."""
 
     def __init__(self, store: Store, folder: Path, profile: Profile) -> None:
         self.store = store
@@ -100,15 +100,15 @@ class World:
         self.delays = Delays()
         self.auth = Auth()
         self.addresses = Addresses()
-        self._moment: int | None = None
+        self._task_time: int | None = None
 
     @property
     def now(self) -> int:
-        """The simulated time; within a scheduled task, the time it was due."""
-        return self.clock.now() if self._moment is None else self._moment
+        """The simulated time; within a scheduled task, its due time."""
+        return self.clock.now() if self._task_time is None else self._task_time
 
     def new_id(self, kind: str) -> str:
-        """A fresh opaque identifier, in the form that the profile chose."""
+        """Create an opaque identifier in the form of the profile."""
         fresh = uuid.uuid4()
         match self.gaps["id.form"]:
             case "hex":
@@ -121,7 +121,7 @@ class World:
                 return str(fresh)
 
     def after(self, seconds: float, kind: str, target: str, **args: Any) -> None:
-        """Let something happen later; at once when the delay is zero."""
+        """Schedule a task; run it now if the delay is zero."""
         task = Task(uuid.uuid4().hex, self.now + round(seconds * SECOND), kind, target, args)
         if seconds <= 0:
             ACTIONS[kind](self, task)
@@ -129,41 +129,41 @@ class World:
             self.store.put(task)
 
     def forget(self, target: str, *kinds: str) -> None:
-        """Drop what was still to happen to a target: the given kinds, or everything."""
+        """Drop the scheduled tasks of a target: the given kinds, or all."""
         for task in self.store.all(Task):
             if task.target == target and (not kinds or task.kind in kinds):
                 self.store.drop(task)
 
     def pending(self, target: str, kind: str) -> bool:
-        """Whether something of that kind is still to happen to a target."""
+        """Tell whether a target has a scheduled task of this kind."""
         return any(task.target == target and task.kind == kind for task in self.store.all(Task))
 
     def tick(self) -> None:
-        """Carry out everything that is due, in order, each at its own time."""
+        """Run the tasks that are due, in order, each at its own time."""
         now = self.clock.now()
         while (task := self._next(now)) is not None:
-            self._moment = task.due
+            self._task_time = task.due
             try:
                 with self.store.transaction():
                     self.store.drop(task)
                     ACTIONS[task.kind](self, task)
             except Exception:
-                # Kept, it would be due again at every request from now on.
+                # If it stayed, it would be due again at every request.
                 logger.exception("a task %s failed", task.kind)
                 with self.store.transaction():
                     self.store.drop(task)
             finally:
-                self._moment = None
+                self._task_time = None
 
     def _next(self, now: int) -> Task | None:
         due = [task for task in self.store.all(Task) if task.due <= now]
         return min(due, key=lambda task: task.due, default=None)
 
     async def until(self, true: Callable[[], bool], seconds: float) -> bool:
-        """Wait until something is so; False when it is not after that many simulated or real seconds.
+        """Wait until a condition holds; return False if it does not within so many simulated or real seconds.
 
-        What was written so far is committed first: other requests go on meanwhile. A frozen clock is moved
-        by whoever waits, so that nothing hangs and every run takes the same simulated time.
+        The writes so far are committed first, because other requests go on meanwhile. The wait itself moves
+        a frozen clock, so that nothing hangs and every run takes the same simulated time.
         """
         self.store.commit()
         if self.clock.rate == 0:
@@ -187,24 +187,24 @@ class World:
         return true()
 
     def grace(self) -> int:
-        """How long a negative balance is borne, in milliseconds."""
+        """Return the grace period of a negative balance, in milliseconds."""
         return int(self.gaps["grace"].split()[0]) * HOUR
 
     def save_settings(self) -> None:
-        """Write the clock, profile, delays and token form beside the records."""
+        """Save the clock, profile, delays and token form with the records."""
         value = {
             "now": self.clock.now(),
             "real": time.time(),
             "rate": self.clock.rate,
             "profile": self.gaps.name,
-            "fill": self.gaps.fill,
+            "values": self.gaps.overrides,
             "delays": vars(self.delays),
             "auth": vars(self.auth),
         }
         self.store.put(Meta("settings", value))
 
     def load_settings(self, keep_profile: bool = False) -> None:
-        """Take them back. A running clock went on while the sandbox did not; a frozen one stood still."""
+        """Load the saved settings. A running clock advances by the time that the sandbox was down."""
         meta = self.store.get(Meta, "settings")
         if meta is None:
             return
@@ -213,7 +213,7 @@ class World:
         away = max(0.0, time.time() - saved["real"])
         self.clock.restore(saved["now"] + round(away * SECOND * rate), rate)
         if not keep_profile:
-            self.gaps = Profile(saved["profile"], saved["fill"])
+            self.gaps = Profile(saved["profile"], saved["values"])
         self.delays = Delays(**saved["delays"])
         self.auth = Auth(**saved["auth"])
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a project neighbour needs to open a database (spec, section Database connection)."""
+"""The connection of a database for its project neighbours (spec, section Database connection)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 
 class ConnectionDetails(TypedDict):
-    """The answer of the connection route, field by field."""
+    """The response of the connection route."""
 
     engine: str
     host: str
@@ -24,7 +24,7 @@ class ConnectionDetails(TypedDict):
 def connection_details(
     *, engine: str, host: str, port: int, user: str, password: str, database: str, spelled: str = ""
 ) -> ConnectionDetails:
-    """Build the details; `url` is the same again with every part escaped, ready for a client library."""
+    """Build the details; `url` has the same parts, escaped for a client library."""
     login = f"{quote(user, safe='')}:{quote(password, safe='')}"
     return ConnectionDetails(
         engine=spelled or engine,

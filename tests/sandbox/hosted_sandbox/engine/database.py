@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One service's database: SQLite in a single file, in the shapes of the tunnel's routes.
+"""The database of one service: a single SQLite file behind the tunnel's routes.
 
-Every call opens the file anew, so that calls may come from any thread and a restored file counts at once.
+Every call opens the file, so that calls may come from any thread and see a restored file at once.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Reason = Literal["unsupported", "unknown table", "bad page", "failed statement",
 
 _SCHEMA = "main"
 _FILE = "database.sqlite3"
-# How many steps of SQLite's virtual machine pass between two looks at the time.
+# Check the time after so many steps of SQLite's virtual machine.
 _STEPS = 1000
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*|/\*.*?(?:\*/|\Z)|;)*+([^\s;]\w*)", re.DOTALL)
 _WRITES = {sqlite3.SQLITE_INSERT: "INSERT", sqlite3.SQLITE_UPDATE: "UPDATE", sqlite3.SQLITE_DELETE: "DELETE"}
 _COUNTED = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE"})
-# What would open files outside the service's folder; VACUUM INTO attaches its target.
+# Operations that would open files outside the service's folder; VACUUM INTO attaches its target.
 _FORBIDDEN = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
 
 _TABLES = """
@@ -40,7 +40,7 @@ ORDER BY name
 
 
 class EngineError(Exception):
-    """The one failure of this package, with a text for people.
+    """The error of this package, with a readable message.
 
     `reason` says which kind it is: the engine is one that the tunnel cannot open, the table or page does not
     exist, the engine refused the statement, or the statement was cut for its duration.
@@ -52,7 +52,7 @@ class EngineError(Exception):
 
 
 class DatabaseEngine:
-    """The database kept in `folder`, which is made when it is missing.
+    """The database in `folder`, which is created if missing.
 
     `engine`, `version` and `database` are what the platform calls it; without `supported` only the inventory
     answers, and says so. `limit_seconds` of `clock` is how long a statement may run; one that writes goes on
@@ -85,7 +85,7 @@ class DatabaseEngine:
 
     @property
     def path(self) -> Path:
-        """The database's file. Nothing else holds its content between two calls."""
+        """The database's file, which holds all content between two calls."""
         return self.folder / _FILE
 
     def inventory(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class DatabaseEngine:
     def rows(self, schema: str, table: str, page: int) -> dict[str, Any]:
         """Page `page` (from 0) of a table, 50 rows each, in the shape of a query result.
 
-        The table has to be in the engine's catalogue before its name goes into a statement.
+        The table must be in the engine's catalogue before its name goes into a statement.
         """
         self._check_supported()
         if page < 0:
@@ -125,7 +125,7 @@ class DatabaseEngine:
             tables = dict(session.tables())
             if schema != _SCHEMA or table not in tables:
                 raise EngineError("unknown table", f"the database has no table {schema}.{table}")
-            # A table without row numbers is kept in the order of its primary key anyway.
+            # A table without row numbers is stored in the order of its primary key.
             order = "" if tables[table] else " ORDER BY rowid"
             statement = f"SELECT * FROM {_quoted(table)}{order} LIMIT {PAGE_ROWS} OFFSET {page * PAGE_ROWS}"  # noqa: S608 - the name is in the catalogue and quoted
             return session.run(statement, types=session.declared_types(table))
@@ -159,7 +159,7 @@ class DatabaseEngine:
         fresh.replace(dest)
 
     def restore(self, source: Path) -> None:
-        """Replace the whole content by that of a copy. Readers see the old state or the new one."""
+        """Replace the content by that of a copy, atomically."""
         if not source.is_file():
             raise EngineError("failed statement", "there is no such copy of the database")
         try:
@@ -187,7 +187,7 @@ class DatabaseEngine:
 
 
 class _Session:
-    """One connection for one call, with its watch over time and its notes on what was written."""
+    """The connection of one call; limits its time and records its writes."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Callable[[], float], limit: float) -> None:
         self._connection = connection
@@ -199,28 +199,28 @@ class _Session:
         connection.set_authorizer(self._authorize)
 
     def tables(self) -> list[tuple[str, bool]]:
-        """The catalogue: each table's name, and whether it has no row numbers."""
+        """Return each table's name, and whether it lacks row numbers."""
         return [(name, bool(flag)) for name, flag in self._connection.execute(_TABLES)]
 
     def estimate(self, table: str, without_rowid: bool) -> int:
-        """About how many rows a table has."""
+        """Estimate the number of rows of a table."""
         counted = "count(*)" if without_rowid else "max(rowid)"
         return int(self._value(f"SELECT {counted} FROM {_quoted(table)}") or 0)  # noqa: S608 - from the catalogue
 
     def bytes_of(self, table: str) -> int:
-        """The disk that a table takes; 0 where SQLite was built without the means to tell."""
+        """Return the disk space of a table; 0 if SQLite was built without dbstat."""
         try:
             return int(self._value("SELECT sum(pgsize) FROM dbstat WHERE name = ?", table) or 0)
         except sqlite3.OperationalError:
             return 0
 
     def declared_types(self, table: str) -> list[str]:
-        """The types of a table's columns as it was made with."""
+        """Return the declared types of a table's columns."""
         rows = self._connection.execute("SELECT type FROM pragma_table_info(?) ORDER BY cid", (table,))
         return [str(kind).lower() for (kind,) in rows]
 
     def run(self, sql: str, types: Sequence[str] = ()) -> dict[str, Any]:
-        """Run one statement to its end and give the shape of a query result."""
+        """Run one statement and return a query result."""
         self._written.clear()
         word = _FIRST_WORD.match(sql)
         if word is None:
@@ -241,13 +241,13 @@ class _Session:
         }
 
     def explain(self, error: Exception) -> EngineError:
-        """The failure for people. SQLite says only "interrupted" when time has run out."""
+        """Explain an error. SQLite says only "interrupted" after a timeout."""
         if str(error) == "interrupted":
             return EngineError("cut", f"the query was cut after {self._limit:g} seconds")
         return EngineError("failed statement", f"the engine refused the statement: {error}")
 
     def _command(self, word: str) -> str:
-        """The kind of the statement that ran: what a WITH leads to counts, not the WITH."""
+        """Return the kind of the statement that ran: for a WITH, of its main statement."""
         if word != "WITH":
             return word
         return self._written[0] if self._written else "SELECT"
@@ -270,7 +270,7 @@ class _Session:
 
 
 def parted(sql: str) -> list[str]:
-    """The statements of a text that may hold several."""
+    """Split a text into its statements."""
     found, text = [], ""
     for part in re.findall(r"[^;]*;|[^;]+\Z", sql):
         text += part
@@ -291,7 +291,7 @@ def _text(value: Any) -> str | None:
 
 
 def _types(rows: list[tuple[Any, ...]], names: list[str], declared: Sequence[str]) -> list[str]:
-    """The type of each column: as declared, else that of its first value, as SQLite types values."""
+    """Return the type of each column: as declared, else that of its first value."""
     kinds = {int: "integer", float: "real", bytes: "blob"}
     found = []
     for position in range(len(names)):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who may open what: Basic credentials, or the bearer tokens that they are exchanged for."""
+"""Access to the registry: Basic credentials, or the bearer tokens that they are exchanged for."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Login = Literal["basic", "token"]
 
 @dataclass(frozen=True)
 class AccountSpace:
-    """What one account's registry credentials open (spec, section Registry credentials).
+    """The part of the registry that one account can access (spec, section Registry credentials).
 
-    `project` is the first part of every repository path that it may use. `slugs`, when given, are the only
-    repositories there; None lets a push create any.
+    `project` is the first part of its repository paths. `slugs`, if given, are the only
+    repositories there; None lets a push create any repository.
     """
 
     project: str
@@ -35,13 +35,13 @@ class AccountSpace:
 
 
 Accounts = Callable[[str, str], AccountSpace | None]
-"""Gives the space of a username and secret, or None when they are wrong."""
+"""Returns the space of a username and secret, or None if they are wrong."""
 
 
 class Gate:
     """Checks the credentials of each request.
 
-    With `login` ``basic`` the client sends them every time; with ``token`` it is told to exchange them at
+    With `login` ``basic`` the client sends them every time; with ``token`` it must exchange them at
     ``/token`` for a bearer token of `token_seconds`, as most public registries do. Basic is accepted in both.
     """
 
@@ -52,7 +52,7 @@ class Gate:
         self._tokens: dict[str, tuple[str, str, float]] = {}
 
     def space(self, request: Request) -> AccountSpace:
-        """The space of the caller, or 401 UNAUTHORIZED with the challenge that says how to log in."""
+        """Return the space of the caller, or raise 401 UNAUTHORIZED with the challenge to log in."""
         scheme, __, value = request.headers.get("authorization", "").partition(" ")
         pair = {"basic": _basic, "bearer": self._bearer}.get(scheme.lower(), _nothing)(value.strip())
         space = self._accounts(*pair) if pair else None
@@ -61,10 +61,10 @@ class Gate:
         return space
 
     def token(self, request: Request) -> JSONResponse:
-        """``GET /token``: a bearer token for Basic credentials.
+        """``GET /token``: exchange Basic credentials for a bearer token.
 
-        The token stands for the credentials, not for the account: they are looked at again with every
-        request, so a changed secret closes the tokens made from the old one.
+        The token represents the credentials, not the account: they are checked again with every
+        request, so a changed secret revokes the tokens made from the old one.
         """
         pair = _basic(request.headers.get("authorization", "").partition(" ")[2].strip())
         if pair is None or self._accounts(*pair) is None:
@@ -89,7 +89,7 @@ class Gate:
 def check_repository(space: AccountSpace, project: str, slug: str) -> None:
     """Refuse a repository outside `space`: 403 DENIED for another project, 404 for an unknown slug.
 
-    The answer for another account's project is the same whether the repository exists or not.
+    The response for another account's project is the same whether the repository exists or not.
     """
     if project != space.project:
         message = "these credentials open their own project only"

@@ -33,8 +33,8 @@ from hosted_sandbox.registry.upload_api import UploadApi
 
 Handler = Callable[[Request, Repository], Awaitable[Response]]
 _NAME_PARTS = 2
-Ways = Callable[[str], str]
-"""Tells how a question is answered that the protocol leaves open: a gap point's filling, by its name."""
+GapValue = Callable[[str], str]
+"""Returns the value of a gap point that the protocol leaves open, by its name."""
 _USUAL = {"registry.digest_header": "yes"}
 
 
@@ -45,15 +45,15 @@ def create_registry(
     *,
     login: Login = "basic",
     token_seconds: float = 300.0,
-    ways: Ways = _USUAL.__getitem__,
+    gap_value: GapValue = _USUAL.__getitem__,
 ) -> ASGIApp:
-    """The registry over the folder `storage`.
+    """Build the registry over the folder `storage`.
 
-    `accounts` says what a username and secret open. `on_push` is called in the event loop's thread once a
-    manifest is stored and before its sender hears so; it should be short, and it is called again when the
-    same manifest is sent again. After a crash between the two, `RegistryStore.pushes` tells what was missed.
+    `accounts` returns the space of a username and secret. `on_push` is called in the event loop's thread
+    once a manifest is stored, before the response; it should be short, and it is called again if the same
+    manifest is sent again. After a crash between the two, `RegistryStore.pushes` lists what was missed.
     `login` chooses the challenge: ``basic``, or ``token`` for the bearer tokens of most public registries.
-    `ways` is asked for what the protocol leaves open.
+    `gap_value` returns the values of gap points.
     """
     store = RegistryStore(storage)
     gate = Gate(accounts, login, token_seconds)
@@ -76,11 +76,11 @@ def create_registry(
         Route(f"/v2/{{name:path}}/{path}", guarded(handler), methods=[method])
         for method, path, handler in _table(UploadApi(store), ContentApi(on_push))
     ]
-    return _versioned(Starlette(routes=routes, exception_handlers=_FAILURES), ways)
+    return _versioned(Starlette(routes=routes, exception_handlers=_FAILURES), gap_value)
 
 
 def _table(uploads: UploadApi, content: ContentApi) -> list[tuple[str, str, Handler]]:
-    """The routes of a repository; a GET answers HEAD as well."""
+    """Build the routes of a repository; a GET route also handles HEAD."""
     return [
         ("POST", "blobs/uploads/", uploads.start),
         ("GET", "blobs/uploads/{upload}", uploads.status),
@@ -117,14 +117,14 @@ async def _no_route(_request: Request, error: Exception) -> Response:
 
 
 async def _cut_off(_request: Request, _error: Exception) -> Response:
-    """Nobody is there to read this; what had arrived of an upload is kept, so that it can be resumed."""
+    """Handle a client that disconnected. What arrived of an upload stays, so that it can be resumed."""
     return bad_request("BLOB_UPLOAD_INVALID", "the connection was cut").response()
 
 
 _FAILURES = {RegistryError: _refused, HTTPException: _no_route, ClientDisconnect: _cut_off}
 
 
-def _versioned(app: ASGIApp, ways: Ways) -> ASGIApp:
+def _versioned(app: ASGIApp, gap_value: GapValue) -> ASGIApp:
     """Add the header by which older clients know the protocol; some registries do not name digests."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,7 +132,7 @@ def _versioned(app: ASGIApp, ways: Ways) -> ASGIApp:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Docker-Distribution-API-Version"] = "registry/2.0"
-                if ways("registry.digest_header") == "no":
+                if gap_value("registry.digest_header") == "no":
                     del headers["Docker-Content-Digest"]
             await send(message)
 

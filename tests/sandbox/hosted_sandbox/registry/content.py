@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading images back: blobs by digest, manifests, configs, and the files that a stack of layers shows."""
+"""Read images: blobs by digest, manifests, configs, and the files of all layers together."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ _OPAQUE = ".wh..wh..opq"
 
 
 class ImageError(Exception):
-    """An image that cannot be read: content missing, cut short or of another form."""
+    """An image that cannot be read: its content is missing, truncated or malformed."""
 
 
 class Blobs:
-    """A folder of content by digest, ``<algorithm>/<hex>``: that of an OCI layout or of a repository here."""
+    """A folder of content by digest, ``<algorithm>/<hex>``, of an OCI layout or of a repository."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def path(self, digest: str) -> Path:
-        """Where the content of `digest` is, or would be."""
+        """Return the path of the content of `digest`, whether it exists or not."""
         algorithm, __, encoded = digest.partition(":")
         return self.root / algorithm / encoded
 
     def read(self, digest: str) -> bytes:
-        """The whole content; `FileNotFoundError` when it is not here."""
+        """Return the content; raise `FileNotFoundError` if it is missing."""
         return self.path(digest).read_bytes()
 
     def digests(self) -> list[str]:
-        """The digests of all content, sorted."""
+        """Return the digests of all content, sorted."""
         return sorted(f"{path.parent.name}:{path.name}" for path in self.root.glob("*/*"))
 
 
 @dataclass(frozen=True)
 class ImageConfig:
-    """What an image says about how it is run. `command` is entrypoint and arguments; `ports` are numbers."""
+    """The run configuration of an image. `command` is entrypoint and arguments; `ports` are numbers."""
 
     platform: str
     command: tuple[str, ...]
@@ -91,21 +91,21 @@ class Image:
         return (platform,) if platform else ()
 
     def images(self) -> tuple[Image, ...]:
-        """The images of an index that name a platform; of an image, itself."""
+        """Return the images of an index that name a platform, or the image itself."""
         if not self.manifest.is_index:
             return (self,)
         children = [Image(self.blobs, child.digest) for child in self.manifest.children]
         return tuple(image for child in children for image in child.images() if image.platforms)
 
     def for_platform(self, platform: str) -> Image:
-        """The image of an index for `platform`, else its first one; of an image, itself."""
+        """Return the image of an index for `platform`, else its first one; for an image, itself."""
         images = self.images()
         if not images:
             raise ImageError("the index holds no image")
         return next((image for image in images if platform in image.platforms), images[0])
 
     def config(self, platform: str = "linux/amd64") -> ImageConfig:
-        """How the image is run; of an index, how its image for `platform` is."""
+        """Return the run configuration of the image, or of an index's image for `platform`."""
         if self.manifest.is_index:
             return self.for_platform(platform).config()
         try:
@@ -114,11 +114,11 @@ class Image:
             raise ImageError(f"config of {self.digest}: {error}") from error
 
     def files(self, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-        """The regular files that the layers show together and `wanted` asks for, by path from the root."""
+        """Return the regular files of all layers together that `wanted` accepts, by path from the root."""
         found: dict[str, bytes] = {}
         covered = _Covered()
         for layer in reversed(self.manifest.layers):
-            # What a layer removes is removed from the layers below, never from itself.
+            # A layer removes files of the layers below, never its own.
             below = covered.copy()
             for path, content in self._entries(layer, wanted, below):
                 if not covered.hides(path):
@@ -160,7 +160,7 @@ def _image_config(record: dict[str, Any]) -> ImageConfig:
 
 
 class _Covered:
-    """What upper layers hide of the layers below."""
+    """The files of lower layers that upper layers hide."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -178,7 +178,7 @@ class _Covered:
         elif name.startswith(_WHITEOUT):
             self.paths.add(posixpath.join(parent, name.removeprefix(_WHITEOUT)))
         elif not is_folder:
-            # A file replaces whatever is below, a folder of that name with all it holds included.
+            # A file replaces whatever is below, including a folder with its contents.
             self.paths.add(path)
 
     def hides(self, path: str) -> bool:
@@ -194,7 +194,7 @@ def _parents(path: str) -> Iterator[str]:
 
 @contextmanager
 def _open_layer(path: Path) -> Iterator[tarfile.TarFile]:
-    """A layer's archive, its compression told from its first bytes: media types are not always right."""
+    """Open a layer's archive. Detect its compression by the first bytes, because media types can be wrong."""
     with path.open("rb") as file:
         magic = file.read(len(ZSTD_MAGIC))
         file.seek(0)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in a repository: blobs, manifests and tags."""
+"""Routes for the content of a repository: blobs, manifests and tags."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class ContentApi:
         )
 
     async def delete_blob(self, request: Request, repository: Repository) -> Response:
-        """``DELETE`` of a blob (202); manifests that need it are left without it."""
+        """``DELETE`` of a blob (202), even if a manifest needs it."""
         repository.blobs.path(_known_blob(request, repository)).unlink(missing_ok=True)
         return Response(status_code=HTTPStatus.ACCEPTED)
 
     async def get_manifest(self, request: Request, repository: Repository) -> Response:
-        """``GET`` and ``HEAD`` of a manifest by tag or digest, in the one form it was pushed in."""
+        """``GET`` and ``HEAD`` of a manifest by tag or digest, in the form it was pushed in."""
         digest = _known_manifest(request, repository)
         headers = {"Docker-Content-Digest": digest, "ETag": f'"{digest}"'}
         if _unchanged(request, digest):
@@ -53,7 +53,7 @@ class ContentApi:
         return Response(body, headers=headers, media_type=manifest.media_type)
 
     async def put_manifest(self, request: Request, repository: Repository) -> Response:
-        """``PUT`` of a manifest (201). What it refers to must be there already."""
+        """``PUT`` of a manifest (201). Its blobs must already exist."""
         body = await _body(request)
         manifest = _parsed(body, request.headers.get("content-type"))
         reference = request.path_params["reference"]
@@ -67,7 +67,7 @@ class ContentApi:
         return Response(status_code=HTTPStatus.CREATED, headers=headers)
 
     async def delete_manifest(self, request: Request, repository: Repository) -> Response:
-        """``DELETE`` (202): by digest the manifest with all its tags, by tag the name alone."""
+        """``DELETE`` (202): by digest the manifest with all its tags, by tag only the tag."""
         reference = request.path_params["reference"]
         digest = _known_manifest(request, repository)
         if reference == digest:
@@ -134,7 +134,7 @@ def _parsed(body: bytes, content_type: str | None) -> Manifest:
 
 
 def _target(body: bytes, reference: str) -> tuple[str, str | None]:
-    """The digest to store a manifest under, and the tag to give it."""
+    """Return the digest and the tag of a manifest that is pushed."""
     if is_tag(reference):
         return manifest_digest(body, ""), reference
     if not is_digest(reference):

@@ -13,9 +13,9 @@ from starlette.responses import JSONResponse
 
 
 class RegistryError(Exception):
-    """One refusal: an HTTP status and a body ``{errors: [{code, message, detail}]}``.
+    """A refusal: an HTTP status and a body ``{errors: [{code, message, detail}]}``.
 
-    `details` gives one entry of ``errors`` each, so that a manifest with three missing blobs names all three.
+    Each of `details` becomes an entry of ``errors``, so that a manifest can name all its missing blobs.
     """
 
     def __init__(
@@ -34,16 +34,16 @@ class RegistryError(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> JSONResponse:
-        """The HTTP answer that tells the client."""
+        """Build the HTTP response."""
         errors = [{"code": self.code, "message": self.message, "detail": detail} for detail in self.details]
         return JSONResponse({"errors": errors}, status_code=self.status, headers=self.headers)
 
 
 def bad_request(code: str, message: str, *details: Any) -> RegistryError:
-    """A 400: what was sent breaks a rule."""
+    """Build a 400: the request breaks a rule."""
     return RegistryError(HTTPStatus.BAD_REQUEST, code, message, *details)
 
 
 def not_found(code: str, message: str, *details: Any) -> RegistryError:
-    """A 404: what was asked for is not in the repository."""
+    """Build a 404: the repository does not contain the object."""
     return RegistryError(HTTPStatus.NOT_FOUND, code, message, *details)

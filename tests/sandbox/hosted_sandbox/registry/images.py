@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small images made from files, as OCI layouts and archives: for tests, demonstrations and first tries.
+"""Build small images from files, as OCI layouts and archives, for tests and demonstrations.
 
-The same input gives the same bytes, and so the same digest, wherever the compressors are the same.
+The same input gives the same bytes, and so the same digest, with the same compressors.
 
 On the command line, an archive to push with any tool::
 
@@ -87,13 +87,13 @@ class _Layout:
     index: dict[str, Any] = field(default_factory=dict)
 
     def add(self, content: bytes, media_type: str) -> dict[str, Any]:
-        """Keep a blob and return its descriptor."""
+        """Add a blob and return its descriptor."""
         digest = digest_of(content)
         self.blobs[digest] = content
         return {"mediaType": media_type, "digest": digest, "size": len(content)}
 
     def add_json(self, record: dict[str, Any], media_type: str) -> dict[str, Any]:
-        """Keep an object in one fixed spelling and return its descriptor."""
+        """Add an object as canonical JSON and return its descriptor."""
         return self.add(_json(record), media_type)
 
     def add_image(
@@ -103,7 +103,7 @@ class _Layout:
         layers: Sequence[Mapping[str, bytes]],
         compression: Compression | None,
     ) -> dict[str, Any]:
-        """Keep an image with its layers, the lowest first, and return its descriptor with its platform."""
+        """Add an image with its layers, lowest first, and return its descriptor with its platform."""
         suffix, compress = _COMPRESSORS[compression]
         archives = [tar_of(files) for files in layers]
         platform = {"architecture": architecture, "os": "linux"}
@@ -121,12 +121,12 @@ class _Layout:
         return self.add_json(manifest, OCI_MANIFEST) | {"platform": platform}
 
     def files(self) -> dict[str, bytes]:
-        """The files of the layout, by path."""
+        """Return the files of the layout, by path."""
         blobs = {f"blobs/{digest.replace(':', '/')}": content for digest, content in self.blobs.items()}
         return {"index.json": _json(self.index), "oci-layout": _json({"imageLayoutVersion": "1.0.0"})} | blobs
 
     def write(self, dest: Path) -> None:
-        """Write an archive or a folder, replacing what was there."""
+        """Write an archive or a folder, replacing any existing one."""
         if dest.suffix == ".tar":
             dest.parent.mkdir(parents=True, exist_ok=True)
             dest.write_bytes(tar_of(self.files()))
@@ -139,7 +139,7 @@ class _Layout:
 
 
 def tar_of(files: Mapping[str, bytes]) -> bytes:
-    """An archive of regular files, in the order of their names, without times or owners."""
+    """Build an archive of regular files, sorted by name, without times or owners."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(files):

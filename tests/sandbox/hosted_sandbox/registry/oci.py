@@ -30,44 +30,44 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 
 
 class ManifestError(ValueError):
-    """A manifest that no image can be made of; the message says why."""
+    """A manifest that is not a valid image; the message says why."""
 
 
 def is_component(name: str) -> bool:
-    """Whether `name` may be one part of a repository path."""
+    """Tell whether `name` is a valid part of a repository path."""
     return _COMPONENT.fullmatch(name) is not None
 
 
 def is_tag(name: str) -> bool:
-    """Whether `name` may be a tag."""
+    """Tell whether `name` is a valid tag."""
     return _TAG.fullmatch(name) is not None
 
 
 def is_digest(text: str) -> bool:
-    """Whether `text` is a digest of an algorithm that the registry computes (SHA-256 and SHA-512)."""
+    """Tell whether `text` is a digest of an algorithm that the registry computes (SHA-256 and SHA-512)."""
     return _DIGEST.fullmatch(text) is not None
 
 
 def digest_of(content: bytes, algorithm: str = "sha256") -> str:
-    """The digest of bytes in memory."""
+    """Compute the digest of bytes in memory."""
     return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
 
 
 def digest_of_file(path: Path, algorithm: str) -> str:
-    """The digest of a file, read in pieces."""
+    """Compute the digest of a file, read in chunks."""
     with path.open("rb") as file:
         return f"{algorithm}:{hashlib.file_digest(file, algorithm).hexdigest()}"
 
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A reference of a manifest to other content."""
+    """A manifest's reference to other content."""
 
     media_type: str
     digest: str
     size: int
     external: bool = False
-    """True when the content lives at URLs of its own and is not expected in the repository."""
+    """True if the content is at URLs of its own, and not expected in the repository."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ class Manifest:
 
     @property
     def blobs(self) -> tuple[Descriptor, ...]:
-        """What has to be in the repository as blobs."""
+        """The blobs that the repository must contain."""
         content = (*([self.config] if self.config else ()), *self.layers)
         return tuple(descriptor for descriptor in content if not descriptor.external)
 
 
 def parse_manifest(body: bytes, content_type: str | None = None) -> Manifest:
-    """Read a manifest of one of the four types, raising `ManifestError` with the reason when it is none.
+    """Parse a manifest of one of the four types; raise `ManifestError` with the reason if it is invalid.
 
-    The media type is a function of the body, so that it need not be stored beside it: the one it names, else
-    the OCI type of its form. A `content_type` that says otherwise is refused, as the specification asks.
+    The media type follows from the body, so that it need not be stored: the one it names, else
+    the OCI type of its form. A different `content_type` is refused, as the specification requires.
     """
     data = _object(body)
     if data.get("schemaVersion") != 2:
@@ -111,7 +111,7 @@ def parse_manifest(body: bytes, content_type: str | None = None) -> Manifest:
 
 
 def platform_name(record: Any) -> str | None:
-    """``os/architecture`` of an image config or of a descriptor's platform; None when that is not known."""
+    """Return ``os/architecture`` of an image config or of a descriptor's platform; None if unknown."""
     if not isinstance(record, dict):
         return None
     system, architecture = record.get("os"), record.get("architecture")

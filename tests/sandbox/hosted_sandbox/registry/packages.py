@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The packages that an image's files say are installed, and the order of their versions."""
+"""The installed packages of an image, and the order of their versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from debian.debian_support import NativeVersion
 Format = Literal["dpkg", "apk"]
 
 _DPKG = "var/lib/dpkg/status"
-# Images without a package manager keep one file a package here.
+# Images without a package manager have one file per package here.
 _DPKG_PARTS = "var/lib/dpkg/status.d/"
 _APK = frozenset({"lib/apk/db/installed", "usr/lib/apk/db/installed"})
 _SOURCE = re.compile(r"(\S+)(?:\s+\((\S+)\))?")
@@ -31,7 +31,7 @@ _APK_SUFFIXES = ("alpha", "beta", "pre", "rc", "", "cvs", "svn", "git", "hg", "p
 
 @dataclass(frozen=True)
 class Package:
-    """An installed package. `source` is what it was built from: advisories name that."""
+    """An installed package. `source` is its source package, which advisories name."""
 
     format: Format
     name: str
@@ -41,13 +41,13 @@ class Package:
 
 
 def is_database(path: str) -> bool:
-    """Whether `path` of an image holds a list of packages."""
+    """Tell whether `path` of an image is a package database."""
     parts = path.startswith(_DPKG_PARTS) and not path.endswith(".md5sums")
     return path == _DPKG or path in _APK or parts
 
 
 def installed(files: Mapping[str, bytes]) -> list[Package]:
-    """The packages listed in the databases among `files`, in their order."""
+    """Return the packages of the databases among `files`, in their order."""
     return [
         package
         for path, content in files.items()
@@ -56,9 +56,9 @@ def installed(files: Mapping[str, bytes]) -> list[Package]:
 
 
 def older(format: Format, version: str, other: str) -> bool:
-    """Whether `version` comes before `other` in the order of its package format.
+    """Tell whether `version` is older than `other` in the order of its package format.
 
-    A version that the format does not know counts as newer than any: it cannot be matched with an advisory.
+    A malformed version counts as newer than any, because it cannot match an advisory.
     """
     try:
         return bool(_key(format, version) < _key(format, other))
@@ -95,9 +95,9 @@ def _apk_key(version: str) -> tuple[Any, ...]:
     if match is None:
         raise ValueError(f"{version!r} is not a version of an Alpine package")
     first, *rest = match["numbers"].split(".")
-    # Behind the first point a leading zero makes a number a fraction: 1.05 is between 1.0 and 1.1.
+    # After the first point, a leading zero makes a number a fraction: 1.05 is between 1.0 and 1.1.
     numbers = [(1, int(first)), *((0, number) if number[0] == "0" else (1, int(number)) for number in rest)]
-    # The end ranks between the suffixes of what comes before a release and of what comes after it.
+    # The end of a version ranks between pre-release suffixes and post-release suffixes.
     named = [*_APK_SUFFIX.findall(match["suffixes"]), ("", "")]
     suffixes = [(_APK_SUFFIXES.index(name), int(number or 0)) for name, number in named]
     return numbers, match["letter"], suffixes, int(match["revision"] or 0)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The vulnerability verdict of an image (spec, sections Scan report and Scan status of a release).
 
-The packages that the layers list are compared with a small table of known flaws, ``vulnerabilities.yaml``.
+Compares the packages of the layers with a small table of known flaws, ``vulnerabilities.yaml``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TABLE = Path(__file__).with_name("vulnerabilities.yaml")
 
 @dataclass(frozen=True)
 class Vulnerability:
-    """A known flaw of a source package, in versions from `since` (the first when None) to before `fixed`."""
+    """A known flaw of a source package, in versions from `since` (the first if None) to before `fixed`."""
 
     id: str
     format: Format
@@ -42,7 +42,7 @@ class Vulnerability:
     reason: Reason | None = None
 
     def concerns(self, package: Package) -> bool:
-        """Whether this installed package has the flaw."""
+        """Tell whether an installed package has the flaw."""
         if package.format != self.format or self.package not in (package.name, package.source):
             return False
         version = package.source_version
@@ -75,7 +75,7 @@ class Flaw:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the analysis found; `failure` says why it did not complete."""
+    """The result of the analysis; `failure` says why it did not complete."""
 
     flaws: tuple[Flaw, ...] = ()
     failure: str | None = None
@@ -100,9 +100,9 @@ class Verdict:
         return "WARNED" if self.warnings else "PASSED"
 
     def report(self, shown_warnings: int | None = None) -> dict[str, Any]:
-        """The ``scanVerdict`` object: counts of all flaws, blocking, warnings, warningCount, scanner.
+        """Return the ``scanVerdict`` object: counts of all flaws, blocking, warnings, warningCount, scanner.
 
-        `shown_warnings` cuts the list and leaves the count whole.
+        `shown_warnings` limits the list, but not the count.
         """
         counts = {severity: sum(flaw.severity == severity for flaw in self.flaws) for severity in SEVERITIES}
         return {
@@ -115,7 +115,7 @@ class Verdict:
 
 
 def scan(image: Image, known: Sequence[Vulnerability] | None = None) -> Verdict:
-    """Analyse an image, or all images of an index. Never raises for what is wrong with the image itself."""
+    """Analyse an image, or all images of an index. Never raise for a defect of the image itself."""
     try:
         packages = [package for part in _runnable(image) for package in installed(part.files(is_database))]
     except ImageError as error:
@@ -124,7 +124,7 @@ def scan(image: Image, known: Sequence[Vulnerability] | None = None) -> Verdict:
 
 
 def load_table(path: Path) -> tuple[Vulnerability, ...]:
-    """Read a table of known flaws; the file's head describes its form."""
+    """Load a table of known flaws; the file's header describes its format."""
     return tuple(
         Vulnerability(
             id=entry["id"],
@@ -143,7 +143,7 @@ def load_table(path: Path) -> tuple[Vulnerability, ...]:
 
 @cache
 def default_table() -> tuple[Vulnerability, ...]:
-    """The table beside this file."""
+    """Load the table next to this file."""
     return load_table(_TABLE)
 
 
@@ -155,7 +155,7 @@ def _runnable(image: Image) -> tuple[Image, ...]:
 
 
 def _flaws(packages: Iterable[Package], known: Sequence[Vulnerability]) -> list[Flaw]:
-    """Each flaw of each package once, the most severe first."""
+    """Return each flaw of each package once, the most severe first."""
     found = dict.fromkeys(
         Flaw(flaw.id, package.name, package.version, flaw.fixed, flaw.severity, flaw.reason)
         for package in packages

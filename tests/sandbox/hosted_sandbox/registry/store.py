@@ -10,7 +10,7 @@
                                tags/<tag>                   the digest that the tag names
                                uploads/<id>                 what has arrived of a blob
 
-A file appears under its final name by one rename or link, complete, so a process killed at any moment leaves
+A file appears under its final name complete, by one rename or link, so a process killed at any time leaves
 either the old state or the new one. Mounting a blob from another repository is a hard link as well, which
 makes deleting a plain unlink: no reference is counted anywhere.
 """
@@ -49,7 +49,7 @@ class Push:
 
 
 class Upload:
-    """A blob on its way in: a file that grows."""
+    """A blob that is being uploaded: a growing file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -61,11 +61,11 @@ class Upload:
         return self.path.stat().st_size
 
     def exists(self) -> bool:
-        """Whether the upload is still open."""
+        """Tell whether the upload is still open."""
         return self.path.is_file()
 
     def truncate(self, size: int) -> None:
-        """Forget what arrived beyond `size` bytes."""
+        """Discard what arrived beyond `size` bytes."""
         os.truncate(self.path, size)
 
     def discard(self) -> None:
@@ -91,24 +91,24 @@ class Repository:
         return f"{self.project}/{self.slug}"
 
     def exists(self) -> bool:
-        """Whether anything was ever pushed here."""
+        """Tell whether anything was ever pushed here."""
         return self.root.is_dir()
 
     # Uploads
 
     def start_upload(self) -> Upload:
-        """Open a new, empty upload."""
+        """Start an empty upload."""
         upload = self.upload(uuid.uuid4().hex)
         upload.path.parent.mkdir(parents=True, exist_ok=True)
         upload.path.touch(exist_ok=False)
         return upload
 
     def upload(self, identifier: str) -> Upload:
-        """The upload of that id, which may not exist."""
+        """Return the upload of this id, which may not exist."""
         return Upload(self._uploads / identifier)
 
     def finish_upload(self, upload: Upload, digest: str) -> bool:
-        """Make the upload the blob `digest`; False, and the upload is gone, when its content is not that."""
+        """Turn the upload into the blob `digest`; discard it and return False if its content differs."""
         if digest_of_file(upload.path, digest.partition(":")[0]) != digest:
             upload.discard()
             return False
@@ -118,13 +118,13 @@ class Repository:
         return True
 
     def mount(self, source: Repository, digest: str) -> bool:
-        """Take a blob over from another repository without a copy; False when it is not there."""
+        """Mount a blob of another repository without copying; return False if it does not exist."""
         return _link(source.blobs.path(digest), self.blobs.path(digest))
 
     # Manifests and tags
 
     def put_manifest(self, body: bytes, digest: str, tag: str | None) -> Push:
-        """Store a checked manifest, and let `tag` name it when one is given."""
+        """Store a checked manifest, and tag it if `tag` is given."""
         if not self.blobs.path(digest).is_file():
             upload = self.start_upload()
             upload.path.write_bytes(body)
@@ -135,16 +135,16 @@ class Repository:
         return self._push(digest, tag)
 
     def has_manifest(self, digest: str) -> bool:
-        """Whether `digest` was pushed here as a manifest."""
+        """Tell whether `digest` was pushed here as a manifest."""
         return self._manifests.path(digest).is_file()
 
     def manifest(self, digest: str) -> tuple[bytes, Manifest]:
-        """The bytes and content of a manifest that is here."""
+        """Return the bytes and the content of a manifest."""
         body = self._manifests.read(digest)
         return body, parse_manifest(body)
 
     def delete_manifest(self, digest: str) -> None:
-        """Remove a manifest and every tag that names it."""
+        """Delete a manifest and all its tags."""
         for tag in self.tags():
             if self.tagged(tag) == digest:
                 self.delete_tag(tag)
@@ -152,26 +152,26 @@ class Repository:
         self.blobs.path(digest).unlink(missing_ok=True)
 
     def tags(self) -> list[str]:
-        """All tags, in the order of their bytes."""
+        """Return all tags in byte order."""
         return sorted(path.name for path in self._tags.iterdir()) if self._tags.is_dir() else []
 
     def tagged(self, tag: str) -> str | None:
-        """The digest that `tag` names, or None."""
+        """Return the digest of `tag`, or None."""
         try:
             return (self._tags / tag).read_text()
         except FileNotFoundError:
             return None
 
     def delete_tag(self, tag: str) -> None:
-        """Remove a name; the manifest stays."""
+        """Delete a tag; the manifest stays."""
         (self._tags / tag).unlink(missing_ok=True)
 
     def image(self, digest: str) -> Image:
-        """The image or index `digest`, for reading its config and layers."""
+        """Return the image or index `digest`, to read its config and layers."""
         return Image(self.blobs, digest)
 
     def pushes(self) -> Iterator[Push]:
-        """Every tag as the push that made it, then every manifest that no tag names."""
+        """Yield each tag as the push that made it, then each manifest without a tag."""
         named = {tag: self.tagged(tag) for tag in self.tags()}
         for tag, digest in named.items():
             if digest is not None:
@@ -196,30 +196,30 @@ class Repository:
 
 
 class RegistryStore:
-    """All repositories under one folder, which is made when the first one is."""
+    """All repositories under one folder, which is created with the first one."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def repository(self, project: str, slug: str) -> Repository:
-        """A repository by its two names; they must be valid path components (`ValueError` otherwise)."""
+        """Return a repository by its two names; raise `ValueError` if they are not valid path components."""
         if not (is_component(project) and is_component(slug)):
             raise ValueError(f"{project}/{slug} is not a repository name")
         return Repository(self.root, project, slug)
 
     def repositories(self) -> Iterator[Repository]:
-        """Every repository that something was pushed to, by name."""
+        """Yield every repository with content, by name."""
         for path in sorted(self.root.glob("*/*")):
             yield self.repository(path.parent.name, path.name)
 
     def pushes(self) -> Iterator[Push]:
-        """All that the registry holds, so that a caller can catch up on pushes that a crash kept from it."""
+        """Yield the content of the registry, so that a caller can catch up on pushes after a crash."""
         for repository in self.repositories():
             yield from repository.pushes()
 
 
 def manifest_digest(body: bytes, reference: str) -> str:
-    """The digest of a manifest, in the algorithm of `reference` when that is a digest itself."""
+    """Compute the digest of a manifest, with the algorithm of `reference` if that is a digest."""
     algorithm, colon, __ = reference.partition(":")
     return digest_of(body, algorithm if colon else "sha256")
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blobs on their way in: started, sent whole or in chunks, resumed, finished, cancelled, or mounted."""
+"""Routes for uploads: start, whole or in chunks, resume, finish, cancel, mount."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _CHUNK_RANGE = re.compile(r"(?:bytes[ =])?(\d+)-(\d+)(?:/(?:\d+|\*))?")
 
 
 class UploadApi:
-    """The upload routes of one registry. Each upload has one writer at a time; others wait for their turn."""
+    """The upload routes of one registry. Each upload has one writer at a time; others wait."""
 
     def __init__(self, store: RegistryStore) -> None:
         self._store = store
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self, request: Request, repository: Repository) -> Response:
-        """``POST``: an upload (202), a whole blob (``digest``, 201), or a mounted one (``mount``, 201)."""
+        """``POST``: start an upload (202), upload a blob (``digest``, 201) or mount one (``mount``, 201)."""
         mounted = request.query_params.get("mount")
         if mounted is not None and self._mount(repository, mounted, request.query_params.get("from", "")):
             return _created(repository, mounted)
@@ -41,24 +41,24 @@ class UploadApi:
         try:
             await _receive(request, repository, upload)
         except (ClientDisconnect, RegistryError):
-            # Nobody was told where it is, so nobody can go on with it.
+            # No client knows its address, so no client can resume it.
             upload.discard()
             raise
         return await _finish(repository, upload, digest)
 
     async def status(self, request: Request, repository: Repository) -> Response:
-        """``GET``: how much has arrived (204), for whoever wants to go on."""
+        """``GET``: tell how much has arrived (204), for a client that resumes."""
         return _progress(repository, _open(request, repository), HTTPStatus.NO_CONTENT)
 
     async def append(self, request: Request, repository: Repository) -> Response:
-        """``PATCH``: the next chunk (202), or 416 when it does not begin where the last one ended."""
+        """``PATCH``: append the next chunk (202), or 416 if it does not start where the last one ended."""
         upload = _open(request, repository)
         async with self._turn(upload):
             await _receive(request, repository, upload)
             return _progress(repository, upload, HTTPStatus.ACCEPTED)
 
     async def finish(self, request: Request, repository: Repository) -> Response:
-        """``PUT``: the last chunk, which may be empty, and the digest of the whole (201)."""
+        """``PUT``: append the last chunk, which may be empty, and check the digest (201)."""
         digest = _asked_digest(request)
         upload = _open(request, repository)
         async with self._turn(upload):
@@ -66,7 +66,7 @@ class UploadApi:
             return await _finish(repository, upload, digest)
 
     async def cancel(self, request: Request, repository: Repository) -> Response:
-        """``DELETE``: forget what arrived (204)."""
+        """``DELETE``: discard what arrived (204)."""
         _open(request, repository).discard()
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -99,13 +99,13 @@ def _asked_digest(request: Request) -> str:
 
 
 async def _receive(request: Request, repository: Repository, upload: Upload) -> None:
-    """Append the body. What came before a cut stays; a chunk that contradicts its own range is taken back."""
+    """Append the body. A partial chunk stays after a disconnect; one that contradicts its range does not."""
     if not upload.exists():
-        # It was finished or cancelled while this request waited for its turn.
+        # It was finished or cancelled while this request waited.
         raise not_found("BLOB_UPLOAD_UNKNOWN", "the upload has ended", {"upload": upload.id})
     start = upload.size
     expected = _expected_bytes(request, repository, upload, start)
-    # Unbuffered, so that what has arrived outlives the process; a write to the page cache is too short to be
+    # Unbuffered, so that what has arrived survives the process; a write to the page cache is too short to be
     # worth a thread.
     with upload.path.open("ab", buffering=0) as file:
         async for chunk in request.stream():
@@ -149,7 +149,7 @@ def _progress(repository: Repository, upload: Upload, status: HTTPStatus) -> Res
 def _position(repository: Repository, upload: Upload) -> dict[str, str]:
     return {
         "Location": f"/v2/{repository.name}/blobs/uploads/{upload.id}",
-        # The form cannot say "nothing yet": the first byte stands for it, as in the specification's example.
+        # The format cannot express "nothing yet": use the first byte, as in the specification's example.
         "Range": f"0-{max(upload.size - 1, 0)}",
         "Docker-Upload-UUID": upload.id,
     }

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The SFTP server (section Endpoints / SFTP): a username opens one service and nothing beside it."""
+"""The SFTP server (section Endpoints / SFTP): a username opens one service and nothing else."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from hosted_sandbox.domain import keys, lifecycle
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Key, Service
 
-#: What a session may still read or write is decided when it opens: statuses whose files exist.
+#: Statuses whose files exist; checked when a session opens.
 OPEN_STATUSES = ("ACTIVE", "SUSPENDED")
 
 
 class Login(asyncssh.SSHServer):
-    """One connection: a password of the service, or any key of its account."""
+    """The login of one connection: the password of the service, or any key of its account."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -34,24 +34,24 @@ class Login(asyncssh.SSHServer):
         return None
 
     def begin_auth(self, username: str) -> bool:
-        """Everybody has to log in."""
+        """Require a login."""
         return True
 
     def password_auth_supported(self) -> bool:
-        """Passwords are taken."""
+        """Accept passwords."""
         return True
 
     def validate_password(self, username: str, password: str) -> bool:
-        """Only the current password of that service."""
+        """Check the current password of the service."""
         service = self._service(username)
         return service is not None and keys.password_opens(service, password)
 
     def public_key_auth_supported(self) -> bool:
-        """Keys are taken."""
+        """Accept keys."""
         return True
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
-        """Any key that is on the account at this moment."""
+        """Check the present keys of the account."""
         service = self._service(username)
         if service is None:
             return False
@@ -66,7 +66,7 @@ class Login(asyncssh.SSHServer):
 
 
 class Files(asyncssh.SFTPServer):
-    """The files below one service's root. Links that lead out of it cannot be followed or made."""
+    """The files below one service's root. Links that lead out of it cannot be followed or created."""
 
     def __init__(self, channel: asyncssh.SSHServerChannel[bytes], world: World) -> None:
         username = channel.get_extra_info("username")
@@ -76,7 +76,7 @@ class Files(asyncssh.SFTPServer):
         super().__init__(channel, chroot=str(self._home).encode())
 
     def map_path(self, path: bytes) -> bytes:
-        """A client's path as a place below the root; its directory must really lie there."""
+        """Map a client's path to one below the root; its directory must be there."""
         place = super().map_path(path)
         directory = Path(os.fsdecode(os.path.dirname(place))).resolve()
         if os.fsdecode(place) != str(self._home) and not directory.is_relative_to(self._home):
@@ -93,42 +93,42 @@ class Files(asyncssh.SFTPServer):
         return super().open(path, pflags, attrs)
 
     def open56(self, path: bytes, desired_access: int, flags: int, attrs: asyncssh.SFTPAttrs) -> Any:
-        """The same in later protocol versions."""
+        """Open a file in later protocol versions."""
         self._follow(path)
         return super().open56(path, desired_access, flags, attrs)
 
     def stat(self, path: bytes) -> Any:
-        """The attributes of what a path leads to."""
+        """Return the attributes of the target of a path."""
         self._follow(path)
         return super().stat(path)
 
     def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> Any:
-        """Change them."""
+        """Change the attributes of the target of a path."""
         self._follow(path)
         return super().setstat(path, attrs)
 
     def scandir(self, path: bytes) -> Any:
-        """The entries of a directory below the root."""
+        """List a directory below the root."""
         self._follow(path)
         return super().scandir(path)
 
     def realpath(self, path: bytes) -> Any:
-        """A path without links, as the client sees it."""
+        """Return a path without links, as the client sees it."""
         self._follow(path)
         return super().realpath(path)
 
     def readlink(self, path: bytes) -> bytes:
-        """Where a link points, as it was written; an absolute place as the client sees it."""
+        """Return the target of a link as it was written; an absolute one as the client sees it."""
         target = os.readlink(self.map_path(path))
         return self.reverse_map_path(target) if os.path.isabs(target) else target
 
     def link(self, oldpath: bytes, newpath: bytes) -> Any:
-        """A further name for a file below the root."""
+        """Create a hard link to a file below the root."""
         self._follow(oldpath)
         return super().link(oldpath, newpath)
 
     def symlink(self, oldpath: bytes, newpath: bytes) -> Any:
-        """A link to a place below the root."""
+        """Create a symbolic link to a path below the root."""
         place = Path(os.fsdecode(self.map_path(newpath)))
         target = place.parent / os.fsdecode(oldpath)
         if os.path.isabs(oldpath):
@@ -138,13 +138,13 @@ class Files(asyncssh.SFTPServer):
         return super().symlink(oldpath, newpath)
 
     def statvfs(self, path: bytes) -> Any:
-        """The room on the disk."""
+        """Return the free space on the disk."""
         self._follow(path)
         return super().statvfs(path)
 
 
 def _host_key(folder: Path) -> asyncssh.SSHKey:
-    """The server's key, the same as long as the data folder lives."""
+    """Load or create the server's key, which is kept in the data folder."""
     path = folder / "sftp_host_key"
     if not path.exists():
         key = asyncssh.generate_private_key("ssh-ed25519")
@@ -154,7 +154,7 @@ def _host_key(folder: Path) -> asyncssh.SSHKey:
 
 
 async def serve(world: World, listener: socket.socket) -> asyncssh.SSHAcceptor:
-    """Serve SFTP on a socket; a session that stands lives on when its key or password goes."""
+    """Serve SFTP on a socket; open sessions survive the removal of their key or password."""
     acceptor = await asyncssh.listen(
         sock=listener,
         server_factory=lambda: Login(world),

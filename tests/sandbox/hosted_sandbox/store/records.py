@@ -69,7 +69,7 @@ class Node(Record):
 
 @dataclass
 class Product(Record):
-    """Something sold; `id` is the slug, `fate` how a creation ends: ACTIVE, FAILED, AWAITING_ADMIN."""
+    """A product; `id` is its slug, `outcome` the status after creation: ACTIVE, FAILED or AWAITING_ADMIN."""
 
     name: str = ""
     short_name: str = ""
@@ -85,12 +85,12 @@ class Product(Record):
     public: bool = False
     free: bool = False
     engine: str = ""
-    fate: str = "ACTIVE"
+    outcome: str = "ACTIVE"
 
 
 @dataclass
 class Project(Record):
-    """A group of services with its private network. `unread` is how many reads of a list leave it out."""
+    """A group of services with a private network. `unread` reads of the list omit it."""
 
     OWNER: ClassVar[str] = "account_id"
     account_id: str = ""
@@ -103,7 +103,7 @@ class Project(Record):
 
 @dataclass
 class Service(Record):
-    """A hosted workload. `rates` is its price over time, `life` that of its container.
+    """A hosted workload. `rates` is its price over time, `container` the state of its container.
 
     `endpoint` is the `host` and `port` of a database that runs outside the sandbox. `restarted` tells of a
     restart, the last signal that came: when it did (`at`), and since when the container ran (`since`);
@@ -131,7 +131,7 @@ class Service(Record):
     public: bool = False
     port: int | None = None
     image: dict[str, Any] = field(default_factory=dict)
-    life: dict[str, Any] = field(default_factory=dict)
+    container: dict[str, Any] = field(default_factory=dict)
     rates: list[dict[str, Any]] = field(default_factory=list)
     free: bool = False
     free_until: int | None = None

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records in memory, written through to SQLite in one transaction a request.
+"""Records in memory, written through to SQLite in one transaction per request.
 
-Reads never touch the database, so an answer costs microseconds; a write is committed before the answer
-leaves, so a killed process loses nothing that it had acknowledged.
+Reads never touch the database, so they take microseconds; a write is committed before the response
+is sent, so a killed process loses nothing that it acknowledged.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ class Store:
         self._read()
 
     def get(self, kind: type[R], key: str) -> R | None:
-        """The record of that kind and id, or None."""
+        """Return the record of this kind and id, or None."""
         return self._records[kind].get(key)  # type: ignore[return-value]
 
     def need(self, kind: type[R], key: str) -> R:
-        """The record of that kind and id; KeyError when there is none."""
+        """Return the record of this kind and id; raise KeyError if there is none."""
         return self._records[kind][key]  # type: ignore[return-value]
 
     def all(self, kind: type[R]) -> list[R]:
-        """Every record of a kind, oldest first."""
+        """Return every record of a kind, oldest first."""
         return list(self._records[kind].values())  # type: ignore[arg-type]
 
     def of(self, kind: type[R], owner: str) -> list[R]:
-        """The records of a kind that belong to one owner, oldest first."""
+        """Return the records of a kind that belong to one owner, oldest first."""
         return list(self._owned[kind].get(owner, {}).values())  # type: ignore[arg-type]
 
     def put(self, record: Record) -> None:
-        """Remember a new or changed record, within the current transaction."""
+        """Store a new or changed record, within the current transaction."""
         self._begin()
         body = json.dumps(vars(record), separators=(",", ":"))
         self._db.execute(
@@ -71,7 +71,7 @@ class Store:
         self._index(record)
 
     def drop(self, record: Record) -> None:
-        """Forget a record, within the current transaction."""
+        """Delete a record, within the current transaction."""
         self._begin()
         self._db.execute(
             "DELETE FROM record WHERE kind = ? AND id = ?", (type(record).__name__.lower(), record.id)
@@ -82,7 +82,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit at the end, or undo everything (memory included) when the block raises."""
+        """Commit at the end, or roll back everything (memory included) if the block raises."""
         try:
             yield
         except BaseException:
@@ -91,20 +91,20 @@ class Store:
         self.commit()
 
     def commit(self) -> None:
-        """Make the writes so far lasting; called before anything is waited for."""
+        """Commit the writes so far; needed before a wait."""
         if self._dirty:
             self._db.execute("COMMIT")
             self._dirty = False
 
     def rollback(self) -> None:
-        """Undo the writes since the last commit."""
+        """Roll back the writes since the last commit."""
         if self._dirty:
             self._db.execute("ROLLBACK")
             self._dirty = False
             self._read()
 
     def dump(self) -> dict[str, list[dict[str, Any]]]:
-        """All records by kind, as JSON-able data."""
+        """Return all records by kind, as data for JSON."""
         return {
             name: [dict(vars(record)) for record in self._records[kind].values()]
             for name, kind in KINDS.items()
@@ -121,7 +121,7 @@ class Store:
         self.commit()
 
     def close(self) -> None:
-        """Commit and let go of the database."""
+        """Commit and close the database."""
         self.commit()
         self._db.close()
 
@@ -135,7 +135,7 @@ class Store:
         self._owned: dict[type[Record], dict[str, dict[str, Record]]] = {kind: {} for kind in KINDS.values()}
 
     def _read(self) -> None:
-        """Take over what the database holds. Records in memory stay the same objects: others hold them."""
+        """Load the database. Records in memory stay the same objects, because others refer to them."""
         before = self._records
         self._empty()
         for name, body in self._db.execute("SELECT kind, body FROM record ORDER BY seq"):

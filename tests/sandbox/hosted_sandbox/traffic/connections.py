@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Access to the TCP connection under a request, so that a fault can cut it."""
+"""Access to the TCP connection of a request, so that a fault can cut it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class _Connection:
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-#: Open connections by the address of their client, as the ASGI scope names it.
+#: Open connections by client address, as in the ASGI scope.
 _OPEN: dict[Client, _Connection] = {}
 
 
-class _Joined:
-    """A transport that sends in one piece what is written in one go, as head and body of an answer are."""
+class _CoalescingTransport:
+    """A transport that joins writes in one iteration, as of a response's head and body, into one packet."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -52,16 +52,16 @@ class _Joined:
 
 
 class Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """uvicorn's HTTP protocol, which also keeps a book of its connections."""
+    """uvicorn's HTTP protocol, which also registers its connections."""
 
     def connection_made(self, transport: Any) -> None:
-        """Enter the connection in the book."""
-        joined = _Joined(transport)
+        """Register the connection."""
+        joined = _CoalescingTransport(transport)
         _OPEN[transport.get_extra_info("peername")[:2]] = _Connection(joined)
         super().connection_made(joined)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take it out again."""
+        """Unregister the connection."""
         connection = _OPEN.pop(self.transport.get_extra_info("peername")[:2], None)
         if connection is not None:
             connection.closed.set()
@@ -78,20 +78,20 @@ def reset(client: Client) -> None:
 
 
 def reset_all() -> None:
-    """Do that to every client, such as one that waits for an answer that never comes."""
+    """Reset every client's connection, such as those that wait for a response that never comes."""
     for client in list(_OPEN):
         reset(client)
 
 
 def hang_up(client: Client) -> None:
-    """Close a client's connection after what was sent, as a server that gives up half-way does."""
+    """Close a client's connection after what was sent, like a server that fails half-way."""
     connection = _OPEN.get(client)
     if connection is not None:
         connection.transport.close()
 
 
 async def gone(client: Client, seconds: float) -> bool:
-    """Wait so long, or until a client has given up its connection; whether it has."""
+    """Wait so long, or until a client closes its connection; tell whether it did."""
     connection = _OPEN.get(client)
     if connection is None:
         return True

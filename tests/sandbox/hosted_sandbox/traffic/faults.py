@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults: what a network or a broken server does to chosen requests, before or after the server acted."""
+"""Faults of the network or the server, injected before or after the server has acted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.types import Scope, Send
 from hosted_sandbox.traffic import connections
 from hosted_sandbox.traffic.routes import Route, RouteTable
 
-Held = tuple[int, list[tuple[bytes, bytes]], bytes]
+HeldResponse = tuple[int, list[tuple[bytes, bytes]], bytes]
 MESSAGES = {
     429: "Too many requests",
     500: "Internal server error",
@@ -27,11 +27,11 @@ NO_ANSWER_SECONDS = 3600.0
 
 
 class Fault(BaseModel):
-    """One fault. It strikes requests of `route` (a name, `/path/{template}`, `METHOD /path/{template}`, `*`).
+    """A fault in requests of `route` (a name, `/path/{template}`, `METHOD /path/{template}`, `*`).
 
-    `nth` counts the matching requests from 1: the fault begins with that one. `count` is how many it
-    strikes (None: all that follow), `probability` with `seed` draws among them. `when` says whether the
-    server acts first. `latency` (seconds) delays the answer, alone (kind `latency`) or before the fault.
+    `nth` is the first matching request to fail, from 1. `count` is how many fail
+    (None: all that follow), `probability` with `seed` selects some of them. `when` says whether the
+    server acts first. `latency` (seconds) delays the response, alone (kind `latency`) or before the fault.
     `status` and `retry_after` (seconds as a number, or a date as it stands) belong to kind `status`;
     `location` to `redirect`; `interval` (seconds between bytes) to `drip`.
     """
@@ -51,7 +51,7 @@ class Fault(BaseModel):
     interval: float = Field(0.5, gt=0)
     latency: float = Field(0.0, ge=0)
     seen: int = 0
-    struck: int = 0
+    injected: int = 0
 
     @model_validator(mode="after")
     def _needs_an_answer(self) -> Fault:
@@ -61,27 +61,27 @@ class Fault(BaseModel):
 
     @property
     def acts_after(self) -> bool:
-        """Whether the server acts before the fault strikes."""
+        """True if the server acts before the fault is injected."""
         return self.when == "after"
 
-    def fits(self, route: Route | None) -> bool:
-        """Whether the fault looks at requests of a route."""
+    def matches(self, route: Route | None) -> bool:
+        """Tell whether the fault applies to a route."""
         if self.route == "*":
             return True
-        return route is not None and route.called(self.route)
+        return route is not None and route.matches(self.route)
 
     def due(self, draw: random.Random) -> bool:
-        """Count a matching request; whether this one is struck."""
+        """Count a matching request; tell whether this one fails."""
         self.seen += 1
-        if self.seen < self.nth or (self.count is not None and self.struck >= self.count):
+        if self.seen < self.nth or (self.count is not None and self.injected >= self.count):
             return False
         if self.probability < 1 and draw.random() >= self.probability:
             return False
-        self.struck += 1
+        self.injected += 1
         return True
 
-    async def strike(self, scope: Scope, send: Send, held: Held | None) -> bool:
-        """Do the damage. False when the answer is still to be sent as it is."""
+    async def inject(self, scope: Scope, send: Send, held: HeldResponse | None) -> bool:
+        """Inject the fault. Return False if the response must still be sent as it is."""
         await asyncio.sleep(self.latency)
         match self.kind:
             case "reset":
@@ -121,8 +121,8 @@ async def _respond(send: Send, status: int, body: bytes, headers: list[tuple[byt
     await send({"type": "http.response.body", "body": body})
 
 
-async def _cut(scope: Scope, send: Send, held: Held) -> None:
-    """Announce the whole length, send half of it, and hang up."""
+async def _cut(scope: Scope, send: Send, held: HeldResponse) -> None:
+    """Announce the whole length, send half of it, and close the connection."""
     status, headers, body = held
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
@@ -130,7 +130,7 @@ async def _cut(scope: Scope, send: Send, held: Held) -> None:
     await asyncio.sleep(0.01)
 
 
-async def _drip(scope: Scope, send: Send, held: Held, interval: float) -> None:
+async def _drip(scope: Scope, send: Send, held: HeldResponse, interval: float) -> None:
     status, headers, body = held
     await send({"type": "http.response.start", "status": status, "headers": headers})
     for at in range(len(body)):
@@ -141,14 +141,14 @@ async def _drip(scope: Scope, send: Send, held: Held, interval: float) -> None:
 
 
 class Faults:
-    """The faults that are set, tried in order; a request is struck by at most one."""
+    """The active faults, tried in order; at most one applies to a request."""
 
     def __init__(self, routes: RouteTable) -> None:
         self._routes = routes
         self._set: list[tuple[Fault, random.Random]] = []
 
     def add(self, document: dict[str, Any]) -> Fault:
-        """Set a fault from its JSON form; ValueError when it is malformed or of a route that is none."""
+        """Add a fault in its JSON form; raise ValueError if it is malformed or its route is unknown."""
         fault = Fault.model_validate(document)
         if fault.route != "*":
             self._routes.named(fault.route)
@@ -156,17 +156,17 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """Take all faults away."""
+        """Remove all faults."""
         self._set.clear()
 
     def all(self) -> list[dict[str, Any]]:
-        """The faults with how often each saw and struck a request."""
+        """Return the faults, each with its numbers of requests seen and failed."""
         return [fault.model_dump() for fault, __ in self._set]
 
     def match(self, route: Route | None) -> Fault | None:
-        """The fault that strikes this request, if any; every fault that looks at the route counts it."""
+        """Return the fault for this request, if any; every fault of the route counts the request."""
         found = None
         for fault, draw in self._set:
-            if fault.fits(route) and fault.due(draw) and found is None:
+            if fault.matches(route) and fault.due(draw) and found is None:
                 found = fault
         return found

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every request and its answer, for tests to look at."""
+"""The request journal: every request and its response."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hosted_sandbox.traffic.routes import Route, RouteTable
 
 KEPT = 20_000
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-#: Bytes kept of a body.
+#: How many bytes of a body to keep.
 KEPT_BYTES = 256 * 1024
 
 
 def decoded(body: bytes) -> Any:
-    """A body as JSON where it is JSON, else as text; None when empty."""
+    """Decode a body as JSON, else as text; None if it is empty."""
     if not body:
         return None
     try:
@@ -36,7 +36,7 @@ def decoded(body: bytes) -> Any:
 
 
 class Journal:
-    """The last requests, decoded only when they are asked for."""
+    """The last requests, decoded when they are read."""
 
     def __init__(self, world: World, routes: RouteTable) -> None:
         self._world = world
@@ -44,7 +44,7 @@ class Journal:
         self._lines: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._count = 0
         self.listener: Callable[[dict[str, Any]], None] = lambda line: None
-        """Told of each line as it is written, before the answer leaves."""
+        """Called with each line, before the response is sent."""
 
     def write(
         self,
@@ -56,7 +56,7 @@ class Journal:
         held: tuple[int | None, bytes] = (None, b""),
         fault: str | None = None,
     ) -> None:
-        """Note a request and the status and body held for it: no status when the server did not act."""
+        """Record a request with its status and body: no status if the server did not act."""
         self._count += 1
         line = {
             "n": self._count,
@@ -78,11 +78,11 @@ class Journal:
         self.listener(line)
 
     def clear(self) -> None:
-        """Forget all requests; the numbering goes on."""
+        """Delete all requests; the numbering continues."""
         self._lines.clear()
 
     def read(self, route: str | None = None, method: str | None = None) -> list[dict[str, Any]]:
-        """The requests, oldest first, of a route (as faults name it) and method; ValueError if unknown."""
+        """Return the requests of a route and method, oldest first; raise ValueError if one is unknown."""
         names = self._routes.named(route) if route is not None else None
         if method is not None and method not in METHODS:
             raise ValueError(f"no requests have method {method!r}; known: {', '.join(METHODS)}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which route a request is for: its stable name, method, path template and the token scopes that open it."""
+"""The table of routes: the name, method, path template and token scopes of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from hosted_sandbox.gaps import Profile
 
-#: The application flow, and nothing else, is open to REGISTRY tokens (section Authentication).
+#: REGISTRY tokens may use the application flow only (section Authentication).
 REGISTRY_PREFIXES = ("/api/apps", "/api/registry/")
 FULL_PREFIX = "/api/resources"
 PARAMETER = re.compile(r"\{[^}]+\}")
@@ -27,19 +27,19 @@ class Route:
     template: str
     pattern: re.Pattern[str]
 
-    def opens(self, scope: str, gaps: Profile) -> bool:
-        """Whether a token of that scope opens the route."""
+    def allows(self, scope: str, gaps: Profile) -> bool:
+        """Tell whether a token of this scope may use the route."""
         if scope == "FULL" or self.template.startswith(REGISTRY_PREFIXES):
             return True
         return not self.template.startswith(FULL_PREFIX) and gaps["auth.other_scope"] == "any"
 
-    def called(self, text: str) -> bool:
-        """Whether people mean this route: by its name, its template, or `METHOD /path/{template}`."""
+    def matches(self, text: str) -> bool:
+        """Tell whether a text names this route: its name, its template, or `METHOD /path/{template}`."""
         return text in (self.name, self.template, f"{self.method} {self.template}")
 
 
 class RouteTable:
-    """All routes, in the order in which they are tried."""
+    """All routes, in the order in which they are matched."""
 
     def __init__(self, routes: Iterable[Any]) -> None:
         self.routes = [
@@ -49,15 +49,15 @@ class RouteTable:
         ]
 
     def find(self, method: str, path: str) -> Route | None:
-        """The route of a method and path, or None."""
+        """Return the route of a method and path, or None."""
         for route in self.routes:
             if route.method == method and route.pattern.fullmatch(path):
                 return route
         return None
 
     def named(self, text: str) -> set[str]:
-        """The names of the routes that are called so; ValueError with all names when there is none."""
-        found = {route.name for route in self.routes if route.called(text)}
+        """Return the names of the routes that a text means; raise ValueError with all names if none."""
+        found = {route.name for route in self.routes if route.matches(text)}
         if not found:
             known = ", ".join(route.name for route in self.routes)
             raise ValueError(f"no route is called {text!r}; known: {known}")

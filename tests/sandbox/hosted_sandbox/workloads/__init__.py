@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of deployed images, without containers: states, logs and failures that follow from the image."""
+"""Simulated containers: states, logs and failures that follow from the image."""
 
 from __future__ import annotations
 

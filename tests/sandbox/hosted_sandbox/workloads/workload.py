@@ -1,13 +1,13 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A process-like life for an image on a node: it starts, runs, crashes, stops and writes a log.
+"""A simulated container on a node: it starts, runs, crashes, stops and writes a log.
 
-Nothing happens by itself. Each call first carries out what has fallen due by the clock it was given, so that
+Nothing happens by itself. Each call first runs what is due by its clock, so that
 the same calls at the same times always give the same log (spec, section Container state, and rule 3 of
 section Applications: an image of another architecture starts and then dies without a clear message).
 
-An image steers its own life through labels, or through variables that outrank them:
+An image controls its behaviour through labels, or through variables, which take precedence:
 
 =========================  =========================  ===================================================
 label                      variable                   effect
@@ -15,7 +15,7 @@ label                      variable                   effect
 ``sandbox.start``          ``SANDBOX_START``          ``fail``: the process ends before it is ready
 ``sandbox.start_seconds``  ``SANDBOX_START_SECONDS``  how long it takes to be ready
 ``sandbox.stop_seconds``   ``SANDBOX_STOP_SECONDS``   how long it takes to end when asked to
-``sandbox.crash_after``    ``SANDBOX_CRASH_AFTER``    it dies so many seconds after it was ready
+``sandbox.crash_after``    ``SANDBOX_CRASH_AFTER``    it crashes so many seconds after it was ready
 =========================  =========================  ===================================================
 """
 
@@ -32,13 +32,13 @@ State = Literal["running", "stopped", "starting", "stopping", "installing", "unk
 Clock = Callable[[], int]
 """The time in milliseconds since the epoch."""
 Resolver = Callable[[Mapping[str, str]], Mapping[str, str]]
-"""Replaces the references in an environment; `LookupError` with a text for people when one leads nowhere."""
+"""Resolves the references in an environment; raises `LookupError` with a message if one is broken."""
 
 START_SECONDS = 0.5
 STOP_SECONDS = 0.2
 GRACE_SECONDS = 10.0
 FOREIGN_SECONDS = 0.3
-"""How long an image of another architecture looks alive."""
+"""How long an image of another architecture seems to run."""
 KEPT_LINES = 1000
 
 _Step = Literal["installed", "ready", "crash", "stopped", "killed", "respawn"]
@@ -46,10 +46,10 @@ _Step = Literal["installed", "ready", "crash", "stopped", "killed", "respawn"]
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a container is made of, fixed from one start to the next.
+    """The configuration of a container, fixed from one start to the next.
 
     `architecture` is the image's, `node_architecture` that of the node (``amd64`` and so on). `environment`
-    holds the image's own variables and the owner's, in that order of rank, with references as written.
+    holds the image's variables, overridden by the owner's, with unresolved references.
     """
 
     command: tuple[str, ...]
@@ -59,11 +59,11 @@ class Configuration:
     labels: dict[str, str] = field(default_factory=dict)
 
     def setting(self, name: str) -> str | None:
-        """What the image asks of the sandbox under `name`."""
+        """Return the image's setting `name` for the sandbox."""
         return self.environment.get(f"SANDBOX_{name.upper()}", self.labels.get(f"sandbox.{name}"))
 
     def seconds(self, name: str, default: float) -> float:
-        """A duration that the image asks for; the default when it gives none or none that makes sense."""
+        """Return a duration from the image's settings; the default if it is missing or invalid."""
         try:
             asked = float(self.setting(name) or default)
         except ValueError:
@@ -72,7 +72,7 @@ class Configuration:
 
 
 class Workload:
-    """One container's life. All methods take effect at the time of `clock`."""
+    """A simulated container. All methods take effect at the time of `clock`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -82,9 +82,9 @@ class Workload:
         self._running_since: int | None = None
         self._failure: str | None = None
         self.configuration: Configuration | None = None
-        """Of the present container, references resolved; None before the first start."""
+        """The configuration of the present container, references resolved; None before the first start."""
         self.reachable = True
-        """False while the node does not answer: the state is then unknown, though life goes on."""
+        """False while the node does not respond: the state is then unknown, but the container runs on."""
 
     @property
     def state(self) -> State:
@@ -94,13 +94,13 @@ class Workload:
 
     @property
     def failure(self) -> str | None:
-        """Why the last process ended by itself, or None when it did not."""
+        """Why the last process ended by itself, or None if it did not."""
         self._advance()
         return self._failure
 
     @property
     def next_change(self) -> int | None:
-        """When the state changes next if nothing more is asked, by the clock; None for never."""
+        """When the state changes next without another call; None for never."""
         self._advance()
         return self._due[0] if self._due else None
 
@@ -111,7 +111,7 @@ class Workload:
         return 0 if self._running_since is None else (self._clock() - self._running_since) // SECOND
 
     def logs(self, lines: int = 100) -> list[str]:
-        """The last lines of the log, the oldest first, each with its time in front."""
+        """Return the last lines of the log, oldest first, each after its time."""
         self._advance()
         return self._log[-lines:] if lines > 0 else []
 
@@ -121,15 +121,15 @@ class Workload:
         self._write(self._clock(), text)
 
     def install(self, seconds: float) -> None:
-        """Begin the first set-up, after which the workload is stopped."""
+        """Start the first installation, after which the container is stopped."""
         self._advance()
         self._enter("installing", self._clock(), seconds, "installed")
 
     def start(self, configuration: Configuration, resolve: Resolver | None = None) -> None:
-        """Make a new container and start it; a process that still runs is killed first.
+        """Create a container and start it; kill a running process first.
 
-        References are resolved here, so that they follow what their targets have become. One that leads
-        nowhere ends the start before there is a process, and `failure` says which.
+        References are resolved here, so that they follow changes of their targets. A broken one
+        ends the start before there is a process, and `failure` names it.
         """
         self._advance()
         if self._state != "stopped":
@@ -144,7 +144,7 @@ class Workload:
         self._spawn(now)
 
     def stop(self) -> None:
-        """Ask the process to end; it is killed when it has not done so after the grace delay."""
+        """Ask the process to end; kill it after the grace period."""
         self._advance()
         if self._state not in ("stopped", "stopping"):
             self._end("stopped", "killed")
@@ -166,7 +166,7 @@ class Workload:
             self._halt(self._clock(), "killed")
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole life so far as plain JSON values. The environment in it holds secrets."""
+        """Return the complete state as JSON values. Its environment holds secrets."""
         return {
             "state": self._state,
             "due": list(self._due) if self._due else None,
@@ -179,7 +179,7 @@ class Workload:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], clock: Clock) -> Workload:
-        """Take up a life again; what has fallen due since then happens at the first question."""
+        """Restore a state; what is due since then happens at the first call."""
         workload = cls(clock)
         workload._state = data["state"]
         workload._due = (data["due"][0], data["due"][1]) if data["due"] else None
@@ -193,7 +193,7 @@ class Workload:
         return workload
 
     def _advance(self) -> None:
-        """Carry out every step that is due, each at its own time however late this is noticed."""
+        """Run every step that is due, each at its own time."""
         while self._due and self._due[0] <= self._clock():
             at, step = self._due
             self._due = None
@@ -229,7 +229,7 @@ class Workload:
         self._running_since = at
         self._state = "running"
         if made_of.architecture != made_of.node_architecture:
-            # Nothing is written now, and nothing helpful at its end: that is what users meet.
+            # Write no helpful log line, now or at the end: users of the platform get none either.
             self._enter("running", at, FOREIGN_SECONDS, "crash")
             return
         self._write(at, "ready")

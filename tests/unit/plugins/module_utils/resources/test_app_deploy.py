@@ -107,7 +107,7 @@ def test_an_analysis_that_failed_is_warned_of(plain: Platform) -> None:
 def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
     """And the task fails with both outcomes and the log."""
     result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
-    fill = platform.sandbox.control("GET", "/profile")["fill"]
+    fill = platform.sandbox.control("GET", "/profile")["values"]
     assert result["failed"] and result["rolled_back"]
     assert result["changed"] is (fill["deploy.failed"] != "the previous version runs again")
     assert "exited with code 1" in result["reason"]
@@ -117,7 +117,7 @@ def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> Non
     assert platform.in_service == platform.digests["v1"]
 
 
-@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].fillings)
+@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].values)
 def test_a_version_that_does_not_start_is_deployed_once(plain: Platform, status: str) -> None:
     """The platform has said why, with whatever status: nothing is gained by another try."""
     plain.sandbox.profile("plain", **{"refusal.start_failed": status})
@@ -156,11 +156,11 @@ def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform)
     assert planned["changed"] and len(platform.writes()) == sent
     again = platform.run(APP_DEPLOY, tag="v2")
     assert again["changed"] and again["actions"] == planned["actions"] and not again.get("failed")
-    if platform.sandbox.control("GET", "/profile")["fill"]["deploy.failed"] == "the new version, stopped":
+    if platform.sandbox.control("GET", "/profile")["values"]["deploy.failed"] == "the new version, stopped":
         assert "was not seen to succeed" in again["diff"]["before"]
         assert "was not seen to succeed" in again["actions"][0]
     assert platform.writes()[sent:] in ([200], [201], [204])
-    assert platform.record["life"]["state"] in ("running", "starting")
+    assert platform.record["container"]["state"] in ("running", "starting")
     assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
 
 
@@ -462,12 +462,12 @@ def test_check_mode_takes_an_application_for_created(plain: Platform) -> None:
 
 def test_check_mode_tells_the_price(platform: Platform) -> None:
     """Which a deploy does not change; where the token does not open it, that much is said."""
-    fillings = platform.sandbox.control("GET", "/profile")["fill"]
+    values = platform.sandbox.control("GET", "/profile")["values"]
     full = platform.run(APP_DEPLOY, check_mode=True, tag="v2", token=platform.sandbox.token)
     assert full["cost"]["monthly_before"] == full["cost"]["monthly_after"] == "3.885"
     assert full["cost"]["monthly_change"] == "0.00"
     small = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
-    if fillings["auth.other_scope"] == "any":
+    if values["auth.other_scope"] == "any":
         assert small["cost"] == full["cost"] and small["diff"] == full["diff"]
     else:
         assert "cost" not in small and "monthly: not shown to this token" in small["diff"]["before"]

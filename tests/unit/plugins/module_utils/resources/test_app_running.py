@@ -20,7 +20,7 @@ from unit.plugins.apps import Platform, plain, server
 
 __all__ = ["plain", "server"]
 DECLARE, DEPLOY = "releases.declare", "apps.deploy"
-FILLINGS = [
+VALUES = [
     {"image_ref.digest": shown, "scan.digest": scanned}
     for shown, scanned in [
         ("the declared one", "the declared one"),
@@ -57,7 +57,7 @@ def send(layout: Path, name: str, auth: tuple[str, str], digest: str, tag: str) 
         assert answer.status_code == 201, answer.text
 
 
-@pytest.mark.parametrize("fill", FILLINGS, ids=["neither", "list", "scan", "both"])
+@pytest.mark.parametrize("fill", VALUES, ids=["neither", "list", "scan", "both"])
 def test_an_index_is_deployed_once(plain: Platform, tmp_path: Path, fill: dict[str, str]) -> None:
     """What the platform took out of it is the image that was asked for, so a second run does nothing."""
     plain.sandbox.profile("plain", **fill)
@@ -82,7 +82,7 @@ def test_another_controller_knows_an_index_too(
     plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its records are empty; the registry tells what the index holds."""
-    plain.sandbox.profile("plain", **FILLINGS[3])
+    plain.sandbox.profile("plain", **VALUES[3])
     digest = push_index(plain, tmp_path, "one")
     assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
     assert plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
@@ -95,7 +95,7 @@ def test_another_controller_knows_an_index_too(
 
 def test_an_index_that_does_not_start_is_rolled_back(plain: Platform, tmp_path: Path) -> None:
     """To the index before."""
-    plain.sandbox.profile("plain", **FILLINGS[3])
+    plain.sandbox.profile("plain", **VALUES[3])
     digest = push_index(plain, tmp_path, "one")
     assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
     assert plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]

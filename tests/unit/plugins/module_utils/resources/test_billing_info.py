@@ -98,7 +98,7 @@ def test_a_statement_comes_as_it_is() -> None:
 @pytest.mark.parametrize("status", ["403", "400"])
 def test_a_month_without_statement_may_have_any_status(server: Sandbox, status: str) -> None:
     """What the token does not open either is an error all the same."""
-    server.reset(profile="plain", fill={"absent.status": status})
+    server.reset(profile="plain", values={"absent.status": status})
     billing = run(server, BILLING_INFO, include=[], period="1999-12")["billing"]
     assert billing["statement"] is None
     assert "there is no statement of 1999-12" in billing["notes"]["statement"]
@@ -132,10 +132,10 @@ def test_a_real_platform_in_any_shape(page: str) -> None:
     assert len(found) == 26
 
 
-@pytest.mark.parametrize("shape", POINTS["list.daily_spend"].fillings)
+@pytest.mark.parametrize("shape", POINTS["list.daily_spend"].values)
 def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, shape: str) -> None:
     """Of the 21 days that are over, no page has more than five."""
-    server.reset(profile="plain", fill={"list.daily_spend": shape}, clock="2026-01-22T12:00:00.000Z")
+    server.reset(profile="plain", values={"list.daily_spend": shape}, clock="2026-01-22T12:00:00.000Z")
     server.clock(freeze=True)
     billing = run(server, BILLING_INFO, include=["daily_spend"])["billing"]
     found, note = billing["daily_spend"], billing["notes"].get("daily_spend", "")

@@ -149,7 +149,7 @@ def test_it_is_told_what_the_platform_alone_can_check(platform: Platform, folder
     wish: dict[str, Any] = {"variables": {"A": "${db.URL} ${db.HOST}"}, "state_dir": str(folder)}
     full = platform.run(ENVIRONMENT, check_mode=True, token=platform.sandbox.token, **wish)
     assert full["environment"]["unchecked_references"] == []
-    opened = platform.sandbox.control("GET", "/profile")["fill"]["auth.other_scope"] == "any"
+    opened = platform.sandbox.control("GET", "/profile")["values"]["auth.other_scope"] == "any"
     small = platform.run(ENVIRONMENT, check_mode=True, **wish)
     unchecked = [] if opened else ["${db.HOST}", "${db.URL}"]
     assert small["environment"]["unchecked_references"] == unchecked
@@ -310,7 +310,7 @@ UNSURE = {
 }
 
 
-@pytest.mark.parametrize("syntax", POINTS["reference.syntax"].fillings)
+@pytest.mark.parametrize("syntax", POINTS["reference.syntax"].values)
 def test_what_may_be_a_reference_is_for_the_platform_to_say(
     plain: Platform, folder: Path, syntax: str
 ) -> None:

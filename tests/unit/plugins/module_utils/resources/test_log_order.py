@@ -37,7 +37,7 @@ def test_the_oldest_line_comes_first(lines: list[str], ordered: list[str]) -> No
 def test_the_last_line_is_the_newest(sandbox: Sandbox, order: str) -> None:
     app = {"slug": "shop", "images": [{"tag": "v1"}], "deployed": "v1"}
     service = {"name": "one", "product": "minecraft"}
-    sandbox.reset(seed={"services": [service], "apps": [app]}, fill={"logs.order": order})
+    sandbox.reset(seed={"services": [service], "apps": [app]}, values={"logs.order": order})
     for name in ("one", "shop"):  # so that not all lines are of one moment, which tells no order
         sandbox.clock(advance=1)
         assert sandbox.api("POST", f"/api/resources/{id_of(sandbox, name)}/power", {"signal": "kill"}).ok

@@ -22,9 +22,9 @@ from unit.plugins.apps import IMAGES, Platform, plain, server
 
 __all__ = ["plain", "server"]
 DECLARE, DEPLOY = "releases.declare", "apps.deploy"
-PAGES = POINTS["releases.pages"].fillings[1:]
+PAGES = POINTS["releases.pages"].values[1:]
 FOLLOWED = PAGES[:-1]
-REFUSALS = POINTS["refusal.scan_unfinished"].fillings[1:]
+REFUSALS = POINTS["refusal.scan_unfinished"].values[1:]
 
 
 def fill(platform: Platform, **points: str) -> None:
@@ -129,7 +129,7 @@ def test_a_verdict_that_comes_after_a_refusal_is_taken(plain: Platform) -> None:
     assert len(plain.writes(DECLARE)) == 1 and len(plain.writes(DEPLOY)) > 1
 
 
-@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].fillings)
+@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].values)
 @pytest.mark.parametrize(("tag", "status"), [("v1", "PASSED"), ("v2", "WARNED"), ("blocked", "BLOCKED")])
 def test_a_scan_may_hold_nulls(plain: Platform, verdict: str, tag: str, status: str) -> None:
     """It is read all the same: the result has the same keys, and words for what is not known."""
@@ -143,7 +143,7 @@ def test_a_scan_may_hold_nulls(plain: Platform, verdict: str, tag: str, status: 
     assert "None" not in refused.get("msg", "")
 
 
-@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].fillings)
+@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].values)
 def test_a_severity_that_is_not_told_is_not_taken_for_none(plain: Platform, verdict: str) -> None:
     """A limit that nobody can check is not kept; a release with nothing in it keeps every limit."""
     fill(plain, scan__verdict=verdict)

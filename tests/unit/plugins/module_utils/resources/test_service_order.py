@@ -211,7 +211,7 @@ def full_house(sandbox: Sandbox) -> None:
     """Let there be more services than the platform lists."""
     names = [*(f"n{number}" for number in range(50)), "last"]
     services = [{"name": name, "product": "bucket"} for name in names]
-    sandbox.reset(seed={"services": services}, fill={"list.length": "50"})
+    sandbox.reset(seed={"services": services}, values={"list.length": "50"})
     sandbox.clear_journal()
 
 

@@ -35,7 +35,7 @@ def service(sandbox: Sandbox, **given: Any) -> dict[str, Any]:
 
 def running_command(sandbox: Sandbox) -> str:
     """Return what the container was launched with, which no route of the platform shows."""
-    life = sandbox.control("GET", f"/services/{id_of(sandbox, 'one')}")["life"]
+    life = sandbox.control("GET", f"/services/{id_of(sandbox, 'one')}")["container"]
     return " ".join(life["configuration"]["command"])
 
 
@@ -109,7 +109,7 @@ def test_a_command_for_a_service_that_is_ordered_is_in_effect_once_it_is_started
     ordered = run(sandbox, SERVICE, name="new", state="started", command=NEW, **order)
     assert not ordered.get("failed"), ordered
     assert ordered["service"]["pending_restart"] == []
-    life = sandbox.control("GET", f"/services/{ordered['service_id']}")["life"]
+    life = sandbox.control("GET", f"/services/{ordered['service_id']}")["container"]
     assert " ".join(life["configuration"]["command"]) == NEW
 
 

@@ -221,12 +221,12 @@ NAMES = """
 """
 
 
-@pytest.mark.parametrize("filling", ["single spaces", "refused"])
-def test_a_platform_may_change_a_project_name(filling: str, ansible: Ansible, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("value", ["single spaces", "refused"])
+def test_a_platform_may_change_a_project_name(value: str, ansible: Ansible, sandbox: Sandbox) -> None:
     """The task says under which name it is, a second run finds it, and no other is deleted in its place."""
-    sandbox.profile("plain", **{"project.name": filling})
+    sandbox.profile("plain", **{"project.name": value})
     run = ansible.tasks(NAMES)
-    if filling == "refused":
+    if value == "refused":
         assert "must not have blanks to spare" in run["Create it"].message
         assert run["Create it"].result["changed"] is False
         return
