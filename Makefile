@@ -164,8 +164,8 @@ long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 .PHONY: long-retention
 long-retention: dev
 	RETENTION_HISTORIES=100000 RESTIC_HISTORIES=1000 pytest -q -n 2 \
-	    tests/unit/plugins/module_utils/resources/test_retention.py \
-	    tests/unit/plugins/module_utils/resources/test_retention_restic.py
+	    tests/unit/plugins/module_utils/_resources/shared/test_retention.py \
+	    tests/unit/plugins/module_utils/_resources/shared/test_retention_restic.py
 
 .PHONY: long-kills
 long-kills: dev

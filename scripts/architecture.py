@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 PLUGINS = ROOT / "plugins"
 PICTURE = ROOT / "docs" / "architecture.svg"
 PACKAGE = "ansible_collections.hosted.services.plugins"
-SHARED = "shared"
 
 PURPOSES = {
     "action": "run the task of a module inside the controller",
@@ -31,28 +30,22 @@ PURPOSES = {
     "inventory": "services as hosts",
     "lookup": "credentials and URLs in templates",
     "modules": "documentation, and the task as a module",
-    "plugin_utils": "what runs in the controller alone",
-    "module_utils.ansible": "options in, plan shown or carried out, result out",
-    "module_utils.resources": "find, compare, plan",
-    "module_utils.sftp": "mirror folders over SFTP",
-    "module_utils.api": "the platform: routes, models, transport, errors, client",
+    "plugin_utils._broker": "keep connections open between tasks",
+    "plugin_utils._controller": "run a task inside the controller",
+    "plugin_utils._inventory": "name hosts and fill their variables",
+    "plugin_utils._templating": "what filters and lookups share",
+    "module_utils._ansible": "options in, plan shown or carried out, result out",
+    "module_utils._resources": "find, compare, plan: one file per module",
+    "module_utils._resources.applications": "find applications and releases, roll out an image",
+    "module_utils._resources.copies": "name, select and watch backups and snapshots",
+    "module_utils._resources.databases": "recognize engines, read SQL",
+    "module_utils._resources.files": "paths, the file manager, guards of a mirror",
+    "module_utils._resources.services": "find, select, order, change and delete services",
+    "module_utils._resources.shared": "plans, waiting, money, notes on the controller",
+    "module_utils._sftp": "mirror folders over SFTP",
+    "module_utils._api": "the platform: routes, models, sessions, errors, client",
 }
 """What each package is for, in a few words."""
-TOPICS = {
-    "account": ("account", "billing", "quote", "ssh"),
-    "applications": ("app", "apps", "environment", "release", "releases"),
-    "backups": ("backup", "snapshot", "copies", "copy", "retention", "restore"),
-    "databases": ("database",),
-    "files": ("file", "sftp"),
-    "projects": ("project",),
-    "services": ("service",),
-}
-"""The topics of large packages, with the words that the names of their files begin with.
-
-A file with another name belongs to the topic of all files that import it, if that is one.
-"""
-MANY_FILES = 20
-"""A package with more files than this is shown by topics."""
 HTTP = frozenset({"http", "requests", "urllib3"})
 
 
@@ -70,9 +63,8 @@ def module_name(path: Path, root: Path = PLUGINS, package: str = PACKAGE) -> str
 
 
 def layer(name: str) -> str:
-    """Return the package that a module of the collection belongs to, as `module_utils.api`."""
-    parts = name.removeprefix(PACKAGE + ".").split(".")
-    return ".".join(parts[:2]) if parts[0] == "module_utils" else parts[0]
+    """Return the package that a module of the collection belongs to, as `module_utils._api`."""
+    return name.removeprefix(PACKAGE + ".").rpartition(".")[0]
 
 
 def imports(path: Path, root: Path = PLUGINS, package: str = PACKAGE) -> Iterator[str]:
@@ -84,8 +76,10 @@ def imports(path: Path, root: Path = PLUGINS, package: str = PACKAGE) -> Iterato
         elif isinstance(node, ast.ImportFrom):
             base = here[: len(here) - node.level + 1] if node.level else []
             name = ".".join([*base, *([node.module] if node.module else [])])
-            # `from . import models` imports a module of the package, `from .models import M` does not.
-            yield from (f"{name}.{alias.name}" for alias in node.names) if not node.module else (name,)
+            folder = root.joinpath(*name.removeprefix(package).strip(".").split("."))
+            # `from .services import order` imports a module, `from .models import Order` does not.
+            modules = name.startswith(package) and folder.is_dir() and not (folder / "__init__.py").is_file()
+            yield from (f"{name}.{alias.name}" for alias in node.names) if modules else (name,)
 
 
 @dataclass
@@ -94,22 +88,16 @@ class Package:
 
     name: str
     files: list[str] = field(default_factory=list)
-    """Names of its modules; one in a folder of the package with that folder before it."""
+    """The names of its modules."""
     targets: set[str] = field(default_factory=set)
     """The packages that it imports."""
     foreign: set[str] = field(default_factory=set)
     """What it imports that is not the collection's."""
-    users: dict[str, set[str]] = field(default_factory=dict)
-    """Who imports each file: files of the package by their name, those of others by their package."""
 
     @property
     def folder(self) -> str:
         """Its path in the repository."""
         return f"plugins/{self.name.replace('.', '/')}"
-
-    def file_of(self, module: str) -> str:
-        """Return what the picture calls one of its modules."""
-        return module.removeprefix(f"{PACKAGE}.{self.name}.").replace(".", "/")
 
 
 def read_packages() -> dict[str, Package]:
@@ -118,7 +106,7 @@ def read_packages() -> dict[str, Package]:
     names = {path: module_name(path) for path in sources()}
     for name in names.values():
         package = found.setdefault(layer(name), Package(layer(name)))
-        package.files.append(package.file_of(name))
+        package.files.append(name.rpartition(".")[2])
     for path, name in names.items():
         here = found[layer(name)]
         for imported in imports(path):
@@ -128,33 +116,12 @@ def read_packages() -> dict[str, Package]:
                 continue
             if there is not here:
                 here.targets.add(there.name)
-            user = here.file_of(name) if there is here else here.name
-            there.users.setdefault(there.file_of(imported), set()).add(user)
     return found
 
 
 def arrows(packages: Mapping[str, Package]) -> set[tuple[str, str]]:
     """Return who imports whom."""
     return {(package.name, target) for package in packages.values() for target in package.targets}
-
-
-def topics_of(package: Package) -> dict[str, list[str]]:
-    """Return the files of a package by topic, what serves several topics as the last one."""
-    words = {word: topic for topic, first in TOPICS.items() for word in first}
-    topics = {name: name.rpartition("/")[0] or words.get(name.split("_")[0], "") for name in package.files}
-    settled = False
-    while not settled:
-        settled = True
-        for name in [name for name, topic in topics.items() if not topic]:
-            # Each noun has an action and a module, which say nothing of who shares a file.
-            users = package.users.get(name, set()) - {"action", "modules"}
-            of_users = {topics.get(user, SHARED) for user in users}
-            if len(of_users) == 1 and (topic := of_users.pop()) not in ("", SHARED):
-                topics[name], settled = topic, False
-    grouped: dict[str, list[str]] = {}
-    for name, topic in topics.items():
-        grouped.setdefault(topic or SHARED, []).append(name)
-    return {topic: grouped[topic] for topic in sorted(grouped, key=lambda topic: (topic == SHARED, topic))}
 
 
 # --- Order ------------------------------------------------------------------------------------------
@@ -194,16 +161,16 @@ def rows(packages: Mapping[str, Package]) -> dict[str, list[Package]]:
 
 LEFT, WIDTH, LANE, PORT, LINE = 20, 790, 22, 13, 17
 """Where boxes begin, how wide they are, and how far apart lanes, their ends and lines of text are."""
-LABEL, LETTER = 110, 7.4
-"""The room for the name of a topic, and for a letter of the font for names of files."""
+LETTER = 7.4
+"""The room for a letter of the font for names of files."""
 LIGHT = ("#0072b2", "#b35900", "#00785a", "#a0487e", "#5b5bd6", "#8a6d00")
 DARK = ("#6cb6ff", "#f0a05a", "#4fd1a5", "#e39bc6", "#a9a9ff", "#dcc05a")
 STYLE = """\
 .paper {{ fill: #ffffff }} .box {{ fill: #f6f8fa; stroke: #8c959f }} text {{ fill: #1f2328 }}
 text {{ font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace }}
 .name {{ font-weight: bold; font-size: 13px }}
-.band, .purpose, .topic {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif }}
-.band {{ font-weight: bold; font-size: 13px }} .topic {{ font-weight: bold }}
+.band, .purpose {{ font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif }}
+.band {{ font-weight: bold; font-size: 13px }}
 .band, .purpose {{ fill: #59636e }} path {{ fill: none; stroke-width: 1.6 }}
 {light}
 @media (prefers-color-scheme: dark) {{
@@ -219,7 +186,7 @@ class Box:
 
     package: Package
     top: int
-    lines: list[tuple[str, str]]
+    lines: list[str]
     ports: list[str]
     """Where lines touch its right side, from top to bottom: those to itself first, then each target."""
 
@@ -233,19 +200,13 @@ class Box:
         return self.top + 14 + PORT * self.ports.index(target)
 
 
-def text_of(package: Package, packages: Mapping[str, Package]) -> list[tuple[str, str]]:
-    """Return the lines of a box: the topic, where a new one begins, and names of files."""
-    twins = [other for other in packages.values() if other.name > package.name]
-    twin = next((other for other in twins if other.files == package.files), None)
-    if twin is not None:
-        return [("", f"the same {len(package.files)} names as {twin.folder}")]
-    many = len(package.files) > MANY_FILES
-    lines = []
-    for topic, names in (topics_of(package) if many else {"": package.files}).items():
-        wide = int((WIDTH - (LABEL if many else 0) - 24) / LETTER)
-        text = wrap(", ".join(names), wide, break_long_words=False, break_on_hyphens=False)
-        lines += [(topic if not number else "", line) for number, line in enumerate(text)]
-    return lines
+def text_of(package: Package, packages: Mapping[str, Package]) -> list[str]:
+    """Return the lines of a box: names of files."""
+    modules = packages["modules"]
+    if package is not modules and package.files == modules.files:
+        return [f"the same {len(package.files)} names as {modules.folder}"]
+    wide = int((WIDTH - 24) / LETTER)
+    return wrap(", ".join(package.files), wide, break_long_words=False, break_on_hyphens=False)
 
 
 def boxes_of(packages: Mapping[str, Package]) -> tuple[list[Box], list[tuple[str, int]], int]:
@@ -280,12 +241,8 @@ def drawn_box(box: Box, lanes: list[str]) -> Iterator[str]:
         f'<text class="purpose" x="{LEFT + 28 + 8 * len(folder)}" y="{top + 19}">'
         f"{escape(PURPOSES[name])}</text>"
     )
-    indent = LABEL if any(topic for topic, _names in box.lines) else 12
-    for number, (topic, names) in enumerate(box.lines, 1):
-        height = top + 21 + LINE * number
-        if topic:
-            yield f'<text class="topic" x="{LEFT + 12}" y="{height}">{escape(topic)}</text>'
-        yield f'<text x="{LEFT + indent}" y="{height}">{escape(names)}</text>'
+    for number, names in enumerate(box.lines, 1):
+        yield f'<text x="{LEFT + 12}" y="{box.top + 21 + LINE * number}">{escape(names)}</text>'
 
 
 def drawn_lane(number: int, target: Box, users: Iterable[Box]) -> Iterator[str]:

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.backup_retention import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
     BACKUP_RETENTION,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils.in_process import InProcessAction
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import InProcessAction
 
 
 class ActionModule(InProcessAction):

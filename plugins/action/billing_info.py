@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.billing_info import BILLING_INFO
-from ansible_collections.hosted.services.plugins.plugin_utils.in_process import InProcessAction
+from ansible_collections.hosted.services.plugins.module_utils._resources.billing_info import BILLING_INFO
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import InProcessAction
 
 
 class ActionModule(InProcessAction):

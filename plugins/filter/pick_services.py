@@ -78,8 +78,10 @@ _value:
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.picking import pick_services
-from ansible_collections.hosted.services.plugins.plugin_utils.filters import as_filter
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
+    pick_services,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

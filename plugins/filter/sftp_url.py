@@ -62,8 +62,8 @@ _value:
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_url import sftp_url
-from ansible_collections.hosted.services.plugins.plugin_utils.filters import as_filter
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
+from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

@@ -63,8 +63,8 @@ _value:
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.money import in_currency
-from ansible_collections.hosted.services.plugins.plugin_utils.filters import as_filter
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import in_currency
+from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
 
 
 class FilterModule:

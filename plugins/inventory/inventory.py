@@ -196,28 +196,30 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import defect
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     CONNECTION,
     connection,
     with_token_meant,
 )
-from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import (
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConfigurationError,
     HostedError,
 )
-from ansible_collections.hosted.services.plugins.module_utils.api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
-from ansible_collections.hosted.services.plugins.module_utils.resources.listing import (
+from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     Wanted,
     read_listing,
 )
-from ansible_collections.hosted.services.plugins.module_utils.resources.lookup import near_miss
-from ansible_collections.hosted.services.plugins.module_utils.resources.selectors import check_selector
-from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
+    check_selector,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     HANDED_ON,
     NOT_HANDED_ON,
@@ -225,19 +227,16 @@ from ansible_collections.hosted.services.plugins.plugin_utils.connection_sources
     check_one_token,
     token_in_environment,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils.inventory_names import (
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names import (
     group_name,
     host_names,
     project_groups,
     warning_of_namesakes,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils.inventory_sources import taken_by_others
-from ansible_collections.hosted.services.plugins.plugin_utils.inventory_variables import (
-    Marked,
-    variables_of,
-)
-from ansible_collections.hosted.services.plugins.plugin_utils.values import untagged
-from ansible_collections.hosted.services.plugins.plugin_utils.vaulted import with_token_decrypted
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import taken_by_others
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import Marked, variables_of
 
 CACHE_FORMAT = 2
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}

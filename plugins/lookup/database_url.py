@@ -67,13 +67,17 @@ _list:
 
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils.resources.database import connection_url
-from ansible_collections.hosted.services.plugins.module_utils.resources.on_service import ON_SERVICE
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
-from ansible_collections.hosted.services.plugins.module_utils.resources.selectors import check_selector
-from ansible_collections.hosted.services.plugins.plugin_utils.lookups import ReadingLookup
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.engine import (
+    connection_url,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import ON_SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
+    check_selector,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookups import ReadingLookup
 
 
 class LookupModule(ReadingLookup):

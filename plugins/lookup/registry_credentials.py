@@ -78,9 +78,9 @@ _list:
 
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils.resources.problems import Invalid
-from ansible_collections.hosted.services.plugins.plugin_utils.lookups import ReadingLookup
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookups import ReadingLookup
 
 
 class LookupModule(ReadingLookup):

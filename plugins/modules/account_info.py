@@ -73,8 +73,8 @@ account:
       type: dict
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.account_info import ACCOUNT_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.account_info import ACCOUNT_INFO
 
 
 def main() -> None:

@@ -170,8 +170,8 @@ actions:
   sample: ["create application 'acme-shop' for 3.885 a month", "wait until application 'acme-shop' is created"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.app import APP
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 
 
 def main() -> None:

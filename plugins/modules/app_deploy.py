@@ -180,8 +180,8 @@ actions:
   elements: str
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 
 
 def main() -> None:

@@ -124,8 +124,8 @@ actions:
   elements: str
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.app_image import APP_IMAGE
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 
 
 def main() -> None:

@@ -146,8 +146,8 @@ projects:
   elements: dict
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.app_info import APP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 
 
 def main() -> None:

@@ -145,8 +145,8 @@ actions:
   elements: str
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 
 
 def main() -> None:

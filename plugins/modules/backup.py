@@ -201,8 +201,8 @@ actions:
   sample: ["back up service 'survival' (svc_8c1d) as 'before-upgrade'"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 
 
 def main() -> None:

@@ -126,8 +126,8 @@ services:
       type: str
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.backup_info import BACKUP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 
 
 def main() -> None:

@@ -213,8 +213,8 @@ actions:
   sample: ["delete backup 'nightly-2026-11-19' of service 'survival' (svc_8c1d), made 2026-11-19T02:00:03.000Z"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.backup_retention import (
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
     BACKUP_RETENTION,
 )
 

@@ -144,8 +144,8 @@ billing:
       type: dict
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.billing_info import BILLING_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.billing_info import BILLING_INFO
 
 
 def main() -> None:

@@ -151,8 +151,8 @@ database:
       type: dict
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.database_info import DATABASE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.database_info import DATABASE_INFO
 
 
 def main() -> None:

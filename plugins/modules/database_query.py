@@ -138,8 +138,8 @@ actions:
   sample: ["run the DELETE statement"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.database_query import DATABASE_QUERY
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.database_query import DATABASE_QUERY
 
 
 def main() -> None:

@@ -157,8 +157,8 @@ actions:
   elements: str
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 
 
 def main() -> None:

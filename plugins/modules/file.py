@@ -165,8 +165,8 @@ actions:
   sample: ["replace server.properties (34 bytes) on service 'survival' (svc_7f3a)"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.file import FILE
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 
 
 def main() -> None:

@@ -99,8 +99,8 @@ actions:
   sample: ["create project 'games'"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 
 
 def main() -> None:

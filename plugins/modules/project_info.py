@@ -96,8 +96,8 @@ projects:
       type: dict
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.project_info import PROJECT_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.project_info import PROJECT_INFO
 
 
 def main() -> None:

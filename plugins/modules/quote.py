@@ -181,8 +181,8 @@ cost:
       - {label: Memory, detail: 4 GB, monthly: "4.24"}
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.quote import QUOTE
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 
 
 def main() -> None:

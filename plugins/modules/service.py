@@ -454,8 +454,8 @@ last_log_lines:
   sample: ["Loading world"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 
 
 def main() -> None:

@@ -192,8 +192,8 @@ services:
       elements: dict
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.service_info import SERVICE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 
 
 def main() -> None:

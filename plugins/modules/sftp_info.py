@@ -64,8 +64,8 @@ sftp:
       type: str
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_info import SFTP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_info import SFTP_INFO
 
 
 def main() -> None:

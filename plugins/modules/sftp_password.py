@@ -110,8 +110,8 @@ actions:
   sample: ["generate an SFTP password for svc-7f3a"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_password import SFTP_PASSWORD
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 
 
 def main() -> None:

@@ -323,8 +323,8 @@ actions:
   sample: ["push files/plugins to plugins on svc-7f3a@node-1.example.com:2022: create 1, update 2 (1204411 bytes)"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 
 
 def main() -> None:

@@ -189,8 +189,8 @@ actions:
   sample: ["take snapshot 'before-upgrade' of service 'worker' (svc_02be)"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.snapshot import SNAPSHOT
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 
 
 def main() -> None:

@@ -121,8 +121,8 @@ actions:
   sample: ["register SSH key 'deploy' (SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo)"]
 """
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.module import run_module
-from ansible_collections.hosted.services.plugins.module_utils.resources.ssh_key import SSH_KEY
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import SSH_KEY
 
 
 def main() -> None:

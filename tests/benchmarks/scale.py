@@ -28,7 +28,7 @@ from typing import Any
 
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.side_by_side import AT_ONCE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import AT_ONCE
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("ROUNDS", "3"))

@@ -29,9 +29,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.sftp.session import CIPHERS
-from unit.plugins.module_utils.sftp import servers
-from unit.plugins.module_utils.sftp.servers import Server
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import CIPHERS
+from unit.plugins.module_utils._sftp import servers
+from unit.plugins.module_utils._sftp.servers import Server
 
 ROUNDS = 3
 STARTS = 2

@@ -15,7 +15,6 @@ import concurrent.futures
 import dataclasses
 import importlib
 import json
-import pkgutil
 import socket
 import sys
 import threading
@@ -25,20 +24,21 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 from unittest import mock
 from urllib.parse import urlsplit
 
-from ansible_collections.hosted.services.plugins.module_utils import resources
-from ansible_collections.hosted.services.plugins.module_utils.api import transport
-from ansible_collections.hosted.services.plugins.module_utils.api import wire as wires
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import ConnectionFailed
-from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Route
-from ansible_collections.hosted.services.plugins.module_utils.resources import side_by_side, waiting
+from ansible_collections.hosted.services.plugins.module_utils import _resources
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wires
+from ansible_collections.hosted.services.plugins.module_utils._api import session as transport
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Route
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import parallel, waiting
 from hosted_sandbox.embedded import Embedded
 
-PACKAGE = resources.__name__.rpartition(".")[0]
+PACKAGE = _resources.__name__.rpartition(".")[0]
 SILENCE = 2.5
 """Half the real seconds after which a connection is closed whose answer was given up."""
 PATIENCE = 60.0
@@ -208,8 +208,10 @@ def elsewhere(url: str) -> str:
 @cache
 def modules() -> tuple[ModuleType, ...]:
     """Return all modules that look at the clock or wait."""
-    ours = [found.name for found in pkgutil.iter_modules(resources.__path__, f"{resources.__name__}.")]
-    api = [name for name in sys.modules if name.startswith(f"{PACKAGE}.api.")]
+    folder = Path(next(iter(_resources.__path__)))
+    files = [path.relative_to(folder).with_suffix("") for path in folder.rglob("*.py")]
+    ours = [".".join([_resources.__name__, *path.parts]) for path in files]
+    api = [name for name in sys.modules if name.startswith(f"{PACKAGE}._api.")]
     return tuple(importlib.import_module(name) for name in [*ours, *api])
 
 
@@ -231,7 +233,7 @@ def hurried(wire: Wire) -> Iterator[None]:
                 replace(module, "time", wire.clock)
             if vars(module).get("wait_until") is wait:
                 replace(module, "wait_until", lambda task, *a, **k: wire.wait(wait, task, *a, **k))
-        replace(side_by_side.side_by_side, "__defaults__", (1,))
+        replace(parallel.side_by_side, "__defaults__", (1,))
         yield
 
 

@@ -20,13 +20,13 @@ from unittest import mock
 import asyncssh
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
-from ansible_collections.hosted.services.plugins.module_utils import resources
-from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils.api import wire as wires
-from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from ansible_collections.hosted.services.plugins.module_utils import _resources
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wires
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from faults.hurried import PATIENCE, Clock, Exchange, Wire, hurried
 from faults.truth import Truth
 from hosted_sandbox.embedded import Embedded, quick_folder
@@ -72,7 +72,7 @@ class Ran:
 
 def resource_of(noun: str) -> Resource:
     """Return the noun's resource."""
-    found: Resource = getattr(importlib.import_module(f"{resources.__name__}.{noun}"), noun.upper())
+    found: Resource = getattr(importlib.import_module(f"{_resources.__name__}.{noun}"), noun.upper())
     return found
 
 

@@ -23,7 +23,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES
 from integration.ansible_run import REPOSITORY, TARGETS
 from integration.route_options import LEADS
 

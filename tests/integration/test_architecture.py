@@ -41,7 +41,7 @@ def test_the_picture_is_current() -> None:
 
 
 def test_the_picture_has_every_file() -> None:
-    """Each one stands below its package; the actions stand for themselves by their number."""
+    """Each one stands below its package; actions and resources have the names of the modules."""
     shown: dict[str, set[str]] = {}
     for text in texts():
         if text.startswith("plugins/"):
@@ -50,7 +50,7 @@ def test_the_picture_has_every_file() -> None:
             names.update(text.rstrip(",").split(", "))
     for path in SOURCES:
         folder = f"plugins/{layer(module_name(path)).replace('.', '/')}"
-        if folder == "plugins/action":
+        if folder in ("plugins/action", "plugins/module_utils/_resources"):
             assert f"the same {len(NOUNS)} names as plugins/modules" in shown[folder]
         else:
             assert path.stem in shown[folder]
@@ -79,18 +79,6 @@ def test_imports_in_a_circle_are_an_error() -> None:
     packages["one"].targets, packages["other"].targets = {"other"}, {"one"}
     with pytest.raises(SystemExit, match="one -> other -> one"):
         architecture.height_of("one", packages)
-
-
-def test_a_file_belongs_to_the_topic_of_all_that_import_it() -> None:
-    package = architecture.Package("resources", ["app", "backup", "image", "pixel", "plan"])
-    package.users = {
-        "app": {"action", "modules"},
-        "image": {"app"},
-        "pixel": {"image"},
-        "plan": {"app", "backup"},
-    }
-    topics = architecture.topics_of(package)
-    assert topics == {"applications": ["app", "image", "pixel"], "backups": ["backup"], "shared": ["plan"]}
 
 
 # --- The page ---------------------------------------------------------------------------------------
@@ -143,8 +131,8 @@ def test_what_the_page_names_exists() -> None:
         "`plugin/modules`",
         "`NOWHERE.md`",
         "`elsewhere.py`",
-        "`plugins/module_utils/api/transport.py` (`Transport.send`, `execute`)",
-        "`plugins/module_utils/api/transport.py`\n(see `Transport.receive`)",
+        "`plugins/module_utils/_api/session.py` (`Transport.send`, `execute`)",
+        "`plugins/module_utils/_api/session.py`\n(see `Transport.receive`)",
         "`Transport.receive`",
         "`make nothing`",
     ],

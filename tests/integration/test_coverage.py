@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES
 from integration import coverage, route_log
 from integration.coverage import Call, Observed, Ran, page, problems, read, where
 from integration.route_log import NotedSandbox, arguments
 from integration.route_options import LEADS
 from integration.test_targets import RUNS
 
-PACKAGE = "ansible_collections.hosted.services.plugins.module_utils.resources"
+PACKAGE = "ansible_collections.hosted.services.plugins.module_utils._resources"
 RUN = next(run.id for run in RUNS if run.values[0] == "project")
 TEST = f"tests/integration/test_targets.py::test_target[{RUN}]"
 PLUGIN = "hosted.services (Ansible collection; inventory)"

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils.api import registry, uploads
-from ansible_collections.hosted.services.plugins.module_utils.api.models import RegistryCredentials
+from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
+from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible

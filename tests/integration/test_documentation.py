@@ -16,9 +16,9 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils.api.errors import HostedError
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from integration.ansible_run import REPOSITORY, Ansible
 
 PLUGINS = REPOSITORY / "plugins"

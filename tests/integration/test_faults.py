@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.api.routes import ROUTES, Repeat
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Repeat
 from faults.chaos import ChaosRun
 from faults.matrix import Bench, Cell
 from faults.oracle import BLIND, DOUBLE, FORGOTTEN, ONCE, Problem, forgotten

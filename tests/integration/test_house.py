@@ -25,19 +25,28 @@ SANDBOX = REPOSITORY / "tests" / "sandbox" / "hosted_sandbox"
 ROLES = sorted(path for path in (REPOSITORY / "roles").iterdir() if path.is_dir())
 NOUNS = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
 LAYERS = {
-    "module_utils.api": 0,
-    "module_utils.sftp": 1,
-    "module_utils.resources": 2,
-    "module_utils.ansible": 3,
-    "plugin_utils": 4,
-    "modules": 5,
-    "action": 5,
-    "inventory": 5,
-    "lookup": 5,
-    "filter": 5,
-    "doc_fragments": 5,
+    "module_utils._api": 0,
+    "module_utils._sftp": 1,
+    "module_utils._resources.shared": 2,
+    "module_utils._resources.services": 3,
+    "module_utils._resources.applications": 4,
+    "module_utils._resources.copies": 4,
+    "module_utils._resources.databases": 4,
+    "module_utils._resources.files": 4,
+    "module_utils._resources": 5,
+    "module_utils._ansible": 6,
+    "plugin_utils._broker": 7,
+    "plugin_utils._controller": 8,
+    "plugin_utils._inventory": 9,
+    "plugin_utils._templating": 9,
+    "modules": 10,
+    "action": 10,
+    "inventory": 10,
+    "lookup": 10,
+    "filter": 10,
+    "doc_fragments": 10,
 }
-WITHOUT_ANSIBLE = ("module_utils.api", "module_utils.sftp", "module_utils.resources")
+WITHOUT_ANSIBLE = ("module_utils._api", "module_utils._sftp", "module_utils._resources")
 SOURCES = sources()
 
 
@@ -46,12 +55,20 @@ def test_a_noun_has_one_name_everywhere(noun: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
     wanted = [
         PLUGINS / "action" / f"{noun}.py",
-        PLUGINS / "module_utils" / "resources" / f"{noun}.py",
-        REPOSITORY / "tests" / "unit" / "plugins" / "module_utils" / "resources" / f"test_{noun}.py",
+        PLUGINS / "module_utils" / "_resources" / f"{noun}.py",
+        REPOSITORY / "tests" / "unit" / "plugins" / "module_utils" / "_resources" / f"test_{noun}.py",
         TARGETS / noun / "tasks" / "main.yml",
     ]
     assert [str(path.relative_to(REPOSITORY)) for path in wanted if not path.is_file()] == []
     assert importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource.name == noun
+
+
+def test_what_stays_at_home_says_so() -> None:
+    """Without an underscore it would be public API, and every change of it a breaking one."""
+    folders = {PLUGINS / "module_utils", PLUGINS / "plugin_utils"}
+    shared = [path.relative_to(PLUGINS) for path in SOURCES if folders & set(path.parents)]
+    assert shared
+    assert [str(path) for path in shared if not path.parts[1].startswith("_")] == []
 
 
 def test_nothing_is_named_after_a_noun_that_is_not_there() -> None:
@@ -96,9 +113,9 @@ def test_each_layer_knows_what_it_may(path: Path) -> None:
     """Below the glue nothing knows Ansible; above the api nothing knows HTTP."""
     here = layer(module_name(path))
     roots = {name.partition(".")[0] for name in imports(path)}
-    if here in WITHOUT_ANSIBLE:
+    if here.startswith(WITHOUT_ANSIBLE):
         assert "ansible" not in roots
-    if here != "module_utils.api":
+    if here != "module_utils._api":
         assert roots & {"requests", "urllib3", "http"} == set()
 
 
@@ -113,6 +130,12 @@ def test_the_sandbox_knows_nothing_of_the_plugins() -> None:
 def test_the_arrows_are_looked_at() -> None:
     """The walk finds relative, absolute and nested imports; without it the tests above could not fail."""
     found = {module_name(path): list(imports(path)) for path in SOURCES}
-    assert f"{PACKAGE}.module_utils.api.client" in found[f"{PACKAGE}.module_utils.resources.lookup"]
-    assert f"{PACKAGE}.module_utils.resources.project" in found[f"{PACKAGE}.action.project"]
-    assert "requests" in found[f"{PACKAGE}.module_utils.api.libraries"]
+    assert (
+        f"{PACKAGE}.module_utils._api.client" in found[f"{PACKAGE}.module_utils._resources.services.lookup"]
+    )
+    assert f"{PACKAGE}.module_utils._resources.project" in found[f"{PACKAGE}.action.project"]
+    assert (
+        f"{PACKAGE}.module_utils._resources.services.power"
+        in found[f"{PACKAGE}.module_utils._resources.service"]
+    )
+    assert "requests" in found[f"{PACKAGE}.module_utils._api.libraries"]

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.sftp.pipe import PIPES, WORTH_IT
+from ansible_collections.hosted.services.plugins.module_utils._sftp.pipe import PIPES, WORTH_IT
 from integration.ansible_run import Ansible
-from unit.plugins.module_utils.sftp import servers
-from unit.plugins.module_utils.sftp.servers import Server
+from unit.plugins.module_utils._sftp import servers
+from unit.plugins.module_utils._sftp.servers import Server
 
 FILES, FOLDERS = 300, 7
 LINK = "folder-1/link"

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.execution import Surroundings, execute
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import (
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     argument_spec,
     connection,
 )
-from ansible_collections.hosted.services.plugins.module_utils.api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
-from ansible_collections.hosted.services.plugins.module_utils.resources import app
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource, Task
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._resources import app
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource, Task
 from hosted_sandbox.testing import Sandbox
 
 DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05}

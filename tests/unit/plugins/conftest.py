@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils.keeper import Keeper
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import Keeper
 
 
 @pytest.fixture

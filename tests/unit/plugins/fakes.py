@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import WAITING
-from ansible_collections.hosted.services.plugins.module_utils.api import models as m
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import (
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
     Resource,
     Task,

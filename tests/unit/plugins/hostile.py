@@ -12,12 +12,12 @@ import typing
 from decimal import Decimal
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.api import errors
-from ansible_collections.hosted.services.plugins.module_utils.api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils.api.models import Model
-from ansible_collections.hosted.services.plugins.module_utils.api.transport import Transport
-from ansible_collections.hosted.services.plugins.module_utils.api.wire import Reply
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Reply
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Model
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
 
 TEMPLATE = "{{ 7 * 7 }}{% raw %}"
 STRINGS = [

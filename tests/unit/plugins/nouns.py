@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils.resources import plan
-from ansible_collections.hosted.services.plugins.module_utils.resources.plan import Resource
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils._resources import project
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 
-PACKAGE = plan.__name__.rpartition(".")[0]
-MODULES = Path(plan.__file__).parents[2] / "modules"
+PACKAGE = project.__name__.rpartition(".")[0]
+MODULES = Path(project.__file__).parents[2] / "modules"
 
 
 def resource_of(module: str) -> Resource:

@@ -18,10 +18,10 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
     cache_key,
     groups_of,
 )
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
-from ansible_collections.hosted.services.plugins.module_utils.api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils.resources.listing import Wanted
-from ansible_collections.hosted.services.plugins.module_utils.resources.service import FAMILIES
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import Wanted
 
 OPTIONS = yaml.safe_load(ModuleDocFragment.INVENTORY_CONNECTION)["options"]
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
-from ansible_collections.hosted.services.plugins.module_utils.ansible.options import CONNECTION
-from ansible_collections.hosted.services.plugins.module_utils.resources.on_service import ON_SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import ON_SERVICE
 
 PACKAGE = "ansible_collections.hosted.services.plugins.lookup"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "lookup").glob("*.py"))

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils.resources.retention import read_span
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import read_span
 from unit.roles.backups.scripts import load
 
 NASTY = "a\"b\\c\nd|e=f'g\ttab"

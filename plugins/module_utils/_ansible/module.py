@@ -1,0 +1,66 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running a noun as an ordinary module: on another host, in the background, or where nothing else will do."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ansible.module_utils.basic import AnsibleModule
+
+from .._api.errors import HostedError
+from .._resources.shared.plan import Resource
+from .execution import Surroundings, execute, shown_options
+from .options import argument_spec, checked_arguments, with_token_meant
+
+
+class HostedModule(AnsibleModule):
+    """A module that never shows a secret option, not even when it refuses its arguments."""
+
+    def __init__(self, resource: Resource) -> None:
+        self.resource = resource
+        super().__init__(  # type: ignore[no-untyped-call]
+            argument_spec=argument_spec(resource),
+            supports_check_mode=True,
+            **resource.rules,
+        )
+
+    def _load_params(self) -> None:
+        """Read the arguments, before Ansible makes a text of everything."""
+        super()._load_params()  # type: ignore[no-untyped-call]
+        self.given = {name: value for name, value in self.params.items() if not name.startswith("_ansible_")}
+        self.objection = ""
+        try:
+            self.params.update(checked_arguments(self.resource, self.given))
+        except HostedError as error:
+            self.objection = error.message
+
+    def _log_invocation(self) -> None:
+        """Note in the system's log what the module was called with, with our own account of the arguments.
+
+        Ansible's would hide what is a secret by itself, and show a dictionary that holds some.
+        """
+        shown = shown_options(self.resource, self.params)
+        said = {name: str(value) for name, value in shown.items()}
+        line = " ".join(f"{name}={value}" for name, value in said.items())
+        self.log(f"Invoked with {line}", log_args=said)
+
+    def fail_json(self, msg: str, **kwargs: Any) -> NoReturn:
+        """Fail as any module does, with our own account of the arguments."""
+        kwargs.setdefault("invocation", {"module_args": shown_options(self.resource, self.params)})
+        super().fail_json(msg, **kwargs)
+
+
+def run_module(resource: Resource) -> None:
+    """Be the module of ``resource``: read the arguments, run the task, print the result, exit."""
+    module = HostedModule(resource)
+    if module.objection:
+        module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
+    around = Surroundings(check_mode=module.check_mode, diff=module._diff)
+    result = execute(resource, with_token_meant(module.params, module.given), around)
+    for warning in result.pop("warnings", []):
+        module.warn(warning)
+    if result.pop("failed", False):
+        module.fail_json(**result)
+    module.exit_json(**result)

@@ -1,0 +1,223 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that all nouns share, each written once, and what they become."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.module_utils.basic import env_fallback
+from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, ValidationResult
+
+from .._api.connection import Connection, check_token
+from .._api.errors import ConfigurationError
+from .._resources.shared.plan import Resource
+from .._resources.shared.selectors import check_one_pattern, check_selectors
+
+VAULT = b"$ANSIBLE_VAULT"
+"""What a file begins with that ansible-vault has encrypted."""
+
+CONNECTION: dict[str, Any] = {
+    "base_url": {"type": "str", "fallback": (env_fallback, ["HOSTED_SERVICES_URL"])},
+    "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN"])},
+    "token_file": {
+        "type": "path",
+        "no_log": False,
+        "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN_FILE"]),
+    },
+    "auth_header": {
+        "type": "str",
+        "default": "Authorization",
+        "fallback": (env_fallback, ["HOSTED_SERVICES_AUTH_HEADER"]),
+    },
+    "auth_scheme": {
+        "type": "str",
+        "default": "Bearer",
+        "fallback": (env_fallback, ["HOSTED_SERVICES_AUTH_SCHEME"]),
+    },
+    "validate_certs": {
+        "type": "bool",
+        "default": True,
+        "fallback": (env_fallback, ["HOSTED_SERVICES_VALIDATE_CERTS"]),
+    },
+    "ca_path": {"type": "path", "fallback": (env_fallback, ["HOSTED_SERVICES_CA_PATH"])},
+    "timeout": {"type": "float", "default": 60.0, "fallback": (env_fallback, ["HOSTED_SERVICES_TIMEOUT"])},
+    "retries": {"type": "int", "default": 5, "fallback": (env_fallback, ["HOSTED_SERVICES_RETRIES"])},
+    "allow_http_hosts": {
+        "type": "list",
+        "elements": "str",
+        "default": [],
+        "fallback": (env_fallback, ["HOSTED_SERVICES_ALLOW_HTTP_HOSTS"]),
+    },
+}
+
+WAITING: dict[str, Any] = {
+    "wait": {"type": "bool", "default": True},
+    "wait_timeout": {"type": "float", "default": 600.0},
+    "wait_interval": {"type": "float", "default": 5.0},
+}
+
+
+def argument_spec(resource: Resource) -> dict[str, Any]:
+    """Return all options of a noun in Ansible's form."""
+    return {**resource.options, **CONNECTION, **(WAITING if resource.waits else {})}
+
+
+def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationResult:
+    """Return the arguments of a task as Ansible's own checks leave them, with what these complain about.
+
+    :raises ConfigurationError: when the checks trip over an argument.
+    """
+    spec = argument_spec(resource)
+    checked = checked_arguments(resource, arguments)
+    try:
+        result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
+        return result
+    except TRIPPED:
+        raise ConfigurationError(
+            f"{culprit(spec, arguments)} has a value that the option cannot have"
+        ) from None
+
+
+def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as they were written, checked before Ansible converts them.
+
+    Afterwards nobody can tell null from what was left out, or a name with a comma from two names.
+
+    :raises ConfigurationError: for a list or a dictionary in place of a text.
+    :raises Invalid: for a selector that holds nothing.
+    """
+    spec = argument_spec(resource)
+    check_texts(spec, arguments)
+    names = {alias: name for name, option in spec.items() for alias in option.get("aliases", ())}
+    written = {names.get(name, name): value for name, value in arguments.items()}
+    check_selectors(resource.selectors, written)
+    check_fractions(resource, written)
+    lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
+    texts = {
+        name: value
+        for name, value in arguments.items()
+        if names.get(name, name) in lists and isinstance(value, str)
+    }
+    for name, value in texts.items():
+        check_one_pattern(names.get(name, name), value)
+    return {**arguments, **{name: [value] for name, value in texts.items()}}
+
+
+def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Refuse a list or a dictionary for a text: Ansible would write it out, and order what is called so.
+
+    :raises ConfigurationError: naming the option.
+    """
+    for name, value in arguments.items():
+        if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
+            kind = "list" if isinstance(value, list) else "dictionary"
+            raise ConfigurationError(f"{name} is a {kind}; it must be a text")
+
+
+AMOUNTS = frozenset({"max_monthly"})
+"""Selectors for which a number with a fraction is as good as its text."""
+
+
+def check_fractions(resource: Resource, arguments: Mapping[str, Any]) -> None:
+    """Refuse a number with a fraction for a name or a tag: YAML reads 1.10 as 1.1.
+
+    :raises ConfigurationError: naming the option.
+    """
+    for name in sorted((resource.selectors & arguments.keys()) - AMOUNTS):
+        values = arguments[name] if isinstance(arguments[name], list) else [arguments[name]]
+        texts = resource.options[name].get("type", "str") in ("str", "list")
+        found = next((value for value in values if texts and isinstance(value, float)), None)
+        if found is not None:
+            raise ConfigurationError(
+                f"{name} is {found}, a number, and YAML reads 1.10 as 1.1; put the text in quotes"
+            )
+
+
+TRIPPED = (ArithmeticError, AttributeError, TypeError, ValueError)
+
+
+def culprit(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Return the name of the argument that Ansible's checks trip over by itself."""
+    for name, value in arguments.items():
+        try:
+            ModuleArgumentSpecValidator({name: spec.get(name, {})}).validate({name: value})
+        except TRIPPED:
+            return str(name)
+    return "one of the arguments"
+
+
+def check_waiting(options: Mapping[str, Any]) -> None:
+    """Refuse a wait of which nobody can tell when it ends.
+
+    :raises ConfigurationError: for a number below 0, or none.
+    """
+    for name in ("wait_timeout", "wait_interval", "quiet_time"):
+        value = options.get(name)
+        if value is not None and not 0 <= value < float("inf"):
+            raise ConfigurationError(f"{name} is {value:g}; it must be a number of seconds of 0 or more")
+
+
+def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
+    """Read the connection options, on behalf of a module or plugin of this name.
+
+    :raises ConfigurationError: when one is missing or wrong.
+    """
+    if not options["base_url"]:
+        raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
+    return Connection(
+        base_url=options["base_url"],
+        token=read_token(options["token"], options["token_file"]),
+        auth_header=options["auth_header"],
+        auth_scheme=options["auth_scheme"],
+        validate_certs=options["validate_certs"],
+        ca_path=options["ca_path"],
+        timeout=options["timeout"],
+        retries=options["retries"],
+        allow_http_hosts=tuple(options["allow_http_hosts"]),
+        caller=caller,
+    )
+
+
+def with_token_meant(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with the token that was meant. ``given`` are those that somebody wrote down here.
+
+    A file that is among them wins over a token of the environment: they may be of two accounts.
+    """
+    by_file = given.get("token_file") is not None and given.get("token") is None
+    return {**options, "token": None} if by_file else dict(options)
+
+
+def read_token(token: str | None, token_file: str | None) -> str:
+    """Return the token itself; it wins over the file, whose closing line break does not count."""
+    if token is not None:
+        return token
+    if token_file is None:
+        raise ConfigurationError("token is not set; set token, token_file or HOSTED_SERVICES_TOKEN")
+    try:
+        if is_encrypted(os.path.expanduser(token_file)):
+            raise ConfigurationError(
+                f"token_file {token_file!r} is encrypted with ansible-vault, and only the controller can "
+                "decrypt it; this task runs as a module elsewhere, so give it the token itself in token"
+            )
+        with open(os.path.expanduser(token_file), encoding="utf-8") as file:
+            token = file.read().strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"token_file {token_file!r} cannot be read: {error}") from None
+    try:
+        check_token(token)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"token_file {token_file!r}: {error.message}") from None
+    return token
+
+
+def is_encrypted(path: str) -> bool:
+    """Tell whether ansible-vault has encrypted a file. Others refuse one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(VAULT)) == VAULT
+    except OSError:
+        return False

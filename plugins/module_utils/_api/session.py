@@ -1,0 +1,354 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One call of the platform: sent, sent again where that is safe, bounded in all, and decoded."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from . import errors
+from .backoff import backoff
+from .connection import Connection
+from .http_transport import Exchanger, Reply, Request, Wire
+from .routes import NotShown, Route, Scope
+from .text import Redactor, clean
+
+MAX_DEPTH = 100
+MAX_VALUES = 2_000_000
+SMALL = 8 * 1024 * 1024
+"""A body up to this size cannot need much memory, whatever is in it."""
+MAX_SAID = 100_000
+"""How much of an error's sentence is looked at. Of that, far less is shown."""
+MAX_RETRY_AFTER = 300.0
+NO_REASON = "no reason was given"
+SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
+"""Where the body of an error has its sentence; the first is what the specification shows."""
+TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+EMPTY_WORDS = frozenset({NO_REASON, "forbidden", "access denied", "permission denied"})
+"""Sentences that say no more than the status does."""
+OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
+"""What a refusal speaks of that is about the token."""
+
+
+class Transport:
+    """Makes calls, one at a time. Not for use by several threads at once; see :meth:`twin`.
+
+    ``wire`` is what carries out its requests: one of its own, when none is given.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        log: Callable[[str], None] | None = None,
+        wire: Exchanger | None = None,
+    ) -> None:
+        self.connection = connection
+        self.attempts = 0
+        """How many requests went out so far; one call makes several when it has to be repeated."""
+        self._log = log or (lambda line: None)
+        self._wire = wire or Wire()
+        self.hide(tuple)
+
+    def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
+        """Hide what ``secrets`` returns in all messages from now on, besides the token.
+
+        It is asked when there is a message. After the message was cut would be too late: a half of a secret
+        is not known any more.
+        """
+        self._secrets = secrets
+        self._redactor: Redactor | None = None
+
+    def redact(self, said: str) -> str:
+        """Return a message without secrets."""
+        if self._redactor is None:
+            self._redactor = Redactor([self.connection.token, *self._secrets()])
+        return self._redactor(said)
+
+    def twin(self) -> Transport:
+        """Return a transport of the same settings with connections of its own, for another thread."""
+        twin = Transport(self.connection, self._log, self._wire.twin())
+        twin.hide(self._secrets)
+        return twin
+
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._wire.close()
+
+    def send(
+        self,
+        route: Route[Any],
+        ids: dict[str, Any],
+        query: dict[str, Any] | None = None,
+        body: Any = None,
+        seconds: float | None = None,
+    ) -> Any:
+        """Make the call and return the decoded answer; ``None`` where there is no body.
+
+        ``seconds`` bounds the call with all its tries, where the caller has less time than the platform may
+        take; the first of them may then take all of it.
+
+        :raises HostedError: one of its branches; see :mod:`errors`.
+        """
+        url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
+        allowed = max(self.connection.timeout, route.patience) if seconds is None else seconds
+        deadline = time.monotonic() + allowed
+
+        def attempt() -> Any:
+            left = deadline - time.monotonic()
+            if route.repeat.resendable and seconds is None:  # leave time for another try
+                left = min(left, allowed / 2)
+            return self._attempt(route, url, query, body, max(left, 0.001))
+
+        failures = 0
+        while True:
+            try:
+                return attempt()
+            except errors.HostedError as error:
+                failures += 1
+                if failures > self.connection.retries or not may_send_again(error, route):
+                    raise
+                pause = pause_before_retry(error, failures)
+                if time.monotonic() + pause >= deadline:
+                    raise
+            time.sleep(pause)
+
+    def _attempt(self, route: Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
+        begun = time.monotonic()
+        self.attempts += 1
+        outcome = "no answer"
+        try:
+            reply = self._wire.exchange(self._request(route, url, query, body), seconds)
+            outcome = str(reply.status)
+            return self._judge(route, reply)
+        except TimeoutError:
+            raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
+        except errors.HostedError as error:
+            error.message = f"{route}: {self.redact(error.message)}"
+            error.args = (error.message,)
+            raise
+        finally:
+            took = (time.monotonic() - begun) * 1000
+            self._log(f"{route.method} {url} -> {outcome} in {took:.0f} ms")
+
+    def _request(self, route: Route[Any], url: str, query: Any, body: Any) -> Request:
+        connection = self.connection
+        return Request(
+            method=route.method,
+            url=url,
+            query=query,
+            body=body,
+            headers={
+                "Accept": "application/json",
+                "User-Agent": connection.user_agent,
+                connection.auth_header: connection.authorization,
+            },
+            verify=connection.verify,
+            proxies=connection.proxies,
+            fresh=not route.repeat.resendable,
+        )
+
+    def _judge(self, route: Route[Any], reply: Reply) -> Any:
+        if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
+            return decode(route, reply)
+        if reply.status < HTTPStatus.BAD_REQUEST:
+            raise errors.Redirected(
+                f"the server answered with a redirect ({reply.status}), which is not followed; "
+                "is base_url the address of the API itself?"
+            )
+        raise refusal(route, reply, error_message(reply.body, self.redact))
+
+
+def may_send_again(error: BaseException, route: Route[Any]) -> bool:
+    """Tell whether a call that ended in ``error`` can be made again without harm."""
+    if isinstance(error, errors.OpenOutcome):
+        return route.repeat.resendable
+    return isinstance(error, errors.NotSent)
+
+
+def pause_before_retry(error: errors.HostedError, failures: int) -> float:
+    """Return the seconds before the next try: what the server asked for, else a random time that grows."""
+    asked: float | None = getattr(error, "retry_after", None)
+    pause = backoff(failures)
+    return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
+
+
+def retry_after_seconds(value: str | None) -> float | None:
+    """Read a ``Retry-After`` header: a number of seconds, or a date."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(int(value)))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        when = email.utils.parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def is_page(reply: Reply) -> bool:
+    """Tell whether an answer is HTML: the platform speaks JSON, so that whoever sent it may not be it."""
+    return reply.content_type.lower().startswith("text/html") or reply.body.lstrip()[:1] == b"<"
+
+
+def decode(route: Route[Any], reply: Reply) -> Any:
+    """Return the JSON of an answer of success, or ``None`` where the body says nothing."""
+    if not reply.body.strip():
+        return None
+    try:
+        return parse(reply.body)
+    except (ValueError, RecursionError) as error:
+        if is_page(reply):
+            raise errors.Garbled("the answer is not JSON but a page for people, as proxies send") from None
+        if isinstance(route.answer, NotShown) and route.method != "GET":
+            return None  # an answer that is not shown may be anything, and nothing depends on it
+        if isinstance(route.answer, NotShown) and reply.content_type.startswith("text/plain"):
+            return reply.body.decode(errors="replace")  # a log, for one, may well be plain text
+        if isinstance(error, Excessive):
+            raise errors.UnexpectedAnswer(str(error)) from None
+        raise errors.Garbled("the answer is not JSON, or was cut off") from None
+
+
+class Excessive(ValueError):
+    """JSON that no honest platform sends."""
+
+
+def parse(body: bytes) -> Any:
+    """Read JSON, within bounds of memory and depth. Halves of characters become the sign for unknown ones.
+
+    :raises ValueError: when it is no JSON in UTF-8, or too much.
+    """
+    if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise Excessive(f"the answer holds more than {MAX_VALUES} values")
+    value = json.loads(body.decode("utf-8-sig"))
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
+        raise Excessive(f"the answer is nested more than {MAX_DEPTH} levels deep")
+    return with_whole_characters(value) if HALF_CHARACTER.search(body) else value
+
+
+HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""What is half a character unless the other half follows. A half cannot be written to a file or terminal."""
+
+
+def is_shallow(value: Any) -> bool:
+    """Tell whether nothing in ``value`` is more than :data:`MAX_DEPTH` levels deep."""
+    level = [value]
+    for _level in range(MAX_DEPTH):
+        holders = [item for item in level if isinstance(item, (dict, list))]
+        if not holders:
+            return True
+        level = [
+            item for holder in holders for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    return False
+
+
+def with_whole_characters(value: Any) -> Any:
+    """Return ``value`` with every text in it such that it can be written."""
+    if isinstance(value, dict):
+        return {with_whole_characters(key): with_whole_characters(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_whole_characters(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
+    """Turn an answer of 4xx or 5xx into an error that tells what the platform said and what to do."""
+    after = retry_after_seconds(reply.retry_after)
+    status = reply.status
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        hint = "" if after is None else f"; it asks for a pause of {after:.0f} seconds"
+        return errors.RateLimited(f"too many requests (429){hint}: {said}", after)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
+        failure.explained = is_explained(reply, said)
+        return failure
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return errors.Unauthorized(unauthorized(route, status, said), status)
+    kinds: dict[int, type[errors.Refused]] = {
+        404: errors.NotFound,
+        410: errors.NotFound,
+        409: errors.Conflict,
+    }
+    doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
+    return kinds.get(status, errors.Refused)(f"the platform refused ({status}): {said}{doubt}", status)
+
+
+def unauthorized(route: Route[Any], status: int, said: str) -> str:
+    """Say why a call was not let through. A 403 may have a reason that has nothing to do with the token."""
+    empty = said.strip(". !").lower() in EMPTY_WORDS
+    if status == HTTPStatus.FORBIDDEN and not empty and not OF_TOKENS.search(said):
+        return f"the platform refused ({status}): {said}"
+    message = f"the token was not accepted ({status}): {said}"
+    scope = route.scope.value if route.scope is not Scope.OPEN else None
+    if scope is not None and scope in said:
+        return message
+    return f"{message.rstrip('.')}. This route needs {f'scope {scope}' if scope else 'a valid token'}"
+
+
+def is_explained(reply: Reply, said: str) -> bool:
+    """Tell whether an error is of the platform's form and says more than its status (Errors).
+
+    A gateway that has lost the platform may keep to the form as well, and has nothing to say in it.
+    """
+    try:
+        own = parse(reply.body)["statusCode"] == reply.status
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return False
+    words = re.sub(r"[^a-z]", "", said.lower())
+    return own and words not in EMPTY_PHRASES
+
+
+STATUS_PHRASES = [status.phrase for status in HTTPStatus if status >= HTTPStatus.INTERNAL_SERVER_ERROR]
+NOTHING_SAID = ("", NO_REASON, "Error", "An error occurred", "Internal error", "Upstream error", "Timeout")
+EMPTY_PHRASES = {re.sub(r"[^a-z]", "", phrase.lower()) for phrase in (*STATUS_PHRASES, *NOTHING_SAID)}
+"""What stands in an error where nothing is known of it, in small letters alone."""
+
+
+def error_message(body: bytes, redact: Callable[[str], str]) -> str:
+    """Return what the platform said in an error's body, made safe to print.
+
+    That is the sentence of the specification's form, or whatever else came. Secrets go first: once a text is
+    cut, a half of one would not be known any more.
+    """
+    return clean(redact(said_in(body)[:MAX_SAID])) or NO_REASON
+
+
+def said_in(body: bytes) -> str:
+    """Return the text of an error's body, whatever form it has; nothing where it has none."""
+    try:
+        said = parse(body)
+    except (ValueError, RecursionError):
+        said = body[:MAX_SAID].decode(errors="replace")
+        if body.lstrip()[:1] == b"<":
+            said = " ".join(TAG.sub(" ", said).split())
+            said = f"a page for people, as proxies send: {said}" if said else ""
+        return said if any(char.isalnum() for char in said) else ""
+    return sentence(said)
+
+
+def sentence(said: Any) -> str:
+    """Return the sentence in an error's JSON, or all of it where none can be told from the rest."""
+    if isinstance(said, dict):
+        key = next((key for key in SENTENCES if said.get(key)), None)
+        if key is not None:
+            return sentence(said[key])
+    if isinstance(said, list):
+        return "; ".join(filter(None, map(sentence, said)))
+    if isinstance(said, str):
+        return said
+    return json.dumps(said, ensure_ascii=False) if said else ""

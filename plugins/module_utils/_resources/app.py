@@ -1,0 +1,326 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applications: created when missing, quoted first (Applications)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from .._api.errors import OF_A_CALL, Conflict, Refused
+from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
+from .applications.lookup import (
+    ON_APP,
+    app_view,
+    around,
+    check_slug,
+    choose,
+    find_app,
+    foreseen_app,
+    need_app,
+    never_deployed,
+)
+from .services.lookup import find_project, foresee
+from .services.namesakes import near, turn_of_order
+from .services.settings import check_budget, check_limit, describe_size
+from .services.view import AWAITING_ADMIN, FAILED, PROVISIONING
+from .shared.controller_state import one_at_a_time
+from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing, WaitEnded
+from .shared.waiting import QUIET_SECONDS, appearing, create_unique, wait_until
+
+SIZE = ("cpu_cores", "ram_gb", "storage_gb")
+COMPARED = ("host", "project", "dimensions", "max_monthly")
+
+
+class AppResource(Resource):
+    """An application, by its slug."""
+
+    noun = "app"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_APP,
+        "host": {"type": "str"},
+        "project": {"type": "str"},
+        "dimensions": {"type": "dict", "options": {name: {"type": "int"} for name in SIZE}},
+        "max_monthly": {"type": "str"},
+        "state": {"type": "str", "choices": ["present"], "default": "present"},
+    }
+    selectors = frozenset({"slug", "host", "project", "max_monthly"})
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Create the application when it is missing. One that is there has to be as it is asked for."""
+        slug = task.options["slug"]
+        check_slug(slug)
+        check_limit(task)
+        size = whole_size(task.options["dimensions"])
+        app = find_app(task.client, slug)
+        if app is None:
+            return creation(task, slug, size)
+        check_existing(task, app, size)
+        if task.options["wait"] and not task.check_mode:
+            app = created(task)
+        managed = {"slug": slug}
+        return Plan(result=app_view(app), before=managed, after=managed)
+
+
+APP = AppResource()
+
+
+def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
+    """Plan a new application, quoted and within the budget."""
+    options = task.options
+    host = choose(options["host"], options["host"] and task.client.app_nodes(), "host")
+    project = project_of(task)
+    quote = task.client.quote_app(host, size)
+    cost = quoted(quote)
+    check_budget(task, cost.after, f"application {slug!r}")
+    warn_of_slip(task, slug)
+
+    quoted_host, quoted_size = as_quoted(quote, host, size)
+
+    def call() -> None:
+        task.client.create_app(slug, quoted_host, project, quoted_size)
+
+    def new_ones() -> list[App]:
+        return [app for app in task.client.apps() if app.slug == slug]
+
+    def make() -> None:
+        with one_at_a_time(turn_of_order(slug), f"creating application {slug!r}"):
+            if new_ones():
+                task.warn(f"application {slug!r} appeared before it was created; it was taken instead")
+                return
+            try:
+                create_unique(call, new_ones, f"application {slug!r}", task)
+            except Refused as error:
+                raise explained(error, slug) from None
+
+    seen: list[App] = []
+    steps = [Step(f"create application {slug!r} {for_a_month(cost.after)}", make)]
+    if task.options["wait"]:
+        wait = f"wait until application {slug!r} is created"
+        steps.append(Step(wait, lambda: seen.append(created(task))))
+    return Plan(
+        result=app_view(foreseen_app(slug)),
+        steps=steps,
+        reread=lambda: app_view(seen[0] if seen else read_created(task)),
+        after=summary(task, quote, cost),
+        cost=cost,
+    )
+
+
+def warn_of_slip(task: Task, slug: str) -> None:
+    """Tell of an application whose slug is nearly this one, before another one is created and billed."""
+    meant = near(slug, (app.slug for app in task.client.apps()))
+    if meant is not None:
+        task.warn(
+            f"there is no application {slug!r}, so one is created; did you mean {meant!r}? If so, correct "
+            "the slug"
+        )
+
+
+def check_existing(task: Task, app: App, size: Dimensions | None) -> None:
+    """Refuse what the task asks of an application that is there and is otherwise.
+
+    The routes of applications do not show its size, node, project and price, and cannot change them.
+
+    :raises Invalid: naming what differs and what changes it, or that nothing does.
+    """
+    asked = [name for name in COMPARED if task.options[name] is not None]
+    if not asked:
+        return
+
+    def ids(project: ProjectDetail) -> Iterator[str]:
+        return (service.id for service in project.resources)
+
+    project = around(task.client, app, task.client.project, ids)
+    if project is None:
+        task.warn(
+            f"{', '.join(asked)} of application {app.slug!r}, which is there, cannot be compared with this "
+            "token: the routes that it opens do not show them. A token of scope FULL compares them"
+        )
+        return
+    service = next(service for service in project.resources if service.id == app.id)
+    check_host(task, service)
+    wanted = task.options["project"]
+    if wanted not in (None, project.id, project.name):
+        raise Invalid(
+            f"application {app.slug!r} is in project {project.name!r}, not {wanted!r}. "
+            "hosted.services.service moves it to another one"
+        )
+    check_size(app.slug, service, size)
+    check_price(task, service)
+
+
+def check_host(task: Task, service: ServiceSummary) -> None:
+    """Refuse another node than that of the application: no route changes it."""
+    wanted, host = task.options["host"], service.host
+    if wanted is not None and host and wanted not in (host.id, host.label):
+        raise Invalid(
+            f"application {task.options['slug']!r} is on host {host.label or host.id!r}, not {wanted!r}; the "
+            "platform cannot change it. To have it there, create another one and delete this one"
+        )
+
+
+def check_price(task: Task, service: ServiceSummary) -> None:
+    """Refuse an application that costs more than ``max_monthly``."""
+    slug, limit = task.options["slug"], task.options["max_monthly"]
+    if limit is None or service.monthly_millicents is None:
+        return
+    most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
+    if monthly > most:
+        raise Invalid(
+            f"application {slug!r} costs {shown(monthly)} a month, over max_monthly {shown(most)}. "
+            "hosted.services.service with dimensions gives it another size",
+            monthly=shown(monthly),
+            max_monthly=shown(most),
+        )
+
+
+def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> None:
+    """Refuse another size than that of the application."""
+    now = service.dimensions
+    if size is not None and now is not None and any(getattr(now, n) != getattr(size, n) for n in SIZE):
+        raise Invalid(
+            f"application {slug!r} has {describe_size(now.as_dict())}, not {describe_size(size.as_dict())}. "
+            "hosted.services.service with dimensions changes it"
+        )
+
+
+def project_of(task: Task) -> str | None:
+    """Return the id of the wished project; nothing leaves it to the platform.
+
+    :raises Missing: when there is none of this name, and none can come before this task.
+    """
+    wanted = task.options["project"]
+    try:
+        return choose(wanted, wanted and task.client.app_projects(), "project")
+    except Missing as error:
+        known = project_elsewhere(task, wanted)
+        if known is not None:
+            return known
+        foresee(task, error, "creates")
+        return None  # check mode only quotes, and the price is the same in every project
+
+
+def project_elsewhere(task: Task, wanted: str) -> str | None:
+    """Return the id of a project that only the account's own list shows yet, where the token opens that."""
+    try:
+        return find_project(task.client, wanted).id
+    except (Missing, Refused):
+        return None
+
+
+def whole_size(given: dict[str, Any] | None) -> Dimensions | None:
+    """Return the wished size; none at all leaves it to the platform.
+
+    :raises Invalid: when a part of it is missing: the platform takes a size whole.
+    """
+    if given is None:
+        return None
+    missing = [name for name in SIZE if given[name] is None]
+    if missing:
+        raise Invalid(
+            f"dimensions lacks {', '.join(missing)}; give all three parts, or leave dimensions out for the "
+            "entry-level size"
+        )
+    return Dimensions(**given)
+
+
+def as_quoted(
+    quote: AppQuote, host: str | None, size: Dimensions | None
+) -> tuple[str | None, Dimensions | None]:
+    """Return the node and the size that the quote is for, so that nothing else is created.
+
+    Left open, the platform chooses again, and may have no room left where it looked for the quote.
+    """
+    told = quote.dimensions
+    whole = told is not None and all(getattr(told, name) is not None for name in SIZE)
+    return host or quote.host_id, size or (told if whole else None)
+
+
+def quoted(quote: AppQuote) -> Cost:
+    """Return what a quote does to the monthly price."""
+    monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
+    detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
+    line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": shown(monthly)}
+    return Cost(from_millicents(0), monthly, [line])
+
+
+def explained(error: Refused, slug: str) -> Refused | Invalid:
+    """Return the refusal of a new application with what it can mean: a taken slug has no known status."""
+    if error.status == 401:
+        return error
+    taken = (
+        f"the slug {slug!r} is taken, by another account"
+        if isinstance(error, Conflict)
+        else f"slugs are unique across all accounts, so {slug!r} may be taken by another one"
+    )
+    return Invalid(
+        f"application {slug!r} was not created: {error.message}. If it is not for another reason given "
+        f"there: {taken}; choose another slug",
+        status=error.status,
+    )
+
+
+def read_created(task: Task) -> App:
+    """Return an application that was just created, once the list shows it: the answer to that does not."""
+    try:
+        return appearing(lambda: find_app(task.client, task.options["slug"]), QUIET_SECONDS) or need_app(task)
+    except OF_A_CALL as error:
+        slug = task.options["slug"]
+        error.message = f"application {slug!r} was created, but its state is unknown: {error.message}"
+        raise
+
+
+def created(task: Task) -> App:
+    """Return the application once it is created, or can be taken for it.
+
+    How long one stays PROVISIONING is not shown. It may be until its first deploy, so one that has had none
+    is not waited for beyond a quiet time; the deploy waits when it has to.
+
+    :raises WaitEnded: when its creation failed, or needs somebody at the platform.
+    """
+    until = time.monotonic() + min(QUIET_SECONDS, task.options["wait_timeout"])
+
+    def done(app: App) -> bool:
+        if app.status in (FAILED, AWAITING_ADMIN):
+            raise WaitEnded(
+                f"application {app.slug!r} is {app.status}: "
+                + (
+                    "its creation failed; hosted.services.service_info with include: [details] tells why"
+                    if app.status == FAILED
+                    else "it waits for somebody at the platform"
+                ),
+                app=app_view(app),
+            )
+        return app.status != PROVISIONING or (never_deployed(app) and time.monotonic() >= until)
+
+    app = wait_until(
+        task,
+        lambda: read_created(task),
+        done,
+        lambda app: f"its status is {app.status}",
+        f"application {task.options['slug']!r}",
+    )
+    if app.status == PROVISIONING:
+        task.warn(
+            f"application {app.slug!r} is still {PROVISIONING}; it may stay so until its first deploy, so it "
+            "is not waited for any longer"
+        )
+    return app
+
+
+def summary(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:
+    """Return what a diff shows of an application that is not there yet."""
+    facts = {
+        "slug": task.options["slug"],
+        "host": quote.host_label or quote.host_id or task.options["host"],
+        "project": task.options["project"],
+        "dimensions": quote.dimensions.as_dict() if quote.dimensions else None,
+        "monthly": shown(cost.after),
+    }
+    return {name: value for name, value in facts.items() if value is not None}

@@ -1,0 +1,270 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deploying: the image that a release names is brought into service, or the one before comes back.
+
+A digest identifies an image and a tag only names one for a while (Applications, rule 4), so what is in
+service and what is wished for are compared by digest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from .._api.errors import HostedError, UnexpectedAnswer
+from .._api.models import App, ProjectDetail, ScanReport
+from .applications.lookup import ON_APP, app_view, around, digest_in_service, never_deployed, the_app
+from .applications.records import STATE_DIR, AppRecords
+from .applications.release_list import Declared, read_declared
+from .applications.releases import (
+    BLOCKED,
+    FAILED,
+    PENDING,
+    await_verdict,
+    flaws_in_words,
+    look_up,
+    renamed,
+    scan_view,
+)
+from .applications.rollout import (
+    DeployFailed,
+    bring_back,
+    in_service_now,
+    last_good,
+    last_lines,
+    put_in_service,
+)
+from .applications.running import as_declared, current_app, same_image
+from .services.lookup import foresee, near_miss
+from .services.view import ACTIVE, PROVISIONING, STATUSES
+from .shared.limits import check_log_lines
+from .shared.money import Cost, from_millicents, shown
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+
+NOT_IN_EFFECT = "not in effect"
+PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
+
+
+class AppDeployResource(Resource):
+    """The version of an application that is in service."""
+
+    noun = "deployment"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_APP,
+        "tag": {"type": "str", "required": True},
+        "digest": {"type": "str"},
+        "declared": {"type": "bool", "default": False},
+        "rollback": {"type": "bool", "default": False},
+        "force": {"type": "bool", "default": False},
+        "log_lines": {"type": "int", "default": 20},
+        **STATE_DIR,
+    }
+    selectors = frozenset({"slug", "tag", "digest"})
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Deploy when the image that the tag names is not in service, or has to be deployed again."""
+        check_log_lines(task.options)
+        tag = task.options["tag"]
+        app = the_app(task)
+        check_deployable(app)
+        report = wished(task, app)
+        app = as_declared(task, app, report.digest)
+        reasons = AppRecords.of(task, app.id).reasons()
+        if digest_in_service(app) != report.digest or task.options["force"] or reasons:
+            return deployment(task, app, settled(task, report), reasons)
+        if report.scan_status == BLOCKED:
+            task.warn(
+                f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
+                "platform's team lifts the verdict, the next deploy needs a corrected image"
+            )
+        managed = {"digest": report.digest}
+        return Plan(result=view(task, app, app, report), before=managed, after=managed)
+
+
+APP_DEPLOY = AppDeployResource()
+
+
+# --- What is wished for -------------------------------------------------------------------------------
+
+
+def check_deployable(app: App) -> None:
+    """Refuse what cannot be deployed now because of its status. Before the first deploy it may be created.
+
+    A status that the specification does not name is for the platform to judge.
+    """
+    if app.status == PROVISIONING and never_deployed(app):
+        return
+    if app.status in STATUSES and app.status != ACTIVE:
+        raise Invalid(
+            f"application {app.slug!r} is {app.status}; only one that is {ACTIVE} can be deployed. "
+            "hosted.services.service with state: started resumes one that is suspended"
+        )
+
+
+def wished(task: Task, app: App) -> ScanReport:
+    """Return the scan of the release to deploy.
+
+    In check mode a release whose digest is given is taken for declared by an earlier task of the play, unless
+    the user says otherwise.
+
+    :raises Missing: when the tag is not declared.
+    :raises Invalid: when it names another image than the one expected.
+    """
+    tag, digest = task.options["tag"], task.options["digest"]
+    report = look_up(task, tag) if app.id else None
+    if report is not None and report.digest is None:
+        raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
+    if report is not None and (digest is None or same_image(task, digest, report.digest)):
+        return report if digest is None else renamed(report, digest)
+    error = undeclared(task, app) if report is None else moved(task, report)
+    if digest is None or task.options["declared"]:
+        raise error
+    foresee(task, error, "declares")
+    return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+
+
+def undeclared(task: Task, app: App) -> Missing:
+    """Say that a tag is not declared, with the near miss."""
+    tag = task.options["tag"]
+    declared = read_declared(task.client, app.slug) if app.id else Declared({})
+    hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
+    doubt = f". The platform refuses to show its scan, and {declared.note}" if declared.note else ""
+    return Missing(
+        f"release {tag!r} of application {app.slug!r} is not declared "
+        f"(hosted.services.app_release declares one){hint}{doubt}"
+    )
+
+
+def moved(task: Task, report: ScanReport) -> Invalid:
+    """Say that a tag names another image than the one expected."""
+    slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+    return Invalid(
+        f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
+        "Declare it again, or deploy another one",
+        digest=report.digest,
+    )
+
+
+def settled(task: Task, report: ScanReport) -> ScanReport:
+    """Return the scan with its verdict, which is waited for.
+
+    A verdict that forbids the deploy is for the platform to hold: its team may have lifted it, which the
+    report need not show.
+    """
+    tag = task.options["tag"]
+    if report.scan_status == PENDING and task.options["wait"] and not task.check_mode:
+        report = await_verdict(task, report, tag, time.monotonic() + task.options["wait_timeout"])
+    if report.scan_status == FAILED:
+        task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
+    if report.scan_status == BLOCKED and task.check_mode:
+        task.warn(
+            f"release {tag!r} of application {task.options['slug']!r} is blocked: {flaws_in_words(report)}. "
+            "The platform refuses to deploy it, unless its team has lifted the verdict on this version"
+        )
+    return report
+
+
+# --- The deploy ---------------------------------------------------------------------------------------
+
+
+def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str]) -> Plan:
+    """Plan to bring a release into service. ``reasons`` say why one that is there has to be deployed again.
+
+    The price belongs to the preview alone: a real run keeps to the routes of applications.
+    """
+    digest, before = str(report.digest), digest_in_service(app)
+    price = monthly_price(task, app) if task.check_mode and app.id else None
+    monthly = {"monthly": shown(price) or PRICE_NOT_OPEN} if task.check_mode and app.id else {}
+    expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
+    result = view(task, app, expected, report)
+    result["app"]["digest"] = digest
+    summary = f"deploy release {task.options['tag']!r} ({digest}) of application {app.slug!r}"
+    if before == digest:
+        summary += f" again: {'; '.join(reasons) or 'force is set'}"
+    elif before:
+        summary += f" in place of {before}"
+    outstanding = {NOT_IN_EFFECT: list(reasons)} if reasons else {}
+
+    def reread() -> dict[str, Any]:
+        now = current_app(task, digest)
+        return view(task, app, now, look_up(task, task.options["tag"]) or report)
+
+    return Plan(
+        result=result,
+        steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == PENDING))],
+        reread=lambda: view(
+            task, app, current_app(task, digest), look_up(task, task.options["tag"]) or report
+        ),
+        before={"digest": before, **outstanding, **monthly} if before else outstanding,
+        after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status, **monthly},
+        cost=None if price is None else Cost(price, price),
+    )
+
+
+def monthly_price(task: Task, app: App) -> Decimal | None:
+    """Return what the application costs in a month, before a deploy as after it.
+
+    ``None`` where the token does not open projects, or the price cannot be read for another reason: that is
+    none to keep a version from being deployed.
+    """
+
+    def ids(project: ProjectDetail) -> Iterator[str]:
+        return (service.id for service in project.resources)
+
+    try:
+        project = around(task.client, app, task.client.project, ids)
+    except HostedError:
+        return None
+    for service in project.resources if project else ():
+        if service.id == app.id and service.monthly_millicents is not None:
+            return from_millicents(service.monthly_millicents)
+    return None
+
+
+def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
+    """Deploy; when the version does not come up, see to the one before and fail with all that is known.
+
+    :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
+    """
+    tag, before = task.options["tag"], digest_in_service(app)
+    good = last_good(AppRecords.of(task, app.id), before)
+    try:
+        put_in_service(task, tag, digest, undecided)
+    except DeployFailed as error:
+        lines = last_lines(task, task.options["log_lines"])
+        details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
+        sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
+        now = in_service_now(task, before, digest)
+        details["changed"] = now != before or now == digest
+        if task.options["rollback"]:
+            outcome, brought_back = bring_back(task, good, digest)
+            details.update({"rollback": outcome, "rolled_back": brought_back})
+            sentences.append(outcome)
+        else:
+            kept = "The platform keeps it" if now == digest else "It may be"
+            sentences.append(
+                f"{kept} in service although it does not run. The next run deploys it again, or another "
+                "version"
+            )
+        if lines:
+            sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
+        raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
+
+
+def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:
+    """Return what the task is about: the release, its scan, and the application with what it ran before."""
+    found: Mapping[str, Any] = {
+        "slug": now.slug,
+        "tag": task.options["tag"],
+        "digest": report.digest,
+        "previous_digest": digest_in_service(before),
+        "pending_deploy": [] if task.check_mode else sorted(AppRecords.of(task, now.id).outstanding()),
+        "scan": scan_view(report),
+        "app": app_view(now),
+    }
+    return dict(found)

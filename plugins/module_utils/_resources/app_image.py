@@ -1,0 +1,174 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images pushed to an application's repository (Registry credentials; Applications, rules 3 and 4)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import App
+from .._api.text import megabytes
+from .applications.lookup import ON_APP, the_app
+from .applications.oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
+from .applications.repository import open_repository
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import OutcomeUnknown
+
+
+class AppImageResource(Resource):
+    """An image on disk, and in the registry by its digest."""
+
+    noun = "image"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_APP,
+        "path": {"type": "path", "required": True},
+        "image_name": {"type": "str"},
+        "platform": {"type": "str"},
+        "tag": {"type": "str"},
+    }
+    source_options = frozenset({"path"})
+    selectors = frozenset({"slug", "image_name", "platform", "tag"})
+
+    def plan(self, task: Task) -> Plan:
+        """Push the image when the registry does not hold its digest, or not under the tag."""
+        options = task.options
+        app = the_app(task)
+        layout = open_layout(options["path"])
+        if isinstance(layout, Archive):
+            task.closing.callback(layout.close)
+        image = choose_image(layout, options["image_name"], options["platform"], app.platform)
+        compare_platforms(task, app, image.platform)
+        return Push(task, app, layout, image).plan()
+
+
+APP_IMAGE = AppImageResource()
+
+
+def compare_platforms(task: Task, app: App, platform: str) -> None:
+    """Warn of an image that may be for another architecture than the node's.
+
+    What the list shows is the architecture of the image that runs, which may be the wrong one itself. So it
+    keeps no image out; what the user says does.
+    """
+    if task.options["platform"]:
+        return
+    if not app.platform:
+        task.warn(
+            f"application {app.slug!r} has not run yet, so its platform is not known; the image is for "
+            f"{platform}"
+        )
+    elif not same_platform(platform, app.platform):
+        task.warn(
+            f"the image is for {platform}, and the one that application {app.slug!r} runs is for "
+            f"{app.platform}. On a node of that architecture the new one would start and die without a "
+            "message. Set platform to the architecture of the node to be sure"
+        )
+
+
+class Push:
+    """An image on its way to the registry. The repository comes into being with the application."""
+
+    def __init__(self, task: Task, app: App, layout: Layout, image: Image) -> None:
+        self.task = task
+        self.foreseen = not app.id
+        self.layout = layout
+        self.image = image
+        self.tag: str | None = task.options["tag"]
+        self.sent_bytes = 0
+        self.repository = open_repository(task, self._progress)
+
+    def _progress(self, count: int) -> None:
+        """Count what arrived, and say so."""
+        self.sent_bytes += count
+        whole = self.image.size
+        self.task.progress(
+            f"pushing {self.repository.name}: {megabytes(self.sent_bytes)} of at most {megabytes(whole)}"
+        )
+
+    def plan(self) -> Plan:
+        """Plan what is missing in the registry, after looking whether the image on disk is whole."""
+        digest = self.image.digest
+        present = self.digest_of(digest) == digest
+        tagged = self.digest_of(self.tag) if self.tag else digest
+        before = {"digest": digest} if present else {}
+        if self.tag and tagged:
+            before |= {"tag": self.tag, "digest": tagged}
+        after = {**({"tag": self.tag} if self.tag else {}), "digest": digest}
+        if present and tagged == digest:
+            return Plan(result=self.view(), before=after, after=after)
+        missing = [] if present else self.missing()
+        for part in missing:
+            self.task.progress(f"checking {part.digest}, {megabytes(part.size)}")
+            self.layout.verify(part)
+        return Plan(
+            result=self.view(),
+            steps=[Step(self.summary(missing, present), lambda: self.carry_out(missing))],
+            reread=self.view,
+            before=before,
+            after=after,
+        )
+
+    def digest_of(self, reference: str) -> str | None:
+        """Return what the registry holds under a tag or a digest."""
+        return None if self.foreseen else self.repository.digest_of(reference)
+
+    def missing(self) -> list[Part]:
+        """Return the parts that the registry lacks, each once, the configuration last."""
+        parts = {part.digest: part for part in reversed(self.image.parts)}
+        return [part for part in parts.values() if self.foreseen or not self.repository.has_blob(part.digest)]
+
+    def summary(self, missing: list[Part], present: bool) -> str:
+        """Say in a sentence what is going to be sent."""
+        name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
+        if present:
+            return f"tag {self.image.digest} as {name}"
+        size = megabytes(sum(part.size for part in missing))
+        return f"push {self.image.digest} to {name}: {len(missing)} of {len(self.image.parts)} parts, {size}"
+
+    def carry_out(self, missing: list[Part]) -> None:
+        """Send what is missing, then the manifest: the image is there with the last call, or not at all.
+
+        :raises OutcomeUnknown: when the registry holds something else afterwards.
+        """
+        for part in missing:
+            with self.layout.copy(part) as path:
+                self.repository.send_blob(path, part.digest, part.size)
+        reference = self.tag or self.image.digest
+        self.name_it(reference)
+        found = self.repository.digest_of(reference)
+        if found != self.image.digest:
+            raise OutcomeUnknown(
+                f"the registry took {self.image.digest} but gives {found} for {reference!r}. Was something "
+                "else pushed at the same time?"
+            )
+
+    def name_it(self, reference: str) -> None:
+        """Put the manifest under the tag or the digest. A registry may let no tag name another image.
+
+        :raises Refused: with what the tag names, where it names an image already.
+        """
+        try:
+            self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
+        except Refused as error:
+            named = self.digest_of(reference) if self.tag and error.status != 401 else None
+            if named:
+                error.message += (
+                    f". The tag {self.tag!r} names {named}, and this registry may let no tag name another "
+                    "image: push under a new tag"
+                )
+            raise
+
+    def view(self) -> dict[str, Any]:
+        """Return the image as it is, or will be, in the registry."""
+        return {
+            "slug": self.task.options["slug"],
+            "repository": self.repository.name,
+            "reference": f"{self.repository.name}@{self.image.digest}",
+            "tag": self.tag,
+            "digest": self.image.digest,
+            "platform": self.image.platform,
+            "size_bytes": self.image.size,
+            "sent_bytes": self.sent_bytes,
+        }

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading applications: what runs, what can be deployed, and where more can be created (Applications)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from .._api.libraries import to_snake
+from .._api.models import App
+from .applications.lookup import app_view, check_slug, digest_in_service, entries, foreseen_app, log_lines
+from .applications.records import STATE_DIR, AppRecords
+from .applications.release_list import Declared, read_declared
+from .applications.releases import all_releases, previous_release
+from .applications.running import as_declared
+from .services.lookup import DELETING, foresee, near_miss
+from .shared.limits import check_log_lines
+from .shared.parallel import side_by_side
+from .shared.plan import Plan, Resource, Task
+from .shared.problems import Missing
+
+PARTS = ["releases", "logs", "nodes", "projects"]
+
+
+class AppInfoResource(Resource):
+    """One application or all of them."""
+
+    noun = "apps"
+    options: ClassVar[dict[str, Any]] = {
+        "slug": {"type": "str"},
+        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
+        "log_lines": {"type": "int", "default": 100},
+        **STATE_DIR,
+    }
+    selectors = frozenset({"slug"})
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        check_log_lines(task.options)
+        apps = wanted_apps(task)
+        parts = task.options["include"]
+        if "nodes" in parts:
+            task.facts["nodes"] = as_list(task.client.app_nodes())
+        if "projects" in parts:
+            task.facts["projects"] = as_list(task.client.app_projects())
+        return Plan(
+            result=side_by_side(
+                task.client, apps, lambda client, app: describe(replace(task, client=client), app)
+            )
+        )
+
+
+APP_INFO = AppInfoResource()
+
+
+def wanted_apps(task: Task) -> list[App]:
+    """Return the application that was named, or all.
+
+    :raises Missing: when there is none of this slug.
+    """
+    apps = [app for app in task.client.apps() if app.status not in DELETING]
+    slug = task.options["slug"]
+    if slug is None:
+        return apps
+    check_slug(slug)
+    found = [app for app in apps if app.slug == slug]
+    if not found:
+        hint = near_miss(slug, (a.slug for a in apps))
+        foresee(task, Missing(f"there is no application {slug!r} on this account{hint}"), "creates")
+        return [foreseen_app(slug)]
+    return found
+
+
+def describe(task: Task, app: App) -> dict[str, Any]:
+    """Return an application with the parts that were asked for, each under its own key."""
+    client, view = task.client, app_view(app)
+    parts = task.options["include"]
+    if "releases" in parts:
+        declared = read_declared(client, app.slug) if app.id else Declared({})
+        releases = all_releases(task, app.slug, declared) if app.id else []
+        in_service = digest_in_service(as_declared(task, app, *(release.digest for release in releases)))
+        view["releases"] = [
+            {**release.as_dict(), "in_service": in_service is not None and release.digest == in_service}
+            for release in releases
+        ]
+        view["releases_note"] = declared.note
+        last = AppRecords.of(task, app.id).before(in_service)
+        before, note = previous_release(releases, last, declared.note is None)
+        view["previous_release"] = before.as_dict() if before else None
+        view["previous_release_note"] = note
+    if "logs" in parts:
+        lines = client.app_logs(app.slug) if app.id else []
+        view["logs"] = log_lines(lines, task.options["log_lines"])
+    return view
+
+
+def as_list(answer: Any) -> Any:
+    """Return the entries of a list that is not shown, or else the answer, with keys as in all results."""
+    found = entries(answer)
+    return snake_keys(answer if found is None else found)
+
+
+def snake_keys(value: Any) -> Any:
+    """Return ``value`` with every key of its objects in snake_case."""
+    if isinstance(value, dict):
+        return {to_snake(key): snake_keys(item) for key, item in value.items()}
+    return [snake_keys(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,209 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases: a tag declared to name an image, and the verdict on it (Applications, Scan status)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar
+
+from .._api.errors import Interrupted, Refused
+from .._api.models import App, ScanReport
+from .applications.lookup import ON_APP, the_app
+from .applications.releases import (
+    FAILED,
+    GLANCE,
+    PENDING,
+    SEVERITIES,
+    Blocked,
+    await_verdict,
+    check_verdict,
+    look_up,
+    objections,
+    renamed,
+    scan_of,
+    scan_view,
+)
+from .applications.repository import check_pushed, tag_image
+from .applications.running import same_image
+from .services.lookup import foresee
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+from .shared.waiting import create
+
+
+class AppReleaseResource(Resource):
+    """A release, by the application's slug and the tag."""
+
+    noun = "release"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_APP,
+        "tag": {"type": "str", "required": True},
+        "digest": {"type": "str", "required": True},
+        "pushed": {"type": "bool", "default": False},
+        "fail_on": {
+            "type": "list",
+            "elements": "str",
+            "choices": ["blocked", "warned", "failed", *SEVERITIES],
+            "default": ["blocked"],
+        },
+    }
+    selectors = frozenset({"slug", "tag", "digest"})
+    waits = True
+
+    def plan(self, task: Task) -> Plan:
+        """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
+        options = task.options
+        app = the_app(task)
+        current = look_up(task, options["tag"]) if app.id else None
+        if current is None or not same_image(task, current.digest, options["digest"]):
+            check_image(task, app)
+            return declaration(task, current)
+        if current.scan_status == PENDING and options["wait"] and not task.check_mode:
+            current = await_verdict(task, current, options["tag"], deadline(task))
+        check_wishes(task, current)
+        current = renamed(current, options["digest"])
+        managed = {"tag": options["tag"], "digest": current.digest, "verdict": current.scan_status}
+        return Plan(result=view(task, current), before=managed, after=managed)
+
+
+APP_RELEASE = AppReleaseResource()
+
+
+def deadline(task: Task) -> float:
+    """Return the moment at which the task has waited long enough."""
+    return time.monotonic() + float(task.options["wait_timeout"])
+
+
+def view(task: Task, report: ScanReport) -> dict[str, Any]:
+    """Return the release with its scan."""
+    shown = {**scan_view(report), "slug": task.options["slug"], "tag": task.options["tag"]}
+    named = same_image(task, report.digest, task.options["digest"])
+    return {**shown, "digest": task.options["digest"]} if named else shown
+
+
+def pending(task: Task) -> ScanReport:
+    """Return the scan as it stands just after the declaration."""
+    return ScanReport.model_construct(
+        tag=task.options["tag"], digest=task.options["digest"], scan_status=PENDING
+    )
+
+
+def naming(task: Task) -> str:
+    """Name the release in a sentence."""
+    return f"release {task.options['tag']!r} of application {task.options['slug']!r}"
+
+
+def check_image(task: Task, app: App) -> None:
+    """Refuse what was not pushed, before anything is written.
+
+    Check mode takes it that an earlier task of the play pushes the image, unless the user says otherwise.
+    """
+    if not app.id:
+        return
+    try:
+        check_pushed(task, task.options["digest"], f"{naming(task)} was not declared")
+    except Missing as error:
+        if task.options["pushed"]:
+            raise
+        foresee(task, error, "pushes")
+
+
+def declaration(task: Task, current: ScanReport | None) -> Plan:
+    """Plan to declare the tag, for the first time or for another image than before."""
+    slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+    what = naming(task)
+
+    def new_ones() -> list[ScanReport]:
+        report = look_up(task, tag)
+        return [report] if report is not None and same_image(task, report.digest, digest) else []
+
+    def declare() -> None:
+        tag_image(task, tag, digest)
+        try:
+            create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)
+        except Refused as error:
+            if error.status == 401:
+                raise
+            raise Invalid(
+                f"{what} was not declared: {error.message}. {advice(digest, current)}", status=error.status
+            ) from None
+
+    summary = f"declare {what} as {digest}"
+    if current is not None:
+        summary += f" in place of {current.digest}"
+    steps = [Step(summary, declare)]
+    if task.options["wait"]:
+        steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: verdict(task)))
+    return Plan(
+        result=view(task, pending(task)),
+        steps=steps,
+        reread=lambda: view(task, glance(task)),
+        before={"tag": tag, "digest": current.digest} if current else {},
+        after={"tag": tag, "digest": digest},
+    )
+
+
+def advice(digest: str, current: ScanReport | None) -> str:
+    """Say what to do about a declaration that was refused, with a status that is not shown."""
+    pushed = (
+        f"Was the image {digest} pushed to this application's repository? hosted.services.app_image pushes "
+        "one and returns its digest"
+    )
+    if current is None:
+        return pushed
+    taken = f"The tag names {current.digest} now; where the platform lets no tag move, declare a new one"
+    return f"{taken}. {pushed}"
+
+
+def verdict(task: Task) -> None:
+    """Wait for the verdict on the release just declared.
+
+    :raises Missing: when the platform does not hold what it accepted.
+    :raises Blocked: when it is not the verdict that the user wants.
+    """
+    tag, digest = task.options["tag"], task.options["digest"]
+    report = await_verdict(task, pending(task), tag, deadline(task))
+    if not same_image(task, report.digest, digest):
+        raise Missing(
+            f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
+        )
+    check_wishes(task, report)
+
+
+def glance(task: Task) -> ScanReport:
+    """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
+    try:
+        report = scan_of(task.client, task.options["slug"], task.options["tag"], GLANCE)
+    except Interrupted:
+        report = None
+    return report or pending(task)
+
+
+def check_wishes(task: Task, report: ScanReport) -> None:
+    """Hold the user's own limits for what a scan may find.
+
+    :raises Blocked: with the scan in its details.
+    """
+    found = objections(report, task.options["fail_on"])
+    limits = [name for name in SEVERITIES if name in task.options["fail_on"]]
+    if report.scan_status == FAILED and limits and not found:
+        task.warn(
+            f"the analysis of {naming(task)} did not complete, so whether it has flaws of severity "
+            f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"
+        )
+    if not found:
+        return
+    if "blocked" in task.options["fail_on"]:
+        try:
+            check_verdict(task.options["slug"], task.options["tag"], report)
+        except Blocked as error:
+            error.details["release"] = view(task, report)
+            error.message += ". fail_on: [] goes on to deploy one that was lifted"
+            raise
+    raise Blocked(
+        f"{naming(task)} is not wanted by fail_on: {', '.join(found)}",
+        release=view(task, report),
+        scan=scan_view(report),
+    )

@@ -1,0 +1,161 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rules for environments, held before anything is sent (Applications, Cross-service references)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.errors import HostedError
+from ..._api.models import App, ProjectGraph
+from ..services.lookup import foresee, near_miss
+from ..shared.aliases import aliases_of, doubled
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+from .lookup import around
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
+"""What is surely a reference: the name of a host, and a field in capitals as the specification has it."""
+BRACES = re.compile(r"\$\{[^{}]*\.[^{}]*\}")
+"""What may be one for some platforms, and plain text such as ``${VAR:-a.b}`` for others."""
+MOST_VARIABLES = 100
+RESERVED = "PORT"
+
+
+def given_variables(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the variables and the secret ones. To have none at all takes ``clear``.
+
+    A variable of the play that holds nothing would otherwise remove the whole environment.
+
+    :raises Invalid: when there is no variable and no ``clear``, or both, or one of the options holds nothing.
+    """
+    variables, secret = options["variables"], options["secret_variables"]
+    if options["clear"]:
+        given = [name for name in ("variables", "secret_variables") if options[name] is not None]
+        if given:
+            raise Invalid(f"clear removes every variable, so {' and '.join(given)} cannot be given with it")
+        return {}, {}
+    if not variables and not secret:
+        raise Invalid(
+            "neither variables nor secret_variables holds a variable, and the environment is replaced whole. "
+            "Give the variables, or set clear: true to remove them all"
+        )
+    for name in ("variables", "secret_variables"):
+        if options[name] is not None and not options[name]:
+            raise Invalid(
+                f"{name} is an empty dictionary, and the environment is replaced whole: every variable that "
+                "is not given is removed. Give the variables, or leave the option out (omit)"
+            )
+    return variables or {}, secret or {}
+
+
+def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, str]:
+    """Return the whole environment, after all rules that need no look at the platform.
+
+    :raises Invalid: naming the variable and the rule; never its value.
+    """
+    both = sorted(variables.keys() & secret.keys())
+    if both:
+        raise Invalid(f"{', '.join(both)}: in variables and in secret_variables; give each variable once")
+    environment = {**variables, **secret}
+    if len(environment) > MOST_VARIABLES:
+        raise Invalid(
+            f"the environment has {len(environment)} variables; at most {MOST_VARIABLES} are allowed"
+        )
+    for name, value in environment.items():
+        check_name(name)
+        check_value(name, value)
+    return environment
+
+
+def check_name(name: Any) -> None:
+    """Hold the rule for names."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise Invalid(
+            f"{name!r} cannot name a variable: only letters of the English alphabet, digits and underscores, "
+            "and no digit at the beginning"
+        )
+    if name == RESERVED:
+        raise Invalid(f"the variable {RESERVED} is reserved: the platform sets it from the published port")
+
+
+def check_value(name: str, value: Any) -> None:
+    """Refuse what is not a string. How it is to be spelled is for the user to say: ``yes`` or ``True``."""
+    if isinstance(value, str):
+        return
+    kinds = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a dictionary"}
+    kind = "empty" if value is None else kinds.get(type(value), f"of type {type(value).__name__}")
+    raise Invalid(
+        f"the value of the variable {name} is {kind}; it must be a string: put it in quotes in the playbook"
+    )
+
+
+def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each reference as variable, alias and field."""
+    for name, value in environment.items():
+        for alias, field in REFERENCE.findall(value):
+            yield name, alias, field
+
+
+def unsure(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables with something in braces that may be a reference or not; never the text itself."""
+    return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
+
+
+def check_references(task: Task, app: App, environment: Mapping[str, str]) -> list[str]:
+    """Check that references designate neighbours. Return those that the platform alone can check.
+
+    That is all of them where the token may not read who the neighbours are; in check mode those to a
+    neighbour that the play may be about to create; and always what may be a reference or not.
+
+    :raises Invalid: naming the variable, the reference and the near miss.
+    """
+    used = list(references(environment))
+    graph = graph_around(task.client, app) if used else None
+    open_ones = [f"${{...}} in {name}" for name in unsure(environment)]
+    if graph is None:
+        return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used}) + open_ones
+    neighbours = {alias for id, alias in aliases_of(graph).items() if id != app.id}
+    for alias in sorted(doubled(graph) & {alias for _variable, alias, _field in used}):
+        task.warn(
+            f"several services of the project have the alias {alias!r}; which of them the environment of "
+            f"application {app.slug!r} refers to is not documented"
+        )
+    unchecked: set[str] = set()
+    for name, alias, field in used:
+        if alias not in neighbours:
+            complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
+            foresee(task, Invalid(refused(app, complaint + near_miss(alias, neighbours))), "creates")
+            unchecked.add(f"${{{alias}.{field}}}")
+    return sorted(unchecked) + open_ones
+
+
+def refused(app: App, complaint: str) -> str:
+    """Say that an environment is not taken, be it by our check or by the platform's."""
+    return f"the environment of application {app.slug!r} was refused: {complaint}"
+
+
+def graph_around(client: Client, app: App) -> ProjectGraph | None:
+    """Return the graph of the application's project; ``None`` where the token does not open it."""
+
+    def ids(graph: ProjectGraph) -> Iterator[str | None]:
+        return (node.id for node in graph.nodes or [])
+
+    return around(client, app, client.project_graph, ids)
+
+
+def explained(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
+    """Return the platform's refusal in the words of our own checks."""
+    hint = ""
+    if any(references(environment)):
+        names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
+        hint = f"; each alias that is referred to ({names}) must be a neighbour in its project"
+    if unsure(environment):
+        names = ", ".join(unsure(environment))
+        hint += f"; the platform may take what is in ${{...}} in {names} for a reference to a neighbour"
+    return Invalid(refused(app, f"{error.message}{hint}"), **error.details)

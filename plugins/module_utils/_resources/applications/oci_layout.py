@@ -1,0 +1,293 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images on disk: OCI layouts, in folders or archives, as docker buildx, podman and skopeo write them.
+
+Everything that is read is checked against its digest, so that what was cut short or changed is found before
+anything is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from ..services.lookup import near_miss
+from ..shared.problems import Invalid, Missing
+from .lookup import DIGEST
+
+INDEXES = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+NAME = "org.opencontainers.image.ref.name"
+MOST_JSON = 4 * 1024 * 1024
+PIECE = 1024 * 1024
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a layout refers to: a manifest, a configuration or a layer. ``size`` in bytes."""
+
+    digest: str
+    size: int
+    media_type: str = ""
+    platform: str | None = None
+    name: str | None = None
+
+    @classmethod
+    def read(cls, entry: Any) -> Part:
+        """Read a descriptor.
+
+        :raises Invalid: when it is none.
+        """
+        digest = entry.get("digest") if isinstance(entry, dict) else None
+        size = entry.get("size") if isinstance(entry, dict) else None
+        if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or not isinstance(size, int):
+            raise Invalid("the image is damaged: it refers to a part without a digest or a size")
+        platform = entry.get("platform")
+        return cls(
+            digest,
+            size,
+            str(entry.get("mediaType", "")),
+            platform_of(platform) if isinstance(platform, dict) else None,
+            (entry.get("annotations") or {}).get(NAME),
+        )
+
+
+@dataclass(frozen=True)
+class Image:
+    """One image for one platform, with its manifest as it stands in the layout."""
+
+    digest: str
+    media_type: str
+    manifest: bytes
+    platform: str
+    parts: Sequence[Part]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all its parts, as they are sent."""
+        return sum(part.size for part in self.parts)
+
+
+class Layout:
+    """An OCI layout. A subclass opens files by their path in it."""
+
+    path: str
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """Open a file of the layout.
+
+        :raises Missing: when it is not there.
+        """
+        raise NotImplementedError
+
+    def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
+        """Return a small file whole, and read."""
+        with self.open(name) as file:
+            content = file.read(MOST_JSON + 1)
+        if len(content) > MOST_JSON or (part and digest_of(content, part.digest) != part.digest):
+            raise damaged(self.path, name)
+        try:
+            value = json.loads(content)
+        except (ValueError, RecursionError):
+            raise damaged(self.path, name) from None
+        if not isinstance(value, dict):
+            raise damaged(self.path, name)
+        return content, value
+
+    @contextmanager
+    def copy(self, part: Part) -> Iterator[str]:
+        """Give the path of a part on disk, for as long as it is needed; its bytes are what its digest says.
+
+        :raises Invalid: when they are not.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "part")
+            with open(path, "wb") as file:
+                self.verify(part, file)
+            yield path
+
+    def verify(self, part: Part, into: IO[bytes] | None = None) -> None:
+        """Read a part whole, and write it ``into`` a file, if one is given.
+
+        :raises Invalid: when it is not as its digest and its size say.
+        """
+        hashed, size = hashlib.new(part.digest.partition(":")[0]), 0
+        try:
+            with self.open(blob(part)) as file:
+                while piece := file.read(PIECE):
+                    hashed.update(piece)
+                    size += len(piece)
+                    if into is not None:
+                        into.write(piece)
+        except (tarfile.TarError, EOFError) as error:
+            raise Invalid(f"{self.path!r} is cut short or damaged: {error}") from None
+        if size != part.size or hashed.hexdigest() != part.digest.partition(":")[2]:
+            raise Invalid(
+                f"{self.path!r} is cut short or damaged: {part.digest} should have {part.size} bytes, "
+                f"but there are {size}, or others"
+            )
+
+
+class Folder(Layout):
+    """A layout in a folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        try:
+            return open(os.path.join(self.path, name), "rb")
+        except OSError as error:
+            raise Missing(f"{self.path!r} lacks {name}: {error.strerror}") from None
+
+
+class Archive(Layout):
+    """A layout in a tar archive."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            with ExitStack() as stack:
+                self._archive = stack.enter_context(tarfile.open(path))
+                self._members = {os.path.normpath(member.name): member for member in self._archive}
+                self._open = stack.pop_all()
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise Invalid(f"{path!r} is not an OCI archive, or it is cut short: {error}") from None
+
+    def close(self) -> None:
+        """Close the archive."""
+        self._open.close()
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        member = self._members.get(name)
+        file = self._archive.extractfile(member) if member else None
+        if file is None:
+            raise Missing(f"the archive {self.path!r} lacks {name}; is it cut short, or no OCI archive?")
+        return file
+
+
+def open_layout(path: str) -> Folder | Archive:
+    """Open a layout on disk.
+
+    :raises Missing: when there is none.
+    :raises Invalid: for something else than a layout.
+    """
+    full = os.path.expanduser(path)
+    if not os.path.exists(full):
+        raise Missing(f"there is no file or folder {path!r}")
+    return Folder(full) if os.path.isdir(full) else Archive(full)
+
+
+# --- Choosing an image --------------------------------------------------------------------------------
+
+
+def choose_image(layout: Layout, name: str | None, wanted: str | None, running: str | None = None) -> Image:
+    """Return the image of a layout that is for the wanted platform.
+
+    ``name`` is its name in the layout, needed when that holds several. Where no platform is wanted, the one
+    that is ``running`` chooses between several images, and rules out none that is the only one.
+
+    :raises Invalid: when none is, or when it is not clear which one is meant.
+    """
+    try:
+        _content, index = layout.json("index.json")
+    except Missing as error:
+        raise Invalid(
+            f"{layout.path!r} is not an OCI layout ({error.message}). docker buildx build --output type=oci, "
+            "podman save --format oci-archive and skopeo copy write one"
+        ) from None
+    named = [Part.read(entry) for entry in index.get("manifests") or []]
+    if name is not None:
+        known = [part.name for part in named if part.name]
+        named = [part for part in named if part.name == name]
+        if not named:
+            raise Missing(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
+    images = [image for part in named for image in images_of(layout, part)]
+    return fitting(layout, images, wanted or narrowing(images, running))
+
+
+def images_of(layout: Layout, part: Part) -> Iterator[Image]:
+    """Yield the images that a part of an index stands for; attestations are none."""
+    content, manifest = layout.json(blob(part), part)
+    media_type = manifest.get("mediaType") or part.media_type
+    if media_type in INDEXES:
+        for entry in manifest.get("manifests") or []:
+            inner = Part.read(entry)
+            if inner.platform != "unknown/unknown":
+                yield from images_of(layout, inner)
+        return
+    parts = [Part.read(manifest.get("config")), *(Part.read(entry) for entry in manifest.get("layers") or [])]
+    _config, config = layout.json(blob(parts[0]), parts[0])
+    yield Image(part.digest, media_type, content, platform_of(config), parts)
+
+
+def narrowing(images: Sequence[Image], running: str | None) -> str | None:
+    """Return the platform that is running, where it tells several images apart."""
+    return running if any(running and same_platform(image.platform, running) for image in images) else None
+
+
+def fitting(layout: Layout, images: Sequence[Image], wanted: str | None) -> Image:
+    """Return the one image that fits the platform."""
+    known = {image.digest: image for image in images}
+    if not known:
+        raise Invalid(f"{layout.path!r} holds no image")
+    platforms = ", ".join(sorted({image.platform for image in images}))
+    fit = [image for image in known.values() if wanted is None or same_platform(image.platform, wanted)]
+    if not fit:
+        raise Invalid(
+            f"the image in {layout.path!r} is for {platforms}, not for {wanted} as platform says: on a node "
+            f"of that architecture it would start and die without a message. Build it for {wanted}",
+            platforms=sorted({image.platform for image in images}),
+        )
+    if len(fit) > 1 and wanted is None:
+        raise Invalid(
+            f"{layout.path!r} holds images for {platforms}, and what the application runs, if anything, does "
+            "not tell which one is right; set platform to that of its node"
+        )
+    if len(fit) > 1:
+        raise Invalid(f"{layout.path!r} holds {len(fit)} images for {wanted}; name one by image_name")
+    return fit[0]
+
+
+def platform_of(record: Mapping[str, Any]) -> str:
+    """Return a platform as ``os/architecture``."""
+    return f"{record.get('os') or 'unknown'}/{record.get('architecture') or 'unknown'}"
+
+
+def same_platform(one: str, other: str) -> bool:
+    """Tell whether two platforms are the same; a variant, or a system left out, does not matter."""
+    left, right = (text.lower().split("/") for text in (one, other))
+    if len(left) > 1 and len(right) > 1 and left[0] != right[0]:
+        return False
+    machines = [parts[1] if len(parts) > 1 else parts[0] for parts in (left, right)]
+    return ARCHITECTURES.get(machines[0], machines[0]) == ARCHITECTURES.get(machines[1], machines[1])
+
+
+# --- Small things -------------------------------------------------------------------------------------
+
+
+def blob(part: Part) -> str:
+    """Return where a part is in a layout."""
+    return f"blobs/{part.digest.replace(':', '/')}"
+
+
+def digest_of(content: bytes, like: str) -> str:
+    """Return the digest of ``content`` by the algorithm of another digest."""
+    algorithm = like.partition(":")[0]
+    return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
+
+
+def damaged(path: str, name: str) -> Invalid:
+    """Say that a file of a layout is not what it should be."""
+    return Invalid(f"{path!r} is cut short or damaged: {name} is not what its digest says, or not JSON")

@@ -1,0 +1,133 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the controller remembers of an application's deploys, as the routes of applications do not show it.
+
+Two things: what is not in effect yet (an environment that was written, a deploy that was not seen to
+succeed), and which images were in service one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ..shared.controller_state import write_json
+from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+
+STATE_DIR: dict[str, dict[str, str]] = {"state_dir": {"type": "path"}}
+"""The option that says where the records are."""
+WRITE = "write"
+"""The key of a record that tells one write of an environment from the next."""
+MOST_IMAGES = 50
+HISTORY = ".deployed"
+
+
+@dataclass(frozen=True)
+class AppRecords:
+    """The records of one application: in the user's ``state_dir``, if there is one, and in Ansible's home.
+
+    Both are kept, because ``state_dir`` may be set for one task and not for the next. Where Ansible's home
+    cannot be written to, a ``state_dir`` is enough.
+    """
+
+    pending: Sequence[Pending]
+
+    @classmethod
+    def of(cls, task: Task, id: str | None) -> AppRecords:
+        """Return the records of an application. One that is still to be created has none."""
+        if not id:
+            return cls(())
+        state_dir = task.options.get("state_dir")
+        folders = [os.path.expanduser(state_dir), None] if state_dir else [None]
+        return cls([Pending.of(folder, task.options.get("base_url"), id) for folder in folders])
+
+    # --- What is not in effect ------------------------------------------------------------------------
+
+    def outstanding(self) -> Kinds:
+        """Return what only a deploy brings into effect, by kind."""
+        found: Kinds = {}
+        for record in reversed(self.pending):
+            found.update(record.outstanding())
+        return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
+
+    def note(self, kind: str, **details: str) -> None:
+        """Note what is about to be done.
+
+        :raises Invalid: when the first of the records cannot be written.
+        """
+        details[WRITE] = secrets.token_hex(8)
+        for place, record in enumerate(self.pending):
+            try:
+                record.note(kind, **details)
+            except Invalid:
+                if place == 0:
+                    raise
+
+    def clear(self, *kinds: str) -> None:
+        """Note what is in effect now."""
+        for record in self.pending:
+            record.clear(*kinds)
+
+    def reasons(self) -> list[str]:
+        """Say why the image in service has to be deployed again, one phrase each."""
+        found = self.outstanding()
+        phrases = {
+            ENVIRONMENT: "its environment was written at {since} and is not in effect yet",
+            DEPLOY: "a deploy that began at {since} was not seen to succeed",
+        }
+        return [
+            phrase.format(since=found[kind].get("since", "a time not known"))
+            for kind, phrase in phrases.items()
+            if kind in found
+        ]
+
+    # --- What was in service --------------------------------------------------------------------------
+
+    def images(self) -> list[str]:
+        """Return the digests that were in service, oldest first, the one of the last deploy at the end."""
+        for record in self.pending:
+            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                with open(history_file(record), encoding="utf-8") as file:
+                    content = json.load(file)
+                if content["id"] == record.id and all(isinstance(item, str) for item in content["images"]):
+                    return list(content["images"])
+        return []
+
+    def before(self, in_service: str | None) -> str | None:
+        """Return the digest that was in service before the one that is now; ``None`` where nobody knows.
+
+        A deploy from elsewhere leaves no trace here. Then the last one known is not the one in service.
+        """
+        images = self.images()
+        return images[-2] if len(images) > 1 and images[-1] == in_service else None
+
+    def seen(self, in_service: str | None) -> None:
+        """Note what is in service before a deploy. Something unknown ends what was known."""
+        if in_service is not None and self.images()[-1:] != [in_service]:
+            self._write([in_service])
+
+    def deployed(self, digest: str) -> None:
+        """Note that an image came into service. Going back to the one before takes the last one off."""
+        images = self.images()
+        if images[-2:-1] == [digest]:
+            self._write(images[:-1])
+        elif images[-1:] != [digest]:
+            self._write([*images, digest])
+
+    def _write(self, images: Sequence[str]) -> None:
+        for record in self.pending:
+            with suppress(OSError):
+                os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
+                write_json(history_file(record), {"id": record.id, "images": images[-MOST_IMAGES:]})
+
+
+def history_file(record: Pending) -> str:
+    """Return the file with the images that were in service."""
+    return f"{record.path.removesuffix('.json')}{HISTORY}"

@@ -1,0 +1,68 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of an application's releases, whose entries and pages are not shown (Fields left open)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..._api.client import Client
+from ..shared.pages import Entry, read_list
+from .lookup import text_at
+
+TAG_PATHS = ("tag", "name")
+DIGEST_PATHS = ("digest", "imageDigest", "image.digest")
+MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
+
+
+@dataclass(frozen=True)
+class Entered:
+    """What the list tells of a release; nothing where it does not."""
+
+    digest: str | None
+    created_at: str | None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The releases that the list shows, by tag. ``note`` says why it may not show them all."""
+
+    by_tag: Mapping[str, Entered]
+    note: str | None = None
+
+    def has(self, tag: str) -> bool | None:
+        """Tell whether a tag is declared; ``None`` where the list does not tell."""
+        if tag in self.by_tag:
+            return True
+        return False if self.note is None else None
+
+    def digest(self, tag: str) -> str | None:
+        """Return the digest of a tag, where the list tells it."""
+        entered = self.by_tag.get(tag)
+        return entered.digest if entered else None
+
+
+def read_declared(client: Client, slug: str, tag: str | None = None) -> Declared:
+    """Return the declared releases; of a long list as many pages as it takes to find a ``tag``."""
+
+    def read(query: dict[str, Any]) -> Any:
+        return client.releases(slug, query)
+
+    def enough(entries: Sequence[Entry]) -> bool:
+        return tag is not None and any(text_at(entry, TAG_PATHS) == tag for entry in entries)
+
+    listed = read_list(read, enough)
+    tags = [text_at(entry, TAG_PATHS) for entry in listed.entries] if listed else [None]
+    if listed is None or None in tags:
+        return Declared({}, "the platform's list of releases has a form that cannot be read")
+    found = {
+        str(name): Entered(text_at(entry, DIGEST_PATHS), text_at(entry, MADE_PATHS))
+        for name, entry in zip(tags, listed.entries, strict=True)
+    }
+    if listed.whole:
+        return Declared(found)
+    count = f"{len(found)} of {listed.total}" if listed.total else f"only {len(found)}"
+    return Declared(found, f"the platform's list of releases shows {count}, and not how to get the others")

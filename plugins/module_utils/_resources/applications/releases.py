@@ -1,0 +1,288 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases and their scans: what a tag names, what its verdict is, and what that forbids (Scan report)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.errors import HostedError, Interrupted, Refused
+from ..._api.models import Flaw, ScanReport, plain
+from ..shared.parallel import side_by_side
+from ..shared.plan import Task
+from ..shared.problems import WaitEnded
+from ..shared.waiting import wait_until
+from .release_list import Declared, read_declared
+from .running import parts_of
+
+PENDING, WARNED, BLOCKED, FAILED = "PENDING", "WARNED", "BLOCKED", "FAILED"
+SEVERITIES = ["critical", "high", "medium", "low"]
+REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
+
+GLANCE = 5.0
+"""How long the platform may hold its answer on a scan that is only looked at, in seconds."""
+
+
+class Blocked(HostedError):
+    """The verdict on a release forbids what was asked for."""
+
+
+# --- One release ------------------------------------------------------------------------------------
+
+
+def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -> ScanReport | None:
+    """Return the scan of a release of an application that exists; ``None`` when there is no such release.
+
+    With which status a tag that was never declared is refused is not shown, so any refusal but that of the
+    token counts.
+
+    :raises Interrupted: when the analysis takes longer than ``seconds``.
+    """
+    try:
+        return client.scan(slug, tag, seconds)
+    except Refused as error:
+        if error.status == 401:
+            raise
+        return None
+
+
+def look_up(task: Task, tag: str) -> ScanReport | None:
+    """Return the scan of a declared release, ``None`` when the tag is not declared.
+
+    A platform may know the scan of an image that was pushed under the tag and never declared, and refuse
+    that of a release while the analysis runs. So the list of releases is asked as well.
+
+    :raises WaitEnded: when the platform holds its answer for longer than the task may take.
+    """
+    slug = task.options["slug"]
+    patience = task.options["wait_timeout"] if task.options["wait"] else GLANCE
+    try:
+        report = scan_of(task.client, slug, tag, patience)
+    except Interrupted as error:
+        return unscanned(task, tag, read_declared(task.client, slug, tag), error.message)
+    declared = read_declared(task.client, slug, tag)
+    if report is None and declared.has(tag):
+        return unscanned(task, tag, declared, "the platform refuses to show it")
+    if report is None or declared.has(tag) is False:
+        return None
+    listed = declared.digest(tag)
+    if listed is None or listed == report.digest or report.digest == task.options.get("digest"):
+        return report
+    return renamed(report, listed) if report.digest in parts_of(task, listed) else report
+
+
+def renamed(report: ScanReport, digest: str) -> ScanReport:
+    """Return a scan with the digest that was declared, where the platform names an image inside of it."""
+    return report.model_copy(update={"digest": digest})
+
+
+def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
+    """Return what is known of a release whose scan does not come: what the list tells, or waits for.
+
+    :raises WaitEnded: when the list does not tell the image either.
+    """
+    slug, digest = task.options["slug"], declared.digest(tag)
+    known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+    if digest is None and declared.has(tag) and task.options["wait"]:
+        return await_verdict(task, known, tag, time.monotonic() + task.options["wait_timeout"])
+    if digest is None:
+        raise WaitEnded(
+            f"the platform holds back the scan of release {tag!r} of {slug!r}; its analysis probably still "
+            f"runs ({why}). Leave wait at true and raise wait_timeout, or run this again later"
+        )
+    return known
+
+
+def await_verdict(task: Task, report: ScanReport, tag: str, until: float) -> ScanReport:
+    """Return the scan of a release once it has a verdict. ``until`` is a moment of the monotonic clock.
+
+    :raises WaitEnded: when there is none by then.
+    """
+
+    def left() -> float:
+        return max(until - time.monotonic(), 1.0)
+
+    def read() -> ScanReport:
+        try:
+            return scan_of(task.client, task.options["slug"], tag, left()) or report
+        except Interrupted:
+            return report  # the platform waits with its answer for the verdict
+
+    hurried = replace(task, options={**task.options, "wait_timeout": left()})
+    return wait_until(
+        hurried,
+        read,
+        lambda seen: seen.scan_status != PENDING,
+        lambda seen: f"its scan is {seen.scan_status}",
+        f"the verdict on release {tag!r}",
+    )
+
+
+def check_verdict(slug: str, tag: str, report: ScanReport) -> None:
+    """Refuse a release that must not be deployed.
+
+    :raises Blocked: with each flaw, its package and its fix version, as data and in words.
+    """
+    if report.scan_status != BLOCKED:
+        return
+    raise Blocked(
+        f"release {tag!r} of application {slug!r} is blocked: {flaws_in_words(report)}. "
+        "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict on "
+        "this version",
+        scan=scan_view(report),
+        blocking=plain(blocking(report)),
+    )
+
+
+def blocking(report: ScanReport) -> Sequence[Flaw]:
+    """Return the flaws that block a release."""
+    return report.scan_verdict.blocking or [] if report.scan_verdict else []
+
+
+def flaws_in_words(report: ScanReport) -> str:
+    """Write the flaws that block a release as phrases."""
+    return "; ".join(in_words(flaw) for flaw in blocking(report)) or "its scan does not name the flaw"
+
+
+def in_words(flaw: Flaw) -> str:
+    """Write a flaw as a phrase."""
+    why = REASONS.get(flaw.reason or "", flaw.reason)
+    fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
+    where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))
+    return f"{flaw.id or 'a flaw'} in {where}{f' ({why})' if why else ''}, {fix}"
+
+
+def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
+    """Return what in a report the user does not want: verdicts, and severities that were found.
+
+    A limit for a severity is not kept where the report has flaws and does not tell their severity.
+    """
+    wanted = set(fail_on)
+    found = [f"its verdict is {report.scan_status}"] if report.scan_status.lower() in wanted else []
+    limits = [name for name in SEVERITIES if name in wanted]
+    counts, untold = severities(report)
+    for name in limits:
+        if counts[name]:
+            found.append(f"it has {counts[name]} {name} flaw{'s' if counts[name] > 1 else ''}")
+    if limits and untold:
+        found.append(
+            f"its scan does not tell the severity of {untold}, so {', '.join(limits)} cannot be held"
+        )
+    return found
+
+
+def severities(report: ScanReport) -> tuple[Counter[str], str]:
+    """Return how many flaws there are of each severity, and in words those of which it is not told."""
+    verdict = report.scan_verdict
+    if verdict is None:
+        return Counter(), ""
+    flaws = [*(verdict.blocking or ()), *(verdict.warnings or ())]
+    counts = Counter((flaw.severity or "").lower() for flaw in flaws)
+    counts.pop("", None)
+    told = verdict.counts or {}
+    for name, count in told.items():
+        counts[name.lower()] = max(count or 0, counts[name.lower()])
+    if told and None not in told.values():
+        return counts, ""
+    all_of_them = max(len(flaws), (verdict.warning_count or 0) + len(verdict.blocking or ()))
+    missing = all_of_them - sum(counts.values())
+    if not all_of_them and report.scan_status in (WARNED, BLOCKED):
+        return counts, "its flaws"
+    return counts, f"{missing} of its flaws" if missing > 0 else ""
+
+
+def scan_view(report: ScanReport) -> dict[str, Any]:
+    """Return a scan report on one level, with the same keys whatever it holds."""
+    verdict = report.scan_verdict
+    return {
+        "tag": report.tag,
+        "digest": report.digest,
+        "scan_status": report.scan_status,
+        "scanned_at": report.scanned_at,
+        "counts": {name: count or 0 for name, count in ((verdict and verdict.counts) or {}).items()},
+        "blocking": plain(verdict.blocking if verdict else None) or [],
+        "warnings": plain(verdict.warnings if verdict else None) or [],
+        "warning_count": verdict.warning_count if verdict else None,
+        "scanner": verdict.scanner if verdict else None,
+    }
+
+
+# --- All releases -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Release:
+    """A declared release: what its tag names now, and what is known of it."""
+
+    tag: str
+    digest: str | None
+    scan_status: str | None
+    scanned_at: str | None
+    created_at: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return asdict(self)
+
+
+def all_releases(task: Task, slug: str, declared: Declared | None = None) -> list[Release]:
+    """Return the releases, oldest first. What each tag names is read from its scan, which is shown.
+
+    The order is that of their declaration where the list tells it, else that of their analysis.
+    """
+    client = task.client
+    tags = (declared or read_declared(client, slug)).by_tag
+
+    def read(twin: Client, tag: str) -> Release:
+        entered = tags[tag]
+        try:
+            report = scan_of(twin, slug, tag, GLANCE)
+        except Interrupted:
+            return Release(tag, entered.digest, PENDING, None, entered.created_at)
+        if report is None:
+            return Release(tag, entered.digest, None, None, entered.created_at)
+        return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
+
+    found = [
+        as_listed(task, release, tags[release.tag].digest) for release in side_by_side(client, tags, read)
+    ]
+    by = "created_at" if all(release.created_at for release in found) else "scanned_at"
+    return sorted(found, key=lambda release: getattr(release, by) or "9999")
+
+
+def as_listed(task: Task, release: Release, digest: str | None) -> Release:
+    """Return a release with the digest that was declared, where its scan names an image inside of that."""
+    if digest is None or release.digest in (None, digest):
+        return release
+    return replace(release, digest=digest) if release.digest in parts_of(task, digest) else release
+
+
+def previous_release(
+    releases: Sequence[Release], before: str | None, whole: bool
+) -> tuple[Release | None, str | None]:
+    """Return the release to go back to, or a note on why it is not known.
+
+    ``before`` is the digest that was in service before the present one; ``whole`` tells whether all releases
+    are there. The platform keeps releases that were
+    declared and never deployed, or never came up, so none of the list is taken for it.
+    """
+    if before is None:
+        return None, (
+            "which image was in service before is not known on this controller: it has not deployed the one "
+            "in service with hosted.services.app_deploy and the same state_dir"
+        )
+    for release in reversed(releases):
+        if release.digest == before:
+            return release, None
+    if not whole:
+        return None, (
+            f"{before} was in service before, and no release that the platform shows names it, but it shows "
+            "not all of them. Give the tag, or declare the image again"
+        )
+    return None, f"{before} was in service before, but no release names it any more; declare it again"

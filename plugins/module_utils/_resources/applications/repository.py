@@ -1,0 +1,84 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The repository of an application in the platform's registry, as tasks open it (Registry credentials)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..._api.errors import HostedError
+from ..shared.plan import Task
+from ..shared.problems import Missing
+
+if TYPE_CHECKING:
+    from ..._api.registry import Repository
+
+
+def open_repository(task: Task, sent: Callable[[int], None] = lambda count: None) -> Repository:
+    """Open the repository of the task's application with the account's registry credentials.
+
+    The library behind it is imported here, by the tasks that need it alone.
+    """
+    from ..._api.registry import Repository  # noqa: PLC0415 - it takes a third of a second
+
+    options = task.options
+    return Repository(
+        task.client.registry_credentials(),
+        options["slug"],
+        options["timeout"],
+        options["validate_certs"] and (options["ca_path"] or True),
+        sent,
+    )
+
+
+def tag_image(task: Task, tag: str, digest: str) -> None:
+    """Let a tag name an image that is in the registry already, before its release is declared.
+
+    The path of a repository is shown with a tag. Whether a release needs its own there, and whether an image
+    without one is analysed, is not shown. Where the registry cannot be asked from here, the platform's own
+    check is left to tell.
+    """
+    try:
+        repository = open_repository(task)
+        if repository.digest_of(digest) is None or repository.digest_of(tag) == digest:
+            return
+        content, media_type = repository.manifest(digest)
+        repository.put_manifest(content, media_type, tag)
+    except HostedError as error:
+        task.progress(f"{digest} cannot be tagged as {tag!r} from here: {error.message}")
+
+
+def images_in(task: Task, digest: str) -> frozenset[str]:
+    """Return the digests of the images that an index holds; none where it is an image, or cannot be read."""
+    try:
+        content, _media_type = open_repository(task).manifest(digest)
+        parts = json.loads(content)["manifests"]
+        return frozenset(str(part["digest"]) for part in parts)
+    except HostedError as error:
+        task.progress(f"whether {digest} is an index cannot be looked up here: {error.message}")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass  # an image, or something that nobody can read
+    return frozenset()
+
+
+def check_pushed(task: Task, digest: str, doing: str) -> None:
+    """Refuse an image that is not in the repository, by a look that changes nothing.
+
+    Where the registry cannot be asked from here, the platform's own check is left to tell.
+
+    :raises Missing: naming what was not done for it, and what pushes an image.
+    """
+    try:
+        repository = open_repository(task)
+        if repository.digest_of(digest) is not None:
+            return
+    except HostedError as error:
+        task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
+        return
+    raise Missing(
+        f"{doing}: {repository.name} holds no image {digest}. hosted.services.app_image pushes one and "
+        "returns its digest"
+    )

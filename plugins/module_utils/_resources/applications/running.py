@@ -1,0 +1,72 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of the declared images an application runs, where the platform shows another digest than that.
+
+A release may name an index of images for several platforms. Whether the platform then shows the digest of the
+index, or that of the image which it took out of it, is not shown. The registry tells what an index holds.
+"""
+
+from __future__ import annotations
+
+from ..._api.models import App
+from ..shared.plan import Task
+from .lookup import digest_in_service, need_app
+from .records import AppRecords
+from .release_list import read_declared
+from .repository import images_in
+
+
+def parts_of(task: Task, digest: str) -> frozenset[str]:
+    """Return the digests of the images that an index holds; none of what is an image itself."""
+    known: dict[str, frozenset[str]] = task.memory.setdefault("images in an index", {})
+    if digest not in known:
+        known[digest] = images_in(task, digest)
+    return known[digest]
+
+
+def same_image(task: Task, one: str | None, other: str | None) -> bool:
+    """Tell whether two digests name one image: they are equal, or one is an index that holds the other."""
+    if one is None or other is None or one == other:
+        return one == other
+    return one in parts_of(task, other) or other in parts_of(task, one)
+
+
+def as_declared(task: Task, app: App, *wanted: str | None) -> App:
+    """Return an application with the digest that was declared of the image which it runs.
+
+    ``wanted`` are digests that the task is about. The registry is asked only about a digest that neither the
+    task, nor the records of this controller, nor the list of releases know.
+    """
+    shown = digest_in_service(app)
+    if shown is None or not app.id or shown in wanted:
+        return app
+    images = AppRecords.of(task, app.id).images() if "state_dir" in task.options else []
+    if shown in images or shown in listed(task, app):
+        return app
+    for digest in dict.fromkeys([*wanted, *reversed(images[-2:])]):
+        if digest and same_image(task, shown, digest):
+            return with_digest(app, digest)
+    return app
+
+
+def listed(task: Task, app: App) -> frozenset[str | None]:
+    """Return the digests on the list of releases, read once."""
+    known: dict[str, frozenset[str | None]] = task.memory.setdefault("listed digests", {})
+    if app.id not in known:
+        releases = read_declared(task.client, str(app.slug)).by_tag.values()
+        known[app.id] = frozenset(release.digest for release in releases)
+    return known[app.id]
+
+
+def with_digest(app: App, digest: str) -> App:
+    """Return an application whose image reference ends with a digest."""
+    name = (app.image_ref or "").rpartition("@")[0]
+    changed = app.model_copy()
+    changed.image_ref = f"{name}@{digest}"
+    return changed
+
+
+def current_app(task: Task, *wanted: str | None) -> App:
+    """Return the application as it is now, with the digest that was declared of its image."""
+    return as_declared(task, need_app(task), *wanted)

@@ -1,0 +1,375 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups: made, restored and deleted, on one service or on many (Backups and snapshots)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import Backup, Service
+from .copies.names import check_apart, hint, new_of_name, warn_of_other_name
+from .copies.resources import CopyResource, copy_options, result_of
+from .copies.restore_watch import Sight, Trace, look, quiet_seconds, see_through, trace_of, warn_unseen
+from .copies.vanished import missing_from, say_how_full, warn_of_vanished
+from .services.lookup import foresee, label
+from .services.many_services import PlanOne
+from .shared.controller_state import key_of, one_at_a_time
+from .shared.copies import BACKUPS
+from .shared.plan import Plan, Step, Task
+from .shared.problems import Ambiguous, Invalid, Missing, WaitEnded
+from .shared.retention import COMPLETED, FAILED, PENDING, RESTORING
+from .shared.waiting import act, create, wait_until
+from .shared.when_free import when_free
+
+IN_MOTION = (PENDING, RESTORING)
+AFTER_MAKING = "Running this again removes it and makes another one"
+AFTER_RESTORE = "Look at the files of the service before it is used, and restore another backup if need be"
+
+
+class BackupResource(CopyResource):
+    """A backup of each selected service, by its name."""
+
+    kind = BACKUPS
+    brought_back = "restored"
+    options: ClassVar[dict[str, Any]] = copy_options(brought_back)
+
+    def planners(self) -> Mapping[str, PlanOne]:
+        """Return how to plan for each state."""
+        return {"present": presence, "restored": restoration, "absent": removal}
+
+
+BACKUP = BackupResource()
+
+
+def meant(task: Task, backups: Sequence[Backup]) -> list[Backup]:
+    """Return the backups of this id, or else of this name."""
+    wanted = task.options["name"]
+    return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
+
+
+said = partial(result_of, "backup")
+"""What the result says about a service."""
+
+
+def newest(backups: Sequence[Backup]) -> Backup | None:
+    """Return the one that was begun last."""
+    return max(backups, key=lambda backup: (backup.created_at or "", backup.id), default=None)
+
+
+def summary(backups: Sequence[Backup]) -> dict[str, Any]:
+    """Return what a diff shows of backups: their names and statuses."""
+    return {backup.name: backup.status for backup in backups}
+
+
+# --- Present ----------------------------------------------------------------------------------------
+
+
+def presence(task: Task, service: Service) -> Plan:
+    """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
+    name, everything = task.options["name"], task.client.backups(service.id)
+    there = meant(task, everything)
+    pending = newest([backup for backup in there if backup.status == PENDING])
+    if pending is not None and task.options["wait"] and not task.check_mode:
+        pending = wait_for(task, service, pending.id)
+    good = newest([b for b in there if b.status not in (PENDING, FAILED)]) or pending
+    if good is not None:
+        return Plan(result=said(good), before=summary([good]), after=summary([good]))
+    if not there:
+        check_apart("backup", service, name, everything)
+    made: list[tuple[Backup, list[Backup]]] = []
+
+    def make() -> None:
+        turn = f"backup {name}:{key_of(task.options.get('base_url'), service.id)}"
+        doing = f"making backup {name!r} of {label(service)}"
+        with one_at_a_time(turn, doing, task.options["wait_timeout"]) as waited:
+            other = made_meanwhile(task, service, name, everything) if waited else None
+            made.append(other or make_backup(task, service, name, everything))
+
+    return Plan(
+        result=said(to_come(name)),
+        steps=[
+            *(deletion(task, service, failed) for failed in there),
+            Step(f"back up {label(service)} as {name!r}", make),
+        ],
+        reread=lambda: said(made[0][0], vanished=made[0][1]),  # as the list told it at the end of the wait
+        before=summary(there),
+        after={name: COMPLETED},
+    )
+
+
+def made_meanwhile(
+    task: Task, service: Service, name: str, before: Sequence[Backup]
+) -> tuple[Backup, list[Backup]] | None:
+    """Return a backup of this name that another task has made since the plan, if one has."""
+    known = {backup.id for backup in before}
+    there = [
+        backup
+        for backup in new_of_name(name, task.client.backups(service.id))
+        if backup.id not in known and backup.status != FAILED
+    ]
+    if not there:
+        return None
+    task.warn(f"another task made backup {name!r} of {label(service)} in the same moment; it is taken")
+    found = there[0]
+    return (wait_for(task, service, found.id) if task.options["wait"] else found), []
+
+
+def to_come(name: str) -> Backup:
+    """Return a backup as it will be once it is made."""
+    return Backup.model_construct(id=None, name=name, status=COMPLETED)
+
+
+def make_backup(
+    task: Task, service: Service, name: str, before: Sequence[Backup]
+) -> tuple[Backup, list[Backup]]:
+    """Begin a backup, once, and wait until it is complete.
+
+    Return it as the platform lists it, with those that went for it. ``before`` is what was there; the failed
+    ones of this name are the task's own to delete.
+    """
+    known = {backup.id for backup in before}
+    listed: list[Backup] = []
+
+    def read() -> list[Backup]:
+        listed[:] = task.client.backups(service.id)
+        return listed
+
+    def new_ones() -> list[Backup]:
+        return new_of_name(name, [backup for backup in read() if backup.id not in known])
+
+    what = f"backup {name!r} of {label(service)}"
+    create(lambda: begin(task, service, name, what), new_ones, what, task)
+    found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)
+    if len(found) > 1:
+        task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
+    mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
+    warn_of_other_name(task, "backup", service, name, mine)
+    if task.options["wait"] and not whole(mine, service):
+        mine = wait_for(task, service, mine.id, read=read)
+    there = [backup for backup in before if backup.name != name or backup.status != FAILED]
+    gone = missing_from(there, listed)
+    warn_of_vanished(task, "backup", service, f"the making of {what}", gone)
+    return mine, gone
+
+
+def begin(task: Task, service: Service, name: str, what: str) -> None:
+    """Ask for a backup, again while the service is busy."""
+    try:
+        when_free(
+            task, lambda: task.client.create_backup(service.id, name), what, lambda: is_moving(task, service)
+        )
+    except Refused as error:
+        say_how_full(error, service, task.client.backups(service.id))
+        raise
+
+
+def is_moving(task: Task, service: Service) -> bool:
+    """Tell whether a backup of the service is seen to be made or restored."""
+    return any(backup.status in IN_MOTION for backup in task.client.backups(service.id))
+
+
+def wait_for(
+    task: Task,
+    service: Service,
+    id: str,
+    advice: str = AFTER_MAKING,
+    read: Callable[[], list[Backup]] | None = None,
+) -> Backup:
+    """Wait until nothing moves any more, and the backup is whole. ``advice`` is what to do if it failed.
+
+    :raises WaitEnded: when it failed or vanished, or after ``wait_timeout``.
+    """
+    return wait_until(
+        task,
+        lambda: pick(read() if read else task.client.backups(service.id), service, id),
+        lambda backup: whole(backup, service, advice),
+        lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
+        f"backup {id} of {label(service)}",
+    )
+
+
+def whole(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
+    """Tell whether a backup is complete; one that failed ends the wait."""
+    if backup.status == FAILED:
+        raise WaitEnded(
+            f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
+            f"{advice}",
+            backup_id=backup.id,
+        )
+    return backup.status == COMPLETED
+
+
+def reread(task: Task, service: Service, id: str) -> Backup:
+    """Return a backup as it is now."""
+    return pick(task.client.backups(service.id), service, id)
+
+
+def pick(backups: Sequence[Backup], service: Service, id: str) -> Backup:
+    """Return the backup of this id."""
+    for backup in backups:
+        if backup.id == id:
+            return backup
+    raise WaitEnded(f"backup {id} of {label(service)} is not on the platform's list any more")
+
+
+# --- Restored ---------------------------------------------------------------------------------------
+
+
+def restoration(task: Task, service: Service) -> Plan:
+    """Plan that the files of a service become those of the backup. One that runs already is waited for."""
+    everything = task.client.backups(service.id)
+    there = meant(task, everything)
+    running = next((backup for backup in there if backup.status == RESTORING), None)
+    if running is not None:
+        task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
+        if task.options["wait"] and not task.check_mode:
+            running = wait_for(task, service, running.id, AFTER_RESTORE)
+        return Plan(result=said(running))
+    backup = restorable(task, service, there, everything)
+    overwrites = (
+        f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "
+        f"of {backup.created_at or 'unknown date'}"
+    )
+    if not task.options["confirm"]:
+        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
+
+    traces: list[Trace] = []
+
+    def restore() -> None:
+        traces.extend(bring_back(task, service, backup))
+
+    return Plan(
+        result=said(backup, overwrites),
+        steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
+        reread=lambda: said(reread(task, service, backup.id), overwrites, next(iter(traces), None)),
+        before={"files": "as they are now"},
+        after={"files": f"as in backup {backup.name!r} of {backup.created_at}"},
+    )
+
+
+def bring_back(task: Task, service: Service, backup: Backup) -> list[Trace]:
+    """Restore a backup, once, and wait until that is over.
+
+    Return what was seen of it, if it was waited for.
+
+    :raises WaitEnded: when it failed, or is not over after ``wait_timeout``.
+    """
+    what = f"the restore of {label(service)} from backup {backup.name!r}"
+    before = last = look(task, service, backup.status)
+
+    def status() -> str:
+        return reread(task, service, backup.id).status
+
+    act(
+        task,
+        lambda: when_free(
+            task,
+            lambda: task.client.restore_backup(service.id, backup.id),
+            what,
+            lambda: is_moving(task, service),
+        ),
+        lambda: status() != COMPLETED,
+        what,
+        tries=1,  # what the service wrote after a quick one would be lost to a second
+        quiet=quiet_seconds(task),
+    )
+    if not task.options["wait"]:
+        return []
+
+    def read() -> Sight:
+        nonlocal last
+        now = status()
+        last = look(task, service, now, last) if now == COMPLETED else Sight(now)
+        return last
+
+    def under_way(sight: Sight) -> bool:
+        return not whole(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
+
+    passage = see_through(task, what, read, before, under_way)
+    if not passage.began:
+        then = (
+            ". The journal or the container changed, and then nothing more"
+            if passage.moved
+            else (", and neither the journal nor the container changed")
+        )
+        warn_unseen(task, what, f"the backup never became RESTORING{then}")
+    return [trace_of(task, service, what, before, passage, seen=passage.began)]
+
+
+def restorable(task: Task, service: Service, there: Sequence[Backup], everything: Sequence[Backup]) -> Backup:
+    """Return the backup to restore: it must be complete, and no other may have its name.
+
+    In check mode one that is not there is taken for one that an earlier task of the play makes.
+
+    :raises Missing, Ambiguous, Invalid: saying which of these it is.
+    """
+    name = task.options["name"]
+    if not there:
+        missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
+        foresee(task, Missing(missing), "makes")
+        return to_come(name)
+    good = [backup for backup in there if backup.status == COMPLETED]
+    if not good:
+        statuses = ", ".join(sorted({backup.status for backup in there}))
+        refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
+        foresee(task, Invalid(refusal), "makes")
+        return to_come(name)
+    if len(good) > 1:
+        ids = [backup.id for backup in good]
+        raise Ambiguous(
+            f"{label(service)} has {len(good)} backups named {name!r}: {', '.join(ids)}. Name one by its id",
+            ids=ids,
+        )
+    return good[0]
+
+
+# --- Absent -----------------------------------------------------------------------------------------
+
+
+def removal(task: Task, service: Service) -> Plan:
+    """Plan that no backup of this name is left. One that is being made or restored is waited for."""
+    everything = task.client.backups(service.id)
+    there = meant(task, everything)
+    if not there and (near := hint(task.options["name"], everything)):
+        task.warn(
+            f"{label(service)} has no backup of id or name {task.options['name']!r}{near}; it was left alone"
+        )
+    busy = [backup for backup in there if backup.status in IN_MOTION]
+    if busy and not task.options["wait"]:
+        raise Invalid(
+            f"backup {busy[0].name!r} of {label(service)} is {busy[0].status} and cannot be deleted now; "
+            "leave wait at true to have it deleted when that is over"
+        )
+    return Plan(
+        result=said(None),
+        steps=[deletion(task, service, backup) for backup in there],
+        reread=lambda: said(None),
+        before=summary(there),
+    )
+
+
+def deletion(task: Task, service: Service, backup: Backup) -> Step:
+    """Return the step that deletes a backup, once it stands still."""
+
+    def settled(now: Backup | None) -> bool:
+        return now is None or now.status not in IN_MOTION
+
+    def look() -> Backup | None:
+        return next((b for b in task.client.backups(service.id) if b.id == backup.id), None)
+
+    def delete() -> None:
+        if backup.status in IN_MOTION:
+            wait_until(
+                task,
+                look,
+                settled,
+                lambda now: f"it is {now.status if now else 'gone'}",
+                f"backup {backup.name!r} of {label(service)} to be done",
+            )
+        task.client.delete_backup(service.id, backup.id)
+
+    return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

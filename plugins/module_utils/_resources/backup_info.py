@@ -1,0 +1,26 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading backups and how fresh they are, of one service or of many (Backups and snapshots)."""
+
+from __future__ import annotations
+
+from .._api.client import Client
+from .._api.models import Backup, Snapshot
+from .copies.resources import CopyInfoResource
+from .shared.copies import BACKUPS, backup_copies
+from .shared.retention import Copy
+
+
+class BackupInfoResource(CopyInfoResource):
+    """The backups of each selected service, and whether the newest good one is young enough."""
+
+    kind = BACKUPS
+
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+        """Return the backups of a service."""
+        found = client.backups(service_id)
+        return list(zip(found, backup_copies(found), strict=True))
+
+
+BACKUP_INFO = BackupInfoResource()

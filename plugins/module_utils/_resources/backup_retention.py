@@ -1,0 +1,147 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting what a retention policy does not keep: backups or snapshots, of one service or of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import Service
+from .service_info import time_zone
+from .services.lookup import label
+from .services.many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
+from .shared.copies import BACKUPS, KINDS, SNAPSHOTS, delete_copy, read_copies
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid
+from .shared.retention import BUCKETS, Copy, Decision, Policy, check_brake, plan_retention, read_policy
+
+RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
+
+
+class BackupRetentionResource(Resource):
+    """The copies of each selected service that a pattern owns, thinned out by a policy."""
+
+    noun = "services"
+    options: ClassVar[dict[str, Any]] = {
+        **SELECTION,
+        "kind": {"type": "str", "choices": KINDS, "default": BACKUPS},
+        "pattern": {"type": "str", "required": True},
+        **{f"keep_{rule}": {"type": "int"} for rule in BUCKETS},
+        "keep_within": {"type": "str"},
+        "keep_failed": {"type": "int", "default": Policy.failed},
+        "time_zone": {"type": "str", "default": "UTC"},
+        "max_delete": {"type": "int", "default": 10},
+    }
+    selectors = SELECTORS | {"pattern", "max_delete", *RULES}
+    host_options = HOST_IS_SELECTED
+    places = SELECTS
+
+    def plan(self, task: Task) -> Plan:
+        """Decide on every copy; delete what no rule keeps."""
+        policy = read_policy(task.options, task.options["pattern"], zone_of(task.options["time_zone"]))
+        kind, most = task.options["kind"], task.options["max_delete"]
+        if most < 0:
+            raise Invalid(f"max_delete is {most}; it must be 0 or more")
+
+        def thin_out(own: Task, service: Service) -> Plan:
+            return plan_service(own, service, policy)
+
+        return plan_many(task, Purpose(kind, kind, thin_out, blank()))
+
+
+BACKUP_RETENTION = BackupRetentionResource()
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return the time zone of this name; UTC needs no table of zones."""
+    return UTC if name == "UTC" else time_zone(name) or UTC
+
+
+def blank() -> dict[str, Any]:
+    """Return the keys of the result where nothing was planned."""
+    return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0}
+
+
+def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
+    """Plan the deletions on one service. The brake holds for each service by itself."""
+    kind, pattern = task.options["kind"], task.options["pattern"]
+
+    def decide() -> list[Decision]:
+        return plan_retention(read_copies(task.client, kind, service.id), policy, datetime.now(UTC))
+
+    decisions = decide()
+    if decisions and not any(decision.managed for decision in decisions):
+        task.warn(f"{pattern!r} owns none of the {len(decisions)} {kind} of {label(service)}; all stay")
+    check_brake(decisions, task.options["max_delete"])
+    doomed = [decision for decision in reversed(decisions) if not decision.keep]
+    managed = [decision for decision in decisions if decision.managed]
+    return Plan(
+        result=described(decisions),
+        steps=[deletion(task, service, decision, decide) for decision in doomed],
+        before={kind: [decision.copy.name for decision in managed]},
+        after={kind: [decision.copy.name for decision in managed if decision.keep]},
+    )
+
+
+def deletion(task: Task, service: Service, decision: Decision, decide: Callable[[], list[Decision]]) -> Step:
+    """Return the step that deletes one copy, if the list of that moment still dooms it."""
+    copy, kind = decision.copy, task.options["kind"]
+
+    def delete() -> None:
+        decisions = decide()
+        now = next((d for d in decisions if d.copy.id == copy.id), None)
+        if now is None:
+            return
+        if now.keep:
+            reasons = "; ".join(now.reasons)
+            task.warn(f"{copy.name!r} of {label(service)} was to be deleted, but now stays: {reasons}")
+            return
+        try:
+            delete_copy(task.client, kind, service.id, copy)
+        except Refused as error:
+            say_what_depends(error, kind, copy, [d.copy for d in decisions])
+            raise
+
+    made = moment(copy.created_at)
+    return Step(f"delete {kind[:-1]} {copy.name!r} of {label(service)}, made {made}", delete)
+
+
+def say_what_depends(error: Refused, kind: str, copy: Copy, copies: Sequence[Copy]) -> None:
+    """Add to a refusal the snapshots that may be its reason: a platform may let the newest go only."""
+    newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
+    if kind == SNAPSHOTS and newer:
+        error.message += (
+            f". {', '.join(map(repr, newer))} were taken after it, which may be why. If the platform deletes "
+            "no snapshot that others come from, the old ones cannot be thinned out"
+        )
+        error.args = (error.message,)
+
+
+def described(decisions: Sequence[Decision]) -> dict[str, Any]:
+    """Return the plan for the result: every copy, the newest first, and how many there are of which fate."""
+    return {
+        "plan": [
+            {
+                "id": decision.copy.id,
+                "name": decision.copy.name,
+                "status": decision.copy.status,
+                "created_at": moment(decision.copy.created_at),
+                "managed": decision.managed,
+                "keep": decision.keep,
+                "reasons": decision.reasons,
+            }
+            for decision in decisions
+        ],
+        "kept": sum(decision.keep and decision.managed for decision in decisions),
+        "deleted": sum(not decision.keep for decision in decisions),
+        "unmanaged": sum(not decision.managed for decision in decisions),
+    }
+
+
+def moment(when: datetime | None) -> str | None:
+    """Write a moment as the platform does: UTC with milliseconds."""
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if when else None

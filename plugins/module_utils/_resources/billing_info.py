@@ -1,0 +1,141 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what the account has, spends and was billed (Billing)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from .._api.client import Client
+from .._api.errors import NotFound, Refused, UnexpectedAnswer
+from .shared.money import with_units
+from .shared.pages import Query, entries_in, is_cut, read_list, tells_end
+from .shared.plan import Plan, Resource, Task
+from .shared.problems import Invalid
+
+PERIOD = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+OVERVIEW, WALLET, TRANSACTIONS = "overview", "wallet", "transactions"
+NOT_SHOWN: Mapping[str, Callable[[Client, Query], Any]] = {
+    "daily_spend": Client.daily_spend,
+    "invoices": Client.invoices,
+    "statements": Client.statements,
+}
+"""Parts of which the specification does not show a field."""
+PARTS = [OVERVIEW, WALLET, TRANSACTIONS, *NOT_SHOWN]
+PAGES_UNKNOWN = "the answer does not tell whether there are more pages, and how to ask for them is not shown"
+PASSED_ON = "; transactions_query passes on whatever this platform takes"
+
+
+class BillingInfoResource(Resource):
+    """The account's money. Only what is asked for is read."""
+
+    noun = "billing"
+    options: ClassVar[dict[str, Any]] = {
+        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": [OVERVIEW, WALLET]},
+        "period": {"type": "str"},
+        "transactions_query": {"type": "dict", "default": {}},
+    }
+    selectors = frozenset({"period"})
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        check_period(task.options["period"])
+        parts, client = task.options["include"], task.client
+        found: dict[str, Any] = {}
+        notes: dict[str, str] = {}
+        if OVERVIEW in parts:
+            found[OVERVIEW] = with_units(client.billing_overview().as_dict())
+        if WALLET in parts:
+            found[WALLET] = with_units(client.wallet().as_dict())
+        if TRANSACTIONS in parts:
+            found[TRANSACTIONS] = transactions(client, task.options["transactions_query"], notes)
+        for part in [part for part in NOT_SHOWN if part in parts]:
+            found[part] = all_pages(partial(NOT_SHOWN[part], client), part, notes)
+        if task.options["period"] is not None:
+            found["statement"] = statement(client, task.options["period"], notes)
+        return Plan(result={**found, "notes": notes})
+
+
+BILLING_INFO = BillingInfoResource()
+
+
+def check_period(period: str | None) -> None:
+    """Hold the form of a period (Billing).
+
+    :raises Invalid: with what was given.
+    """
+    if period is not None and not PERIOD.fullmatch(period):
+        raise Invalid(f"period is {period!r}; it must be a month of the form YYYY-MM, such as 2026-11")
+
+
+def transactions(client: Client, query: Mapping[str, Any], notes: dict[str, str]) -> Any:
+    """Return the transactions of all pages as one list, where the pages are linked by ``nextCursor``.
+
+    How they are is not shown. See :func:`all_pages` for any other answer.
+
+    :raises UnexpectedAnswer: when a cursor comes twice: the list would never end.
+    """
+    found: list[Any] = []
+    seen: set[Any] = set()
+    asked = dict(query)
+    while True:
+        page = client.transactions(asked)
+        if not (isinstance(page, dict) and "nextCursor" in page and isinstance(page.get("items"), list)):
+            if found:
+                notes[TRANSACTIONS] = PAGES_UNKNOWN + PASSED_ON
+                return found
+            return all_pages(
+                begun(page, lambda more: client.transactions({**query, **more})), TRANSACTIONS, notes
+            )
+        found += page["items"]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            return found
+        if str(cursor) in seen:
+            raise UnexpectedAnswer(f"transactions: the platform repeats the cursor {cursor!r}; stopped")
+        seen.add(str(cursor))
+        asked["cursor"] = cursor
+
+
+def begun(first: Any, read: Callable[[Query], Any]) -> Callable[[Query], Any]:
+    """Return what reads pages of which the first one is there already."""
+    return lambda query: read(query) if query else first
+
+
+def all_pages(read: Callable[[Query], Any], part: str, notes: dict[str, str]) -> Any:
+    """Return a list as it came where it is whole, and the entries of all pages where it is cut.
+
+    Neither is shown. A note says where entries are missing, or where the answer does not tell.
+    """
+    first = read({})
+    entries = entries_in(first)
+    if entries is None or not is_cut(first, len(entries)):
+        if entries is None or not tells_end(first):
+            notes[part] = PAGES_UNKNOWN + (PASSED_ON if part == TRANSACTIONS else "")
+        return first
+    listed = read_list(begun(first, read))
+    if listed is None:
+        return first
+    if not listed.whole:
+        count = f"{len(listed.entries)} of {listed.total}" if listed.total else f"only {len(listed.entries)}"
+        notes[part] = f"the platform returned {count} entries, and how to ask for the others is not shown"
+    return list(listed.entries)
+
+
+def statement(client: Client, period: str, notes: dict[str, str]) -> Any:
+    """Return the statement of a month as it comes; nothing and a note when there is none.
+
+    With which status one is refused that does not exist is not shown. Where the token opens the list of
+    statements, it is not for the token.
+    """
+    try:
+        return client.statement(period)
+    except Refused as error:
+        if not isinstance(error, NotFound):
+            client.statements()
+        notes["statement"] = f"there is no statement of {period}: {error.message}"
+        return None

@@ -1,0 +1,68 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of copies that a platform may write its own way: with dashes, in lower case, or cut.
+
+Which characters the name of a backup or a snapshot may hold is not shown (Backups and snapshots).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from ..._api.models import Backup, Service, Snapshot
+from ..services.lookup import label
+from ..shared.names import normalized, same_name
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+
+C = TypeVar("C", Backup, Snapshot)
+
+
+def possible_names(name: str, copies: Iterable[Backup | Snapshot]) -> list[str]:
+    """Return the names of these copies that a platform may have made of ``name``, which none of them has."""
+    return sorted({copy.name for copy in copies if copy.name != name and same_name(copy.name, name)})
+
+
+def new_of_name(name: str, fresh: Sequence[C]) -> list[C]:
+    """Return those of some new copies that have this name, or what a platform may have made of it."""
+    exact = [copy for copy in fresh if copy.name == name]
+    if exact:
+        return exact
+    wanted = normalized(name)
+    return [copy for copy in fresh if normalized(copy.name) and wanted.startswith(normalized(copy.name))]
+
+
+def hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
+    """Return a part of a sentence that tells of names that may be this one; empty where there are none."""
+    close = possible_names(name, copies)
+    if not close:
+        return ""
+    listed = ", ".join(repr(other) for other in close)
+    return (
+        f". There is {listed}, which may be what the platform made of {name!r}; use that name if it is meant"
+    )
+
+
+def check_apart(kind: str, service: Service, name: str, copies: Iterable[Backup | Snapshot]) -> None:
+    """Refuse to make a copy under a name that an existing one may have come from.
+
+    :raises Invalid: as a second one would be made with every run where the platform writes names its own way.
+    """
+    close = possible_names(name, copies)
+    if close:
+        raise Invalid(
+            f"{label(service)} has no {kind} named {name!r}, but {close[0]!r}, which may be what the "
+            f"platform made of it. Use that name if it is meant; for another {kind}, choose a name that "
+            "differs in more than case, blanks and punctuation"
+        )
+
+
+def warn_of_other_name(task: Task, kind: str, service: Service, name: str, made: Backup | Snapshot) -> None:
+    """Tell under which name a copy is found, where that is not the one that was asked for."""
+    if made.name != name:
+        task.warn(
+            f"the platform named the {kind} of {label(service)} {made.name!r} in place of {name!r}; use that "
+            "name in all tasks, as none finds it by the other one"
+        )

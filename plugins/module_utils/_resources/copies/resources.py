@@ -1,0 +1,155 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the nouns of backups and of snapshots share: options, results, and how fresh copies are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+from ..._api.client import Client
+from ..._api.models import Backup, Service, Snapshot
+from ..services.many_services import (
+    HOST_IS_SELECTED,
+    SELECTION,
+    SELECTORS,
+    SELECTS,
+    PlanOne,
+    Purpose,
+    plan_many,
+)
+from ..shared.copies import newest
+from ..shared.plan import Plan, Resource, Task
+from ..shared.problems import Invalid
+from ..shared.retention import Copy, Span, read_span
+from .restore_watch import Trace
+
+FRESH, STALE, MISSING = "fresh", "stale", "missing"
+
+
+def copy_options(brought_back: str) -> dict[str, Any]:
+    """Return the options of a noun that makes copies, brings them back in its own word, and deletes them."""
+    return {
+        **SELECTION,
+        "name": {"type": "str", "required": True},
+        "state": {"type": "str", "choices": ["present", brought_back, "absent"], "default": "present"},
+        "confirm": {"type": "bool", "default": False},
+        "quiet_time": {"type": "float", "default": 30.0},
+        "allow_partial": {"type": "bool", "default": False},
+    }
+
+
+class CopyResource(Resource):
+    """A copy of each selected service, by its name. ``kind`` is backups or snapshots."""
+
+    noun = "services"
+    selectors = SELECTORS | {"name"}
+    host_options = HOST_IS_SELECTED
+    places = SELECTS
+    waits = True
+    kind: ClassVar[str]
+    brought_back: ClassVar[str]
+    """The state in which a service is brought back to its copy."""
+
+    @abstractmethod
+    def planners(self) -> Mapping[str, PlanOne]:
+        """Return how to plan for each state."""
+
+    def plan(self, task: Task) -> Plan:
+        """Make, bring back or delete, on difference only; to bring back is always a difference."""
+        one, state, partial = self.kind[:-1], task.options["state"], task.options["allow_partial"]
+        brings_back = state == self.brought_back
+        if partial and not brings_back:
+            raise Invalid(
+                f"allow_partial is for state: {self.brought_back}; leave it out with state: {state}"
+            )
+        purpose = Purpose(
+            self.kind,
+            self.kind,
+            self.planners()[state],
+            result_of(one, None),
+            all_or_none=brings_back and not partial,
+        )
+        return plan_many(task, purpose)
+
+
+def result_of(
+    one: str,
+    copy: Backup | Snapshot | None,
+    overwrites: str | None = None,
+    trace: Trace | None = None,
+    vanished: Sequence[Backup | Snapshot] = (),
+) -> dict[str, Any]:
+    """Return what the result says about a service: its copy, and what bringing that back overwrites.
+
+    ``trace`` is what a restore or a rollback left behind, where it was waited for; ``vanished`` are the
+    copies that went though the task did not delete them.
+    """
+    return {
+        one: copy.as_dict() if copy else None,
+        "overwrites": overwrites,
+        "start_seen": trace.start_seen if trace else None,
+        "events": trace.events if trace else None,
+        "vanished": [gone.as_dict() for gone in vanished],
+    }
+
+
+# --- Reading ----------------------------------------------------------------------------------------
+
+
+class CopyInfoResource(Resource):
+    """The copies of each selected service, and whether the newest good one is young enough."""
+
+    noun = "services"
+    options: ClassVar[dict[str, Any]] = {
+        **SELECTION,
+        "pattern": {"type": "str", "default": "*"},
+        "max_age": {"type": "str"},
+    }
+    selectors = SELECTORS | {"pattern", "max_age"}
+    host_options = HOST_IS_SELECTED
+    places = SELECTS
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+        """Return what there is, as the platform tells it and as a copy."""
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        limit, pattern = read_span(task.options["max_age"]), task.options["pattern"]
+
+        def read(own: Task, service: Service) -> Plan:
+            if not service.id:  # foreseen: it may have copies by then
+                return Plan(result=blank)
+            found = self.read(own.client, service.id)
+            fitting = [pair for pair in found if fnmatchcase(pair[1].name, pattern)]
+            return Plan(
+                result={self.kind: [one.as_dict() for one, __ in fitting], **freshness(fitting, limit)}
+            )
+
+        blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
+        return plan_many(task, Purpose(self.kind, self.kind, read, blank))
+
+
+def freshness(found: Sequence[tuple[Backup | Snapshot, Copy]], limit: Span | None) -> dict[str, Any]:
+    """Return the newest good copy, its age in hours, and the verdict on it.
+
+    ``limit`` is the greatest age that is fresh; without one there is no verdict. A copy from the future, as a
+    clock that goes wrong makes it, has the age 0.
+    """
+    now = datetime.now(UTC)
+    best = newest(copy for __, copy in found)
+    made = best.created_at if best else None
+    verdict = None
+    if limit is not None:
+        verdict = MISSING if made is None else FRESH if made >= limit.before(now, UTC) else STALE
+    return {
+        "newest": next((one.as_dict() for one, copy in found if copy is best), None),
+        "age_hours": max(0, (now - made) // timedelta(hours=1)) if made else None,
+        "freshness": verdict,
+    }

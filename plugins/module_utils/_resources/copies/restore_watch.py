@@ -1,0 +1,140 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Seeing a restore or a rollback begin and end, on a platform that may show that late or not at all.
+
+Neither the answers of their routes are shown, nor when a backup becomes RESTORING (Backups and snapshots).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ..._api.errors import HostedError
+from ..._api.models import Service
+from ..services.lookup import label
+from ..services.view import RUNNING, STOPPED, read_state
+from ..shared.plan import Task
+from ..shared.problems import WaitEnded
+from ..shared.waiting import Passage, wait_through
+
+T = TypeVar("T")
+FAILS = re.compile("fail|error|abort", re.IGNORECASE)
+OF_BRINGING_BACK = re.compile("restor|roll", re.IGNORECASE)
+"""Words in the types of events. Of whole types only two are shown (Events)."""
+EVENTS_READ = 20
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one look shows: the status of the backup, the container's state, the newest event of the journal.
+
+    A state or event of ``None`` is one that could not be read, or that nobody needs to know any more.
+    """
+
+    status: str | None
+    state: str | None = None
+    event: str | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a restore or a rollback left behind, once it was waited for.
+
+    ``events`` are the types of the events that the journal gained, the newest first; ``None`` where it could
+    not be read.
+    """
+
+    start_seen: bool
+    events: list[str] | None
+
+
+def look(task: Task, service: Service, status: str | None, last: Sight | None = None) -> Sight:
+    """Look at the container and the journal. What cannot be read now is taken to be as it was at ``last``."""
+    last = last or Sight(status)
+    state = unless_hidden(lambda: read_state(task, service.id))
+    event = unless_hidden(lambda: newest_event(task, service))
+    return Sight(status, state or last.state, event or last.event)
+
+
+def newest_event(task: Task, service: Service) -> str | None:
+    """Return the id of the newest event, ``None`` when there is none."""
+    return next((event.id for event in task.client.events(service.id, 1)), None)
+
+
+def unless_hidden(read: Callable[[], T]) -> T | None:
+    """Read a mere sign: where it cannot be read, the others tell."""
+    try:
+        return read()
+    except HostedError:
+        return None
+
+
+def quiet_seconds(task: Task) -> float:
+    """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
+    return float(min(task.options["quiet_time"], task.options["wait_timeout"] / 2))
+
+
+def see_through(
+    task: Task, what: str, read: Callable[[], Sight], before: Sight, under_way: Callable[[Sight], bool]
+) -> Passage[Sight]:
+    """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
+    return wait_through(task, read, under_way, describe, what, before=before, quiet=quiet_seconds(task))
+
+
+def describe(sight: Sight) -> str:
+    """Say where things stand."""
+    status = f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
+    return f"{status}, the container {sight.state}" if sight.state else status
+
+
+def warn_unseen(task: Task, what: str, missed: str) -> None:
+    """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
+    task.warn(
+        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is taken for "
+        "done, but that is not certain. Look at the files of the service before it is used; raise quiet_time "
+        "if the platform begins later than that"
+    )
+
+
+def trace_of(
+    task: Task, service: Service, what: str, before: Sight, passage: Passage[Sight], *, seen: bool
+) -> Trace:
+    """Return what ``what`` left behind, and tell what of it does not look like success.
+
+    A restore or a rollback that failed may leave everything as it was. What would tell is an event.
+
+    :raises WaitEnded: when the journal says that it failed.
+    """
+    gained = unless_hidden(lambda: events_since(task, service, before.event))
+    failed = [kind for kind in gained or () if FAILS.search(kind) and OF_BRINGING_BACK.search(kind)]
+    if failed:
+        raise WaitEnded(
+            f"{what} failed: the journal has {failed[0]} since. Nothing was sent again. Look at the files of "
+            "the service before it is used",
+            events=gained,
+        )
+    if seen and gained == []:
+        task.warn(
+            f"{what} is over, but nothing in the journal of the service says that it brought anything back. "
+            "Look at the files of the service before it is used"
+        )
+    if before.state == RUNNING and passage.last.state == STOPPED:
+        task.warn(
+            f"{label(service)} ran before {what}, and is stopped now; state: started of "
+            "hosted.services.service starts it"
+        )
+    return Trace(seen, gained)
+
+
+def events_since(task: Task, service: Service, last: str | None) -> list[str]:
+    """Return the types of the events after the one of the id ``last``, the newest first."""
+    types: list[str] = []
+    for event in task.client.events(service.id, EVENTS_READ):
+        if event.id == last:
+            break
+        types.append(str(event.type))
+    return types

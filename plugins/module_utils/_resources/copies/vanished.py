@@ -1,0 +1,59 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies that go without having been deleted: for a new one at a limit, or with a rollback.
+
+How many copies a service may have, and what happens beyond that, is not shown (Limits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from ..._api.errors import Refused
+from ..._api.models import Backup, Service, Snapshot
+from ..._api.session import NO_REASON
+from ..services.lookup import label
+from ..shared.copies import parse_moment
+from ..shared.plan import Task
+from ..shared.when_free import OF_LIMITS
+
+C = TypeVar("C", Backup, Snapshot)
+SHOWN = 5
+
+
+def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
+    """Return which copies are not there any more. Snapshots are told apart by their names."""
+    there = {copy.id or copy.name for copy in now}
+    return [copy for copy in before if (copy.id or copy.name) not in there]
+
+
+def warn_of_vanished(
+    task: Task, kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
+) -> None:
+    """Tell which copies went with ``what``, though the task did not delete them."""
+    if not gone:
+        return
+    some = ", ".join(f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone[:SHOWN])
+    more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+    task.warn(
+        f"after {what}, {len(gone)} {kind}{'s are' if len(gone) > 1 else ' is'} not on the list any more "
+        f"that {label(service)} had before: {some}{more}. This task did not delete them: the platform may "
+        "have made room, or another run may have removed them"
+    )
+
+
+def say_how_full(error: Refused, service: Service, backups: Sequence[Backup]) -> None:
+    """Add to a refusal how many backups there are, where that may be why."""
+    if not backups or not (OF_LIMITS.search(error.message) or NO_REASON in error.message):
+        return
+    oldest = min(
+        backups, key=lambda backup: (parse_moment(backup.created_at) is None, backup.created_at or "")
+    )
+    error.message += (
+        f". {label(service)} has {len(backups)} backups; the oldest is {oldest.name!r} of "
+        f"{oldest.created_at or 'unknown date'}. If it may not have more, delete some first, for example "
+        "with backup_retention. Nothing was deleted"
+    )
+    error.args = (error.message,)

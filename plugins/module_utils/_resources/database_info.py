@@ -1,0 +1,106 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading what is in a database, the rows of its tables, and how to connect to it (Database tunnel)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .._api.models import DatabaseInventory, DatabaseTable
+from .databases.engine import as_table, check_supported, connection_of
+from .services.foreseen import no_rows
+from .services.lookup import foresee, near_miss
+from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
+from .shared.plan import Plan, Resource, Task
+from .shared.problems import Ambiguous, Invalid, Missing
+
+ROWS_PER_PAGE = 50
+
+
+class DatabaseInfoResource(Resource):
+    """A database. Only what is asked for is read beside the inventory."""
+
+    noun = "database"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "table": {"type": "str"},
+        "schema": {"type": "str"},
+        "page": {"type": "int", "default": 0},
+        "inventory": {"type": "bool", "default": True},
+        "return_secrets": {"type": "bool", "default": False, "no_log": False},
+    }
+    selectors = frozenset(ON_SERVICE) | {"table", "schema"}
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        options = task.options
+        if options["page"] < 0:
+            raise Invalid(f"page is {options['page']}; pages are counted from 0")
+        if options["schema"] and not options["table"]:
+            raise Invalid("schema names where a table is; set table as well")
+        if options["table"] and not options["inventory"]:
+            raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
+        return Plan(result=read(task, known_id(task)))
+
+
+DATABASE_INFO = DatabaseInfoResource()
+
+
+def read(task: Task, id: str) -> dict[str, Any]:
+    """Return what was asked for. Without the inventory the connection tells the engine, and no more."""
+    options, found = task.options, {}
+    if options["inventory"]:
+        inventory = task.client.database(id)
+        found = inventory.as_dict()
+        if options["table"]:
+            check_supported(inventory, options["service"])
+            found["page"] = page_of(task, id, the_table(task, inventory))
+    if options["return_secrets"] or not options["inventory"]:
+        connection = connection_of(task, id)
+        found.setdefault("engine", connection.engine)
+        if options["return_secrets"]:
+            found["connection"] = connection.as_dict()
+    return found
+
+
+def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
+    """Return the table that the task names; none where check mode takes it that the play makes it."""
+    name, schema = task.options["table"], task.options["schema"]
+    try:
+        return find_table(inventory, name, schema)
+    except Missing as error:
+        foresee(task, error, "makes")
+        return None
+
+
+def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> DatabaseTable:
+    """Return the table of this name, in this schema if one is given.
+
+    :raises Missing: when there is none.
+    :raises Ambiguous: when several schemas have one.
+    """
+    tables = [table for table in inventory.tables or [] if schema in (None, table.schema_)]
+    found = [table for table in tables if table.name == name]
+    if not found:
+        where = f" in schema {schema!r}" if schema else ""
+        known = (table.name for table in tables if table.name)
+        raise Missing(f"there is no table {name!r}{where}{near_miss(name, known)}")
+    if len(found) > 1:
+        schemas = sorted(table.schema_ or "" for table in found)
+        raise Ambiguous(f"the schemas {', '.join(schemas)} have a table {name!r} each; set schema")
+    return found[0]
+
+
+def page_of(task: Task, id: str, table: DatabaseTable | None) -> dict[str, Any]:
+    """Return a page of a table. A full one may be the last: the platform does not tell."""
+    number = task.options["page"]
+    if table is None:
+        schema, name, result = task.options["schema"], task.options["table"], as_table(no_rows())
+    else:
+        schema, name = table.schema_ or "", table.name or ""
+        result = as_table(task.client.database_rows(id, schema, name, number))
+    full = len(result["rows"]) >= ROWS_PER_PAGE
+    return {"schema": schema, "table": name, "number": number, "maybe_more": full, **result}

@@ -1,0 +1,266 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running a statement in a database: reads are unchanged, writes are sent once (Database tunnel)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import time
+from typing import Any, ClassVar
+
+from .._api.errors import HostedError, OpenOutcome, Refused, ServerFailure, UnexpectedAnswer
+from .._api.models import QueryResult
+from .databases.engine import as_table, column_names, inventory_of
+from .databases.sql import CHANGES, Statement
+from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
+from .shared.controller_state import whole_file
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, OutcomeUnknown
+from .shared.secrets_file import check_destination
+
+MAX_ROWS = 500
+MAX_SECONDS = 15
+TOO_LONG = f"The platform cuts every query at {MAX_SECONDS} seconds"
+CUT = re.compile(r"time[d -]*out|\bcut\b|cancel", re.IGNORECASE)
+
+
+class DatabaseQueryResource(Resource):
+    """One statement."""
+
+    noun = "result"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "query": {"type": "str", "required": True},
+        "params": {"type": "dict", "default": {}},
+        "read_only": {"type": "bool", "default": True},
+        "all_rows": {"type": "bool", "default": False},
+        "allow_truncated": {"type": "bool", "default": False},
+        "csv_dest": {"type": "path"},
+    }
+    selectors = frozenset(ON_SERVICE)
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
+    rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("all_rows", "allow_truncated")]}
+    secret_options = frozenset({"params"})
+
+    def plan(self, task: Task) -> Plan:
+        """Run a read at once; a write is a step, which check mode leaves out."""
+        options = task.options
+        check_destination(options["csv_dest"], "csv_dest")
+        id = known_id(task)
+        asked = Statement(options["query"], inventory_of(task, id).engine)
+        if not asked.verb:
+            raise Invalid("query is empty; give it a statement")
+        statement = asked.filled(options["params"]) if id else asked  # without a service, nothing is sent
+        if asked.is_read:
+            return reading(task, id, statement)
+        check_write(task, asked)
+        return Writing(task, id, statement).plan(asked)
+
+
+DATABASE_QUERY = DatabaseQueryResource()
+
+
+def check_write(task: Task, asked: Statement) -> None:
+    """Refuse what is not surely a read, unless the user agreed to it."""
+    if task.options["read_only"]:
+        why = (
+            "where its quotes or comments end depends on the server's settings"
+            if asked.ambiguous
+            else "it has several statements"
+            if asked.several
+            else f"it begins with {asked.verb} or holds a word that writes"
+        )
+        raise Invalid(
+            f"this statement does not pass for a plain read: {why}. Nothing was sent. "
+            "Set read_only: false to run it all the same"
+        )
+    if task.options["all_rows"]:
+        raise Invalid("all_rows is for plain reads; a statement that may write is sent once")
+    if asked.spans_calls:
+        task.warn(
+            f"whether the next query runs in the same session is not documented, so what {asked.verb} does "
+            "may end with this call. Send a transaction whole, from BEGIN to COMMIT, in one query"
+        )
+
+
+# --- Reads ------------------------------------------------------------------------------------------
+
+
+def reading(task: Task, id: str, statement: Statement) -> Plan:
+    """Run a plain read. A CSV file that is not as wished is the only thing left to do."""
+    result = all_pages(task, id, statement) if task.options["all_rows"] else read(task, id, statement.text)
+    if result.truncated and not task.options["allow_truncated"]:
+        raise Invalid(
+            f"the query has more rows than the {len(result.rows or [])} that the platform returns at once. "
+            "Set all_rows: true to read them all, put LIMIT and OFFSET into the query, or set "
+            "allow_truncated: true"
+        )
+    path = task.options["csv_dest"]
+    result = without_values(result, statement)
+    table = as_table(result)
+    text = as_csv(result)
+    if path is None or content_of(path) == text:
+        return Plan(result=table)
+    return Plan(
+        result=table,
+        steps=[Step(f"write {len(table['rows'])} rows to {path}", lambda: write_whole(path, text))],
+        before={"csv_dest": path, "exists": os.path.exists(path)},
+        after={"csv_dest": path, "rows": len(table["rows"])},
+    )
+
+
+def all_pages(task: Task, id: str, statement: Statement) -> QueryResult:
+    """Return all rows of a read, page by page, as one result.
+
+    :raises Invalid: when there is more than one page and no order: pages of such a query need not fit.
+    """
+    whole = read(task, id, statement.page(MAX_ROWS, 0))
+    rows = list(whole.rows or [])
+    last = whole
+    while last.truncated or len(last.rows or []) >= MAX_ROWS:
+        if not last.rows:
+            raise UnexpectedAnswer(f"the page from row {len(rows)} on is truncated and empty; stopped")
+        if not statement.is_ordered:
+            raise Invalid(
+                f"there are {MAX_ROWS} rows or more, and without an order the same row may be on two pages "
+                "and another on none. Add an ORDER BY that tells every two rows apart"
+            )
+        task.progress(f"{len(rows)} rows read")
+        last = read(task, id, statement.page(MAX_ROWS, len(rows)))
+        rows += last.rows or []
+    return whole.model_copy(update={"rows": rows, "row_count": len(rows), "truncated": False})
+
+
+def read(task: Task, id: str, sql: str) -> QueryResult:
+    """Run a plain read, and once more when the answer was lost before its time was over."""
+    begun = time.monotonic()
+    try:
+        return timed(task, id, sql)
+    except OpenOutcome:
+        if time.monotonic() - begun >= MAX_SECONDS:
+            raise
+        return timed(task, id, sql)
+
+
+def timed(task: Task, id: str, sql: str) -> QueryResult:
+    """Send a statement. An error after 15 seconds, or in words of time, says that there is a limit."""
+    begun = time.monotonic()
+    try:
+        return task.client.database_query(id, sql)
+    except (Refused, ServerFailure) as error:
+        if time.monotonic() - begun >= MAX_SECONDS or CUT.search(error.message):
+            error.message += f". {TOO_LONG}: make it smaller, or give it an index"
+        raise
+
+
+def without_values(result: QueryResult, statement: Statement) -> QueryResult:
+    """Return a result whose columns do not show the values of ``params``."""
+    columns = [
+        column.model_copy(update={"name": statement.without_values(column.name)}) if column.name else column
+        for column in result.columns or []
+    ]
+    return result.model_copy(update={"columns": columns})
+
+
+# --- Writes -----------------------------------------------------------------------------------------
+
+
+class Writing:
+    """A statement that may write: sent once, and what came of it."""
+
+    def __init__(self, task: Task, id: str, statement: Statement) -> None:
+        self.task = task
+        self.id = id
+        self.statement = statement
+        self.result: QueryResult | None = None
+
+    def plan(self, asked: Statement) -> Plan:
+        """Return the plan; in it is the statement as the user wrote it, without the values."""
+        steps = [Step(f"run the {asked.verb} statement", self.run)]
+        path = self.task.options["csv_dest"]
+        if path is not None:
+            steps.append(Step(f"write what it returns to {path}", lambda: self.save(path)))
+        return Plan(
+            result=None,
+            steps=steps,
+            reread=lambda: as_table(self.result) if self.result else None,
+            after={"query": asked.text},
+            had_effect=self.had_effect,
+        )
+
+    def run(self) -> None:
+        """Send the statement.
+
+        :raises OutcomeUnknown: when no whole answer came back. It is never sent again.
+        """
+        try:
+            self.result = without_values(timed(self.task, self.id, self.statement.text), self.statement)
+        except (OpenOutcome, UnexpectedAnswer) as error:
+            raise unknown(error) from error
+        except Refused as error:
+            if TOO_LONG in error.message:  # what becomes of a write that is cut is not documented
+                raise unknown(error) from error
+            if self.statement.several:
+                error.message += (
+                    ". The query has several statements: those before it may have been carried out. Look at "
+                    "the data before running it again"
+                )
+            raise
+        if self.result.truncated:
+            self.task.warn("the statement was carried out, but the platform did not return all of its rows")
+
+    def save(self, path: str) -> None:
+        """Write what the statement returned as CSV."""
+        if self.result is not None:
+            write_whole(path, as_csv(self.result))
+
+    def had_effect(self) -> bool:
+        """Tell whether anything was changed. Only a lone statement that counts its rows can deny it."""
+        lone = self.statement.verb in CHANGES and not (self.statement.several or self.statement.ambiguous)
+        return not (lone and self.result is not None and self.result.row_count == 0)
+
+
+def unknown(cause: HostedError) -> OutcomeUnknown:
+    """Return the error for a statement of which nobody can say whether it was carried out."""
+    return OutcomeUnknown(
+        f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; "
+        "look at the data before running it again"
+    )
+
+
+# --- CSV --------------------------------------------------------------------------------------------
+
+
+def as_csv(result: QueryResult) -> str:
+    """Return a result as CSV with a line of names. A null is an empty field, as empty text is."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(column_names(result))
+    writer.writerows(result.rows or [])
+    return buffer.getvalue()
+
+
+def content_of(path: str) -> str | None:
+    """Return the text of a file, or nothing when it cannot be read as one."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all.
+
+    :raises HostedError: when that fails.
+    """
+    try:
+        with whole_file(path) as file:
+            file.write(text)
+    except OSError as error:
+        raise HostedError(f"csv_dest {path!r} could not be written: {error}") from None

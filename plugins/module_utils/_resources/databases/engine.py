@@ -1,0 +1,76 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the nouns of databases share: the inventory, and rows as lists and as dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._api.errors import UnexpectedAnswer
+from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult
+from ..._api.routes import CONNECTION
+from ..services.on_service import service_id
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+
+
+def check_supported(inventory: DatabaseInventory, service: str) -> None:
+    """Refuse what the tunnel cannot do (Database tunnel).
+
+    :raises Invalid: naming the engine.
+    """
+    if inventory.supported is False:
+        raise Invalid(
+            f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}: neither rows "
+            "nor queries are possible. A neighbour in its project can connect to it; "
+            "hosted.services.database_info with return_secrets tells how",
+            engine=inventory.engine,
+        )
+
+
+def inventory_of(task: Task, id: str) -> DatabaseInventory:
+    """Return what is in a database that the tunnel can open.
+
+    :raises Invalid: when it cannot.
+    """
+    inventory = task.client.database(id)
+    check_supported(inventory, task.options["service"])
+    return inventory
+
+
+def connection_of(task: Task, id: str) -> DatabaseConnection:
+    """Return how neighbours connect to a database, its password included: for those alone who ask for it."""
+    return task.client.database_connection(id)
+
+
+def connection_url(task: Task) -> str:
+    """Return the connection URL of the database service that the task names.
+
+    :raises UnexpectedAnswer: when the platform tells none.
+    """
+    url = connection_of(task, service_id(task)).url
+    if not url:
+        raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the answer")
+    return url
+
+
+def as_table(result: QueryResult) -> dict[str, Any]:
+    """Return a result with its rows as lists under ``rows`` and as dictionaries under ``records``."""
+    names = column_names(result)
+    rows = result.rows or []
+    records = [dict(zip(names, row, strict=False)) for row in rows]
+    return {**result.as_dict(), "rows": rows, "records": records}
+
+
+def column_names(result: QueryResult) -> list[str]:
+    """Return the names of the columns, each once: the second ``id`` is ``id_2``."""
+    found: list[str] = []
+    for number, column in enumerate(result.columns or [], 1):
+        name = wanted = column.name or f"column_{number}"
+        again = 1
+        while name in found:
+            again += 1
+            name = f"{wanted}_{again}"
+        found.append(name)
+    return found

@@ -1,0 +1,136 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The environment of an application: replaced whole on difference (Applications, rule 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import App
+from .._api.text import HIDDEN
+from .applications.environment_rules import check_references, explained, given_variables, merged
+from .applications.fingerprints import Fingerprints, locked, state_folder
+from .applications.lookup import ON_APP, the_app
+from .applications.records import STATE_DIR, AppRecords
+from .shared.pending import ENVIRONMENT as PENDING
+from .shared.plan import Plan, Resource, Step, Task
+
+ANOTHER = "(another value)"
+TO_CHECK = "references that the platform checks"
+NOT_KNOWN = "not known here: the platform does not show it"
+
+
+class EnvironmentResource(Resource):
+    """The whole environment of an application, by its slug."""
+
+    noun = "environment"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_APP,
+        "variables": {"type": "dict"},
+        "secret_variables": {"type": "dict", "no_log": False},
+        "clear": {"type": "bool", "default": False},
+        **STATE_DIR,
+        "force": {"type": "bool", "default": False},
+    }
+    selectors = frozenset({"slug", "variables", "secret_variables"})
+    secret_options = frozenset({"secret_variables"})
+
+    def plan(self, task: Task) -> Plan:
+        """Write the environment when it is not known to be the one that was written last."""
+        options = task.options
+        variables, secret = given_variables(options)
+        environment = merged(variables, secret)
+        app = the_app(task)
+        unchecked = check_references(task, app, environment)
+        folder = state_folder(options["state_dir"])
+        if not task.check_mode:
+            task.closing.enter_context(locked(folder, app.slug, options["timeout"]))
+        last = Fingerprints.read(folder, options["base_url"], app.slug, app.id)
+        return replacement(task, app, environment, last, unchecked)
+
+
+ENVIRONMENT = EnvironmentResource()
+
+
+def replacement(
+    task: Task, app: App, environment: Mapping[str, str], last: Fingerprints, unchecked: Sequence[str]
+) -> Plan:
+    """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
+    names = last.differences(environment)
+    secret = task.options["secret_variables"] or {}
+    records = AppRecords.of(task, app.id)
+    unchanged = last.known and not any(names.values()) and not task.options["force"]
+    result = {
+        "slug": app.slug,
+        "variables": dict(task.options["variables"] or {}),
+        "secret_variables": sorted(secret),
+        "known_before": last.known,
+        "pending_deploy": sorted({*records.outstanding(), *([] if unchanged else [PENDING])}),
+        "unchecked_references": unchecked,
+        **names,
+    }
+    before, after = diff(environment, secret, last)
+    if unchanged:
+        return Plan(result=result, before=before, after=after)
+    return Plan(
+        result=result,
+        steps=[Step(summary(app, names, last), lambda: write(task, app, environment, last))],
+        before=before,
+        after={**after, **({TO_CHECK: unchecked} if unchecked else {})},
+    )
+
+
+def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
+    """Say in a sentence what changes."""
+    what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
+    if not last.known:
+        what = "what it was before is not known"
+    return (
+        f"replace the environment of application {app.slug!r}: {what or 'nothing differs, but force is set'}"
+    )
+
+
+def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:
+    """Replace the environment and keep its fingerprints; a run that dies on the way leaves none behind.
+
+    That it is not in effect before the next deploy is noted first, so that a run that dies here is covered.
+
+    :raises Invalid: with the platform's own words, when it refuses.
+    """
+    before = dict(last.prints) if last.known else None
+    records = AppRecords.of(task, app.id)
+    outstanding = PENDING in records.outstanding()
+    records.note(PENDING)
+    last.forget()
+    try:
+        task.client.replace_environment(app.slug, dict(environment))
+    except Refused as error:
+        if not outstanding:
+            records.clear(PENDING)
+        if before is not None:
+            last.restore(before)
+        if error.status == 401:
+            raise
+        raise explained(error, app, environment) from None
+    try:
+        last.keep(environment)
+    except OSError as error:
+        task.warn(f"state_dir cannot be written to ({error}), so the next run writes the environment again")
+
+
+def diff(
+    environment: Mapping[str, str], secret: Mapping[str, Any], last: Fingerprints
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return both sides of the diff, by name. Values are those of the wish; what was before is not known."""
+    names = last.differences(environment)
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    for name in sorted({*environment, *last.prints}):
+        if name in environment:
+            after[name] = HIDDEN if name in secret else environment[name]
+        if name in last.prints:
+            before[name] = ANOTHER if name in (*names["changed"], *names["removed"]) else after[name]
+    return {"variables": before if last.known else NOT_KNOWN}, {"variables": after}

@@ -1,0 +1,353 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files and directories of a service: written, made and removed through the file manager (Files)."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from .._api.models import FileEntry
+from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected
+from .files.paths import cut_short, relative_path
+from .services.lookup import foresee
+from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+
+
+class FileResource(Resource):
+    """A file or a directory, by service and path; several of them to remove."""
+
+    noun = "file"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "path": {"type": "str"},
+        "paths": {"type": "list", "elements": "str"},
+        "new_name": {"type": "str"},
+        "state": {
+            "type": "str",
+            "choices": ["present", "directory", "renamed", "absent"],
+            "default": "present",
+        },
+        "content": {"type": "raw"},
+        "src": {"type": "path"},
+        "create_parents": {"type": "bool", "default": True},
+        "allow_empty": {"type": "bool", "default": False},
+    }
+    selectors = frozenset(ON_SERVICE) | {"path", "paths", "new_name"}
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("path", "paths")],
+        "mutually_exclusive": [("path", "paths"), ("content", "src")],
+        "required_if": [
+            ("state", "present", ("content", "src"), True),
+            ("state", "renamed", ("path", "new_name")),
+        ],
+    }
+    secret_options = frozenset({"content"})
+    source_options = frozenset({"src"})
+
+    def plan(self, task: Task) -> Plan:
+        """Write, make, rename or remove, on difference only."""
+        check_text_is_used(task)
+        paths = wished_paths(task)
+        name = wished_name(task)
+        text = wished_text(task) if task.options["state"] == "present" else ""
+        service = the_service(task)
+        check_offers(service, "files", "file manager")
+        files = FileManager(task.client, service, task)
+        if task.options["state"] == "absent":
+            return removal(files, paths)
+        if task.options["state"] == "directory":
+            return directory(task, files, paths[0])
+        if task.options["state"] == "renamed":
+            return renaming(files, paths[0], name)
+        return presence(task, files, paths[0], text)
+
+
+FILE = FileResource()
+
+
+def wished_paths(task: Task) -> list[str]:
+    """Return the paths that the task is about, checked. The root itself can be neither made nor removed."""
+    options = task.options
+    if options["paths"] is not None and options["state"] != "absent":
+        raise Invalid("paths is for state: absent; name one path")
+    name = "path" if options["path"] is not None else "paths"
+    given = [options["path"]] if options["path"] is not None else options["paths"]
+    if given is None:
+        raise Invalid("neither path nor paths is given")
+    paths = [relative_path(name, path) for path in given]
+    for path, plain in zip(given, paths, strict=True):
+        if not plain:
+            raise Invalid(f"{name} is {path!r}, the root of the service, which is always there and stays")
+    if options["path"] and options["path"].endswith("/") and options["state"] == "present":
+        raise Invalid(f"path is {options['path']!r}; a file cannot end with a slash")
+    if options["state"] in ("absent", "renamed"):
+        check_whole(options["path"], options["paths"])
+    return list(dict.fromkeys(paths))
+
+
+def check_text_is_used(task: Task) -> None:
+    """Refuse a text with a state that has no use for it: who wrote both did not mean, say, ``absent``."""
+    state = task.options["state"]
+    given = [name for name in ("content", "src") if task.options[name] is not None]
+    if given and state != "present":
+        raise Invalid(
+            f"{given[0]} is for state: present, and state is {state}; nothing was sent. Remove {given[0]}, "
+            "or correct the state"
+        )
+
+
+def check_not_emptied(task: Task, files: FileManager, path: str, entry: FileEntry | None, text: str) -> None:
+    """Refuse to empty a file that holds something, unless the task says so: a variable may hold nothing."""
+    if not text and entry is not None and entry.size and not task.options["allow_empty"]:
+        given = "content" if task.options["src"] is None else f"src {task.options['src']!r}"
+        raise Invalid(
+            f"{given} is empty, and {path!r} on {files.label} holds {entry.size} bytes; nothing was sent. "
+            "Set allow_empty: true to empty the file, or state: absent to remove it"
+        )
+
+
+def check_whole(path: str | None, paths: Sequence[str] | None) -> None:
+    """Refuse a path that is shorter than its user thinks: what it leads to would be gone, and for good."""
+    given = {"path": path} if path is not None else {}
+    given |= {f"item {number} of paths": item for number, item in enumerate(paths or (), 1)}
+    for label, item in given.items():
+        if cut_short(item):
+            raise Invalid(
+                f"{label} is {item!r}, which is what an empty variable makes of a longer path; "
+                f"write {relative_path(label, item)!r} if all of that is to go or to be renamed"
+            )
+
+
+def wished_name(task: Task) -> str:
+    """Return the name that an entry is to get in its directory; empty where none is to be renamed.
+
+    The platform does not say whether a rename moves things to another directory, so none is asked to.
+    """
+    given = task.options["new_name"]
+    if task.options["state"] != "renamed":
+        if given is not None:
+            raise Invalid(f"new_name is {given!r}; it is for state: renamed")
+        return ""
+    name = relative_path("new_name", given)
+    if not name or name != given or "/" in name:
+        raise Invalid(f"new_name is {given!r}; it must be a name, without a slash: a file stays where it is")
+    return name
+
+
+def wished_text(task: Task) -> str:
+    """Return the content that the file is to have.
+
+    :raises Invalid: when it is not text, or too large for the file manager.
+    """
+    content, src = task.options["content"], task.options["src"]
+    if content is not None:
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        return checked_text("content", text)
+    if src is None:
+        raise Invalid("neither content nor src is given")
+    try:
+        with open(os.path.expanduser(src), encoding="utf-8", newline="") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_BYTES:
+                raise too_large(f"src {src!r}", size)
+            return checked_text(f"src {src!r}", file.read())
+    except UnicodeDecodeError:
+        raise not_text(f"src {src!r}") from None
+    except OSError as error:
+        raise Missing(f"src {src!r} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise Missing(f"src {src!r} cannot be read: {error}") from None
+
+
+def checked_text(what: str, text: str) -> str:
+    """Return a text that the file manager takes."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise not_text(what) from None
+    if size > MAX_BYTES:
+        raise too_large(what, size)
+    if "\0" in text:
+        raise not_text(what)
+    return text
+
+
+def too_large(what: str, size: int) -> Invalid:
+    """Return the error for what goes beyond the file manager."""
+    return Invalid(
+        f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {BEYOND}"
+    )
+
+
+def not_text(what: str) -> Invalid:
+    """Return the error for binary content."""
+    return Invalid(f"{what} is not text in UTF-8, which is all that the file manager takes; {BEYOND}")
+
+
+def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
+    """Plan that a file has this content."""
+    parents = missing_parents(task, files, path)
+    entry = None if parents else files.entry(path)
+    refuse_link(files, path, entry)
+    if entry is not None and entry.directory:
+        raise Invalid(
+            f"{path!r} on {files.label} is a directory, and a file is wanted; "
+            "remove it first with state: absent"
+        )
+    check_not_emptied(task, files, path, entry, text)
+    before = files.text_or_note(path, entry, text) if entry is not None else ""
+    if entry is not None and before == text:
+        return Plan(result=as_result(path, entry), before=text, after=text)
+    size = len(text.encode())
+    verb = "replace" if entry else "write"
+    return Plan(
+        result=expected(path, size=size, directory=False),
+        steps=[
+            *making(files, parents),
+            Step(f"{verb} {path} ({size} bytes) on {files.label}", lambda: files.write(path, text)),
+        ],
+        reread=lambda: reread_text(files, path, size),
+        before=before,
+        after=text,
+    )
+
+
+def directory(task: Task, files: FileManager, path: str) -> Plan:
+    """Plan that a directory is there."""
+    parents = missing_parents(task, files, path)
+    entry = None if parents else files.entry(path)
+    refuse_link(files, path, entry)
+    if entry is not None and not entry.directory:
+        raise Invalid(
+            f"{path!r} on {files.label} is a file, and a directory is wanted; "
+            "remove it first with state: absent"
+        )
+    state = {"path": path, "directory": True}
+    if entry is not None:
+        return Plan(result=as_result(path, entry), before=state, after=state)
+    return Plan(
+        result=expected(path, size=None, directory=True),
+        steps=making(files, [*parents, path]),
+        reread=lambda: reread(files, path),
+        after=state,
+    )
+
+
+def renaming(files: FileManager, path: str, name: str) -> Plan:
+    """Plan that what is at a path has this name. Done before means that only the new name is there.
+
+    :raises Invalid: when both are there: what the platform would do with the other one is not shown.
+    :raises Missing: when neither is.
+    """
+    target = posixpath.join(posixpath.dirname(path), name)
+    entry, other = files.entry(path), files.entry(target)
+    state = {"path": target}
+    if path == target and entry is not None:
+        return Plan(result=as_result(path, entry), before=state, after=state)
+    if entry is None and other is not None:
+        return Plan(result=as_result(target, other), before=state, after=state)
+    if entry is None:
+        missing = Missing(f"there is neither {path!r} nor {target!r} on {files.label}")
+        foresee(files.task, missing, "makes")
+        entry = FileEntry.model_construct(name=posixpath.basename(path))
+    if other is not None:
+        raise Invalid(
+            f"{path!r} cannot be renamed: {target!r} is there as well on {files.label}; "
+            "remove one of them first with state: absent"
+        )
+    return Plan(
+        result=as_result(target, entry.model_copy(update={"name": name, "mime": None})),
+        steps=[Step(f"rename {path} to {name} on {files.label}", lambda: files.rename(path, name))],
+        reread=lambda: reread(files, target),
+        before={"path": path},
+        after=state,
+    )
+
+
+def removal(files: FileManager, paths: Sequence[str]) -> Plan:
+    """Plan that nothing is at these paths: what lies in one directory goes in calls of a hundred names."""
+    there = {path: entry for path in paths if (entry := files.entry(path)) is not None}
+    outermost = [path for path in there if not any(path.startswith(f"{other}/") for other in there)]
+    groups: dict[str, list[str]] = {}
+    for path in outermost:
+        groups.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
+    return Plan(
+        result=None,
+        steps=[
+            Step(removal_sentence(files, root, names), partial(files.remove, root, names))
+            for root, names in groups.items()
+        ],
+        before={path: as_result(path, there[path]) for path in outermost},
+    )
+
+
+def removal_sentence(files: FileManager, root: str, names: Sequence[str]) -> str:
+    """Say what is removed."""
+    if len(names) == 1:
+        return f"remove {posixpath.join(root, names[0])} from {files.label}"
+    return f"remove {len(names)} entries of {root or 'the root'} from {files.label}"
+
+
+def missing_parents(task: Task, files: FileManager, path: str) -> list[str]:
+    """Return the directories above a path that are not there, the outermost first.
+
+    :raises Invalid: when some are missing and must not be made, or a file is in the way.
+    """
+    missing: list[str] = []
+    parent = posixpath.dirname(path)
+    while parent and files.entry(parent) is None:
+        missing.insert(0, parent)
+        parent = posixpath.dirname(parent)
+    if parent:
+        files.check_directory(parent)
+    if missing and not task.options["create_parents"]:
+        refusal = f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
+        foresee(task, Invalid(refusal), "makes")
+        return []
+    return missing
+
+
+def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
+    """Refuse to write through a symbolic link: what the platform would do with it is not known."""
+    if entry is not None and entry.symlink:
+        raise Invalid(
+            f"{path!r} on {files.label} is a symbolic link; name what it leads to, "
+            "or remove the link first with state: absent, which leaves what it leads to alone"
+        )
+
+
+def making(files: FileManager, paths: Sequence[str]) -> list[Step]:
+    """Plan directories, the outermost first."""
+    return [
+        Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
+    ]
+
+
+def reread_text(files: FileManager, path: str, size: int) -> dict[str, Any]:
+    """Return a file as the platform has it after it was written, and tell where it is not what was sent."""
+    found = reread(files, path)
+    if found["size"] not in (None, size):
+        files.task.warn(
+            f"{path!r} on {files.label} has {found['size']} bytes though {size} were written: the platform "
+            "or the service has changed it. As long as that is so, every run writes it again"
+        )
+    return found
+
+
+def reread(files: FileManager, path: str) -> dict[str, Any]:
+    """Return the entry as the platform has it after a write whose answer is not shown."""
+    files.forget()
+    entry = files.entry(path)
+    if entry is None:
+        raise Missing(f"the platform accepted the call, but there is no {path!r} on {files.label}")
+    return as_result(path, entry)

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading the files of a service: what a directory holds, or what is in a file (Files)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import deque
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import FileEntry
+from .files.manager import FileManager, as_result, expected
+from .files.paths import relative_path
+from .services.lookup import foresee
+from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
+from .shared.plan import Plan, Resource, Task
+from .shared.problems import Invalid, Missing
+
+
+class FileInfoResource(Resource):
+    """A file or a directory of a service."""
+
+    noun = "files"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "path": {"type": "str", "default": "."},
+        "recurse": {"type": "bool", "default": False},
+        "limit": {"type": "int", "default": 1000},
+        "content": {"type": "bool", "default": False},
+    }
+    selectors = frozenset(ON_SERVICE) | {"path"}
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
+    rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("recurse", "content")]}
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        path = relative_path("path", task.options["path"])
+        if task.options["limit"] < 1:
+            raise Invalid(f"limit is {task.options['limit']}; it must be 1 or more")
+        service = the_service(task)
+        check_offers(service, "files", "file manager")
+        files = FileManager(task.client, service, task)
+        if task.options["content"]:
+            return Plan(result=[read(task, files, path)])
+        return Plan(result=listed(task, files, path))
+
+
+FILE_INFO = FileInfoResource()
+
+
+def read(task: Task, files: FileManager, path: str) -> dict[str, Any]:
+    """Return a file with its content."""
+    if not path:
+        raise Invalid("content is for a file; name it in path")
+    entry = files.entry(path)
+    if entry is None:
+        foresee(task, Missing(f"there is no file {path!r} on {files.label}"), "writes")
+        return {**expected(path, size=None, directory=False), "content": None}
+    if entry.directory:
+        raise Invalid(f"{path!r} on {files.label} is a directory, so it has no content to read")
+    return {**as_result(path, entry), "content": files.content(path, entry)}
+
+
+def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
+    """Return what a directory holds, with what its directories hold where asked; or a file by itself."""
+    entry = files.entry(path) if path else None
+    if path and entry is None:
+        foresee(task, Missing(f"there is no file or directory {path!r} on {files.label}"), "makes")
+        return []
+    if entry is not None and not entry.directory and not entry.symlink:
+        return [as_result(path, entry)]
+    found: list[dict[str, Any]] = []
+    folders = deque([path])
+    while folders:
+        folder = folders.popleft()
+        for item in look_into(files, folder, entry if folder == path else None):
+            place = posixpath.join(folder, item.name)
+            if len(found) == task.options["limit"]:
+                task.warn(f"there are more than {len(found)} files; raise limit to see the others")
+                return found
+            found.append(as_result(place, item))
+            if task.options["recurse"] and item.directory and not item.symlink:
+                folders.append(place)
+    return found
+
+
+def look_into(files: FileManager, folder: str, link: FileEntry | None) -> list[FileEntry]:
+    """Return what a directory holds; for a link that leads to none, say so."""
+    try:
+        return sorted(files.entries(folder), key=lambda item: item.name)
+    except Refused as error:
+        if link is not None and link.symlink:
+            raise Invalid(f"{folder!r} on {files.label} is a link that leads to no directory") from error
+        raise

@@ -1,0 +1,150 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps a mirror from deleting more than its user foresaw: an empty variable, an empty source, a slip.
+
+Every refusal comes before anything is changed, and in check mode as well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..._sftp.compare import Changes
+from ..._sftp.mirror import PUSH
+from ..._sftp.patterns import Patterns, objection
+from ..._sftp.trees import ROOT, Kind, Tree, shown
+from ..shared.controller_state import PLAYBOOK_FOLDER
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+from .paths import cut_short, relative_path
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Check what can be checked before anybody is asked.
+
+    :raises Invalid: for a pattern that could match nothing, a limit below 0, or with ``delete`` a target that
+        an empty variable may have made.
+    """
+    for name in ("include", "exclude"):
+        check_patterns(name, options[name])
+    limit = options["max_delete"]
+    if limit is not None and limit < 0:
+        raise Invalid(f"max_delete is {limit}; it must be 0 or more")
+    check_source(options["src"], local=options["direction"] == PUSH)
+    if options["delete"]:
+        check_target(options["dest"], local=options["direction"] != PUSH)
+
+
+def check_patterns(name: str, patterns: Sequence[str]) -> None:
+    """Refuse a pattern that matches nothing whatever a tree holds: it would protect nothing."""
+    for number, pattern in enumerate(patterns, 1):
+        if why := objection(pattern):
+            raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
+
+
+def check_source(src: str, local: bool) -> None:
+    """Refuse to copy what an empty variable leads to: the files of everybody, or this whole machine."""
+    short = cut_short(src) and src not in ("./", "/")
+    everything = ("/", os.path.realpath(os.path.expanduser("~")))
+    try:
+        is_everything = local and os.path.realpath(os.path.expanduser(src)) in everything
+    except ValueError:  # no path at all, which is told when it is read
+        is_everything = False
+    if is_everything:
+        raise Invalid(
+            f"src is {src!r}, which is your home folder or the root of this machine; "
+            "give src the folder to copy"
+        )
+    if short:
+        raise Invalid(
+            f"src is {src!r}, which is what an empty variable makes of a longer path; write "
+            f"{os.path.normpath(src)!r} if all of that folder is to be copied"
+        )
+
+
+def check_target(dest: str, local: bool) -> None:
+    """Refuse to delete in a place that an empty variable leads to."""
+    if local:
+        check_local_target(dest)
+        short = os.path.basename(dest) in ("", ".")
+        plain = os.path.normpath(dest)
+    else:
+        plain = relative_path("dest", dest) or "."
+        short = dest != "." and (plain == "." or cut_short(dest))
+    if short:
+        raise Invalid(
+            f"dest is {dest!r}, which is what an empty variable makes of a longer path, and delete is true; "
+            f"write {plain!r} if that is the folder to delete in"
+        )
+
+
+def check_local_target(dest: str) -> None:
+    """Refuse a folder of this machine that holds a project, a home or the whole machine."""
+    target = os.path.realpath(os.path.expanduser(dest))
+    for what, folder in homes_and_projects():
+        if target == folder:
+            found = f"is {what}"
+        elif folder.startswith(target + "/"):
+            found = f"is above {what}, {folder!r}"
+        else:
+            continue
+        raise Invalid(
+            f"dest is {dest!r}, which {found}: with delete: true all that is there and not in src would be "
+            "deleted. Give dest a folder of its own, or leave delete out"
+        )
+
+
+def homes_and_projects() -> Iterator[tuple[str, str]]:
+    """Yield the folders that are nobody's copy, each with what it is."""
+    yield "the root of this machine", "/"
+    if playbook := os.environ.get(PLAYBOOK_FOLDER):
+        yield "the folder of the playbook", os.path.realpath(playbook)
+    yield "your home folder", os.path.realpath(os.path.expanduser("~"))
+    try:
+        yield "the current directory", os.path.realpath(os.getcwd())
+    except FileNotFoundError:  # somebody has removed it
+        return
+
+
+def check_deletions(task: Task, source: Tree, changes: Changes) -> None:
+    """Refuse to delete everything for an empty source, or more than the user foresaw.
+
+    What a broken transfer left behind is no one's file and does not count.
+
+    :raises Invalid: with the paths that would be deleted.
+    """
+    options = task.options
+    doomed = [shown(path) for path in sorted({**changes.in_the_way, **changes.extra})]
+    if doomed and is_empty(source) and not options["allow_empty_source"]:
+        part = " that takes part" if options["include"] or options["exclude"] else ""
+        raise Invalid(
+            f"src {options['src']!r} holds nothing{part}, and delete: true would delete {len(doomed)} "
+            f"entries of dest {options['dest']!r} for that; nothing was deleted. Look whether src is the "
+            "right folder. To empty dest, set allow_empty_source: true",
+            would_delete=doomed,
+        )
+    limit = options["max_delete"]
+    if limit is not None and len(doomed) > limit:
+        raise Invalid(
+            f"this would delete {len(doomed)} entries of dest {options['dest']!r}, and max_delete is "
+            f"{limit}; nothing was changed. To delete that many, raise max_delete to {len(doomed)}",
+            would_delete=doomed,
+        )
+
+
+def is_empty(source: Tree) -> bool:
+    """Tell whether a tree is a directory and no more."""
+    return set(source.entries) == {ROOT} and source.entries[ROOT].kind is Kind.DIRECTORY
+
+
+def warn_of_idle_patterns(task: Task, patterns: Patterns, target: Tree) -> None:
+    """Warn of patterns that keep nothing from being deleted. Where nothing is there, nothing is lost."""
+    if task.options["delete"] and ROOT in target and patterns.idle:
+        listed = ", ".join(repr(pattern) for pattern in patterns.idle)
+        task.warn(
+            f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "
+            "true; a pattern with a slash begins at the root of the tree, which is dest"
+        )

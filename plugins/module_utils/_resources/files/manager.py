@@ -1,0 +1,289 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The file manager of one service: each directory is listed once, limits are held beforehand (Files)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+
+from ..._api.client import FILES_PER_DELETE, Client
+from ..._api.errors import NotFound, Refused, UnexpectedAnswer
+from ..._api.models import FileEntry, Service
+from ..services.lookup import label
+from ..shared.plan import Task
+from ..shared.problems import Invalid, Missing
+from ..shared.waiting import act
+
+MAX_BYTES = 2_000_000
+"""Where the platform's reader stops: at 2 MB (Limits), of which this is the smaller reading."""
+LONGEST_CHARACTER = 4
+"""How many bytes a cut may lose besides, so that no character is halved."""
+UNKNOWN = "\ufffd"
+"""What takes the place of bytes that are no text."""
+BEYOND = "use hosted.services.sftp_sync"
+ROOTS = (".", "", "/")
+"""Paths that may name the root of a service; which of them the platform takes is not shown."""
+UNKNOWN_PATH = (400, 403, 404, 409, 410, 422)
+"""With which of these a path is refused that the platform does not know is not shown."""
+MARK = "\ufeff"
+"""The byte order mark, with which a text may begin."""
+
+
+class FileManager:
+    """The files of a service. Paths are relative to its root, whose own path is empty."""
+
+    def __init__(self, client: Client, service: Service, task: Task) -> None:
+        self.client = client
+        self.id = service.id
+        self.label = label(service)
+        self.task = task
+        self._seen: dict[str, list[FileEntry]] = {}
+        self._root: str | None = None
+        self._unseen = ROOTS[0]
+
+    # --- Looking ----------------------------------------------------------------------------------
+
+    def entries(self, directory: str) -> list[FileEntry]:
+        """Return what a directory holds, as it was when it was first asked for."""
+        if directory not in self._seen:
+            self._seen[directory] = self.client.files(self.id, directory) if directory else self._top()
+        return self._seen[directory]
+
+    def _top(self) -> list[FileEntry]:
+        """Return what the root holds. The first name of it under which the platform shows anything is kept.
+
+        An empty list may also be the answer to a path that the platform does not know.
+
+        :raises UnexpectedAnswer: when it takes none: the root is there, so nothing can be said to be missing.
+        """
+        refusal: Refused | None = None
+        empty: list[str] = []
+        for root in ROOTS if self._root is None else (self._root,):
+            try:
+                found = self.client.files(self.id, root)
+            except Refused as error:
+                if error.status not in UNKNOWN_PATH:
+                    raise
+                refusal = refusal or error
+                continue
+            if found:
+                self._root = root
+                return found
+            empty.append(root)
+        if empty:
+            self._unseen = empty[0]
+            return []
+        raise UnexpectedAnswer(
+            f"the root of {self.label} cannot be listed, so nothing is known of its files: "
+            f"{refusal.message if refusal else 'no reason was given'}"
+        )
+
+    def place(self, directory: str) -> str:
+        """Return a directory as a call names it."""
+        if directory:
+            return directory
+        if self._root is None:
+            self._top()
+        return self._unseen if self._root is None else self._root
+
+    def forget(self) -> None:
+        """Look again from now on."""
+        self._seen.clear()
+
+    def entry(self, path: str) -> FileEntry | None:
+        """Return what is at a path, ``None`` when there is nothing. What is above is looked at first.
+
+        :raises Invalid: when something on the way is not a directory.
+        """
+        parent, name = posixpath.split(path)
+        if parent:
+            if self.entry(parent) is None:
+                return None
+            self.check_directory(parent)
+        try:
+            found = self.entries(parent)
+        except NotFound:
+            return None
+        return next((item for item in found if item.name == name), None)
+
+    def check_directory(self, path: str) -> None:
+        """Refuse a file where a directory is needed. A link may lead to one."""
+        entry = self.entry(path)
+        if entry is not None and not entry.directory and not entry.symlink:
+            raise Invalid(f"{path!r} on {self.label} is a file, so there is nothing below it")
+
+    def content(self, path: str, entry: FileEntry) -> str:
+        """Return the text of a file.
+
+        :raises Invalid: for a file that is too large for the platform's reader.
+        """
+        if is_large(entry):
+            raise Invalid(
+                f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "
+                f"{MAX_BYTES}. To fetch it, {BEYOND}"
+            )
+        try:
+            text = self.client.read_file(self.id, path)
+        except NotFound as error:
+            raise Missing(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
+        except Refused as error:
+            error.message += f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}"
+            raise
+        if not is_whole(entry, text):  # or the file was replaced since it was listed
+            self.forget()
+            self.check_whole(path, text)
+        return text
+
+    def check_whole(self, path: str, text: str) -> None:
+        """Refuse what the reader returned of a file, unless it is what the list has of it now.
+
+        :raises Invalid: saying what came.
+        """
+        entry = self.entry(path)
+        if entry is None or not is_whole(entry, text):
+            size = f"{entry.size} bytes" if entry else "no such file any more"
+            raise Invalid(
+                f"what the file manager returned of {path!r} on {self.label} is not the file: it has "
+                f"{len(text.encode())} bytes, and the directory has {size}. It was cut, or changed because "
+                f"it is not plain text in UTF-8. To fetch it, {BEYOND}"
+            )
+
+    def text_or_note(self, path: str, entry: FileEntry, wanted: str) -> str | dict[str, Any]:
+        """Return the text of a file that is going to be compared; facts about it where it has none.
+
+        A reader may change line ends. Then ``wanted`` is there where it has the size of the file and would be
+        shown as the file is.
+        """
+        note = {"size": entry.size, "modified_at": entry.modified_at}
+        if is_large(entry):
+            return note
+        try:
+            text = self.client.read_file(self.id, path)
+        except Refused as error:
+            if error.status == 401:
+                raise
+            return {**note, "text": False}
+        if is_whole(entry, text):
+            return text
+        same_size = entry.size == len(wanted.encode())
+        if same_size and bare(text) == bare(wanted):
+            return wanted
+        self.forget()
+        now = self.entry(path)  # one that was written to meanwhile
+        return text if now is not None and is_whole(now, text) else {**note, "text": False}
+
+    # --- Changing ---------------------------------------------------------------------------------
+
+    def write(self, path: str, text: str) -> None:
+        """Create a file or replace it whole."""
+        self.client.write_file(self.id, path, text)
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory in one that is there."""
+        parent, name = posixpath.split(path)
+
+        def there() -> bool:
+            self.forget()
+            return self.entry(path) is not None
+
+        try:
+            act(
+                self.task,
+                lambda: self.client.create_directory(self.id, self.place(parent), name),
+                there,
+                f"the making of {path}",
+            )
+        except Refused:
+            if not there():
+                raise
+
+    def rename(self, path: str, name: str) -> None:
+        """Give an entry another name in its directory."""
+        root, old = posixpath.split(path)
+
+        def done() -> bool:
+            self.forget()
+            return self.entry(path) is None and self.entry(posixpath.join(root, name)) is not None
+
+        what = f"the renaming of {path} to {name}"
+        try:
+            act(self.task, lambda: self.client.rename_file(self.id, self.place(root), old, name), done, what)
+        except Refused:
+            if not done():
+                raise
+
+    def remove(self, root: str, names: Sequence[str]) -> None:
+        """Remove entries of a directory for good; directories with all that they hold."""
+        for begin in range(0, len(names), FILES_PER_DELETE):
+            self._remove_batch(root, names[begin : begin + FILES_PER_DELETE])
+            self.task.progress(f"removed {min(begin + FILES_PER_DELETE, len(names))} of {len(names)}")
+
+    def _remove_batch(self, root: str, names: Sequence[str]) -> None:
+        """Remove up to a hundred names. Where a directory that holds something is refused, empty it first."""
+
+        def left() -> list[str]:
+            self.forget()
+            there = {item.name for item in self.client.files(self.id, self.place(root))}
+            return [name for name in names if name in there]
+
+        def delete() -> None:
+            if remaining := left():
+                self.client.delete_files(self.id, self.place(root), remaining)
+
+        try:
+            act(
+                self.task,
+                delete,
+                lambda: not left(),
+                f"the removal of {len(names)} entries of {root or 'the root'}",
+            )
+        except Refused:
+            folders = [name for name in left() if self._empty(posixpath.join(root, name))]
+            if not folders:
+                raise
+            delete()
+
+    def _empty(self, path: str) -> bool:
+        """Remove what a directory holds; return whether there was anything."""
+        entry = self.entry(path)
+        if entry is None or not entry.directory or entry.symlink:
+            return False
+        names = [item.name for item in self.entries(path)]
+        self.remove(path, names)
+        return bool(names)
+
+
+def is_large(entry: FileEntry) -> bool:
+    """Tell whether a file is beyond the platform's reader; of a link, the size is not that of the file."""
+    return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
+
+
+def is_whole(entry: FileEntry, text: str) -> bool:
+    """Tell whether this is the whole text of a file: a reader may cut it, or change what is not plain text.
+
+    Of a link, the size is not that of the file, so that all that is short of the limit is taken for whole.
+    """
+    size = len(text.encode())
+    if entry.size is None or entry.symlink:
+        return size < MAX_BYTES - LONGEST_CHARACTER and UNKNOWN not in text
+    return size == entry.size
+
+
+def bare(text: str) -> str:
+    """Return a text without what a reader may hide of it: a byte order mark, and the CR of line ends."""
+    return text.removeprefix(MARK).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
+    """Return an entry for a result, with its whole path."""
+    return {"path": path, **entry.as_dict()}
+
+
+def expected(path: str, size: int | None, directory: bool) -> dict[str, Any]:
+    """Return an entry as it will be, as far as that is known."""
+    name = posixpath.basename(path)
+    entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
+    return as_result(path, entry)

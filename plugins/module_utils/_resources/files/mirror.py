@@ -1,0 +1,298 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a mirror is going to do and has done, and what the server or the protocol cannot do of it (SFTP)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..._sftp.abilities import Abilities, refused
+from ..._sftp.compare import SPECIAL, Changes, Rules, compare, described, pick, without, without_stray_links
+from ..._sftp.errors import TransferFailed
+from ..._sftp.mirror import PUSH, Mirror
+from ..._sftp.patterns import Patterns
+from ..._sftp.session import Login, Session
+from ..._sftp.sides import Side
+from ..._sftp.trees import ROOT, Entry, Kind, Tree, shown
+from ..shared.plan import Plan, Step, Task
+from ..shared.problems import Missing
+
+FIRST_TIME, LAST_TIME = 1, 2**32 - 1
+"""The protocol counts seconds from 1970 in four bytes. A zero is the same as no time to some servers."""
+NAMED = 5
+"""How many paths a message names. The result has them all."""
+
+
+@dataclass
+class MirrorWork:
+    """Two trees, what lies between them, and what becomes of it on this server."""
+
+    task: Task
+    session: Session
+    mirror: Mirror
+    source: Tree
+    target: Tree
+    modes: Mapping[str, int | None]
+    equal: set[str] = field(default_factory=set)
+    """Files whose content was compared and is the same."""
+    changes: Changes = field(default_factory=Changes)
+    links: set[str] = field(default_factory=set)
+    """Links that the mirror would make."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """What is known of the server."""
+        return self.mirror.remote.abilities
+
+    async def compare(self) -> None:
+        """Find out what is to be done, without what the server refuses outright."""
+        if self.task.options["checksum"]:
+            await self._read(self.source.entries)
+        self._compare()
+        self.links = set(self.changes.links)
+        if not (self.changes and pushes(self.task.options)):
+            return
+        await refused(self.mirror.remote.sftp, self.mirror.remote.root, self.abilities)
+        if not self.abilities.times and not self.mirror.compared:
+            await self._read(self.changes.files)
+        if not self.abilities.links:
+            self.source = without(self.source, self.links)
+        self._compare()
+        if not self.abilities.modes:
+            self.changes.drop_modes()
+        self._warn()
+
+    async def _read(self, files: Mapping[str, Entry]) -> None:
+        self.equal |= await self.mirror.same_content(files, self.target.entries)
+        self.mirror.compared = True
+
+    def _compare(self) -> None:
+        self.changes = compare(self.source, self.target, rules_of(self.task, self.modes, self.equal))
+
+    def plan(self) -> Plan:
+        """Return the plan. Where check mode, or having nothing to do, would hide a failure, it fails here.
+
+        :raises TransferFailed: for directories that cannot be read.
+        """
+        result = self._result()
+        if self._unreadable() and (self.task.check_mode or not self.changes):
+            raise self._failed(self._unreadable(), changed=bool(self.changes), sftp_sync=result)
+        trees = (self.source, self.target)
+        plan = as_plan(self.task, self.session.login, self.changes, trees, lambda: self._run(plan))
+        plan.result, plan.reread = result, self._result
+        plan.had_effect = lambda: bool(self.mirror.done)
+        return plan
+
+    def _result(self) -> dict[str, Any]:
+        lost = set() if self.abilities.links else self.links
+        left_out = self.source.left_out | lost
+        return summary(self.task, self.session.login, self.changes, self.target, left_out)
+
+    def _unreadable(self) -> dict[str, str]:
+        sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
+        return {path: why for side, tree in sides for path, why in not_readable(side, tree).items()}
+
+    def _run(self, plan: Plan) -> None:
+        task, mirror = self.task, self.mirror
+        mirror.failures.update(self._unreadable())
+        try:
+            self.session.run(mirror.carry_out(self.changes))
+            if mirror.failures:
+                raise self._failed(mirror.failures)
+        except BaseException:
+            task.facts.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
+            if mirror.failures:  # there may be some before the one that ended it
+                task.facts["failures"] = as_list(mirror.failures)
+            raise
+        finally:
+            self._warn()
+        said = sentence(task, self.session.login, self._result())
+        task.facts["actions"] = [said] if mirror.done else []
+        plan.before, plan.after = before_and_after(self.changes, self.target)
+
+    def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
+        """Return the error for what could not be done."""
+        rest = "; nothing was deleted for that" if self.task.options["delete"] else ""
+        return TransferFailed(f"{in_words(failures)}{rest}", failures=as_list(failures), **details)
+
+    def _warn(self) -> None:
+        """Say what the server turned out not to do."""
+        options, abilities = self.task.options, self.abilities
+        if not abilities.links and self.links:
+            self.task.warn(f"the server makes no symbolic links, so these were left out: {few(self.links)}")
+        if not abilities.times:
+            self.task.warn(
+                "the server does not keep times of change, so files of the same size are read and compared "
+                "by their content, as with checksum: true"
+            )
+        wanted = options["preserve_modes"], options["file_mode"], options["directory_mode"]
+        if not abilities.modes and any(wanted):
+            self.task.warn(
+                "the server does not keep permissions that are set, so it gives its own; preserve_modes: "
+                "false says that this is right"
+            )
+
+
+def pushes(arguments: Mapping[str, Any]) -> bool:
+    """Tell whether the files go to the server. A push is what happens when nothing is said."""
+    return arguments.get("direction") in (None, PUSH)
+
+
+async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
+    """Read the tree that the other one follows, and warn of what is left out.
+
+    :raises Missing: when there is none.
+    """
+    skipped: dict[str, str] = {}
+    source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
+    if ROOT not in source:
+        raise Missing(f"src {task.options['src']!r} is not there")
+    for path, why in sorted(skipped.items()):
+        task.warn(f"{shown(path)} was left out: {why}")
+    warn_of_special_bits(task, source)
+    return with_known_times(task, source) if pushes(task.options) else source
+
+
+def warn_of_special_bits(task: Task, source: Tree) -> None:
+    """Say which entries lose bits that have a program run as somebody else."""
+    options = task.options
+    if not options["preserve_modes"]:
+        return
+    given = {Kind.FILE: options["file_mode"], Kind.DIRECTORY: options["directory_mode"]}
+    special = [
+        path
+        for path, entry in source.entries.items()
+        if (entry.mode or 0) & SPECIAL and entry.kind in given and given[entry.kind] is None
+    ]
+    if special:
+        task.warn(
+            f"set-user-ID, set-group-ID and sticky bits are not copied: {few(special)}. file_mode and "
+            "directory_mode set them"
+        )
+
+
+def with_known_times(task: Task, source: Tree) -> Tree:
+    """Return a tree with times that the protocol has, and warn of those that change for that."""
+    near = {
+        path: replace(entry, mtime=min(max(entry.mtime, FIRST_TIME), LAST_TIME))
+        for path, entry in source.entries.items()
+        if not 0 <= entry.mtime <= LAST_TIME
+    }
+    files = [path for path, entry in near.items() if entry.kind is Kind.FILE]
+    if files:
+        task.warn(f"SFTP has no times before 1970 or after 2106, so these get the nearest one: {few(files)}")
+    return replace(source, entries={**source.entries, **near})
+
+
+def not_readable(side: Side, tree: Tree) -> dict[str, str]:
+    """Return what is said of the directories of a tree that could not be read, by path."""
+    return {
+        path: f"cannot read {shown(side.at(path))} {side.where}: {why}"
+        for path, why in tree.unreadable.items()
+    }
+
+
+def in_words(failures: Mapping[str, str]) -> str:
+    """Return one sentence for what could not be done."""
+    said = [failures[path] for path in sorted(failures)]
+    more = f"; and {len(said) - NAMED} more, see failures" if len(said) > NAMED else ""
+    return "; ".join(said[:NAMED]) + more
+
+
+def as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return what could not be done as the result has it."""
+    return [{"path": shown(path) or ".", "message": failures[path]} for path in sorted(failures)]
+
+
+def few(paths: Collection[str]) -> str:
+    """Return some of these paths for a message."""
+    listed = names(paths)
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return ", ".join(listed[:NAMED]) + more
+
+
+def rules_of(task: Task, modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
+    """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
+    by_content = task.options["checksum"]
+
+    def same(path: str, wished: Entry, there: Entry) -> bool:
+        if path in equal:
+            return True
+        return not by_content and (wished.size, wished.mtime) == (there.size, there.mtime)
+
+    return Rules(same, task.options["delete"], task.options["preserve_modes"], **modes)
+
+
+def as_plan(
+    task: Task, login: Login, changes: Changes, trees: tuple[Tree, Tree], run: Callable[[], None]
+) -> Plan:
+    """Return the plan for these changes between a source and a target, which ``run`` carries out."""
+    source, target = trees
+    result = summary(task, login, changes, target, source.left_out)
+    before, after = before_and_after(changes, target)
+    steps = [Step(sentence(task, login, result), run)] if changes else []
+    return Plan(result=result, steps=steps, before=before, after=after)
+
+
+def before_and_after(changes: Changes, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what a diff shows of changes to a target."""
+    before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
+    return listing(before), listing(changes.wished)
+
+
+def summary(
+    task: Task, login: Login, changes: Changes, target: Tree, left_out: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
+    removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
+    return {
+        "host": login.host,
+        "port": login.port,
+        "username": login.username,
+        "direction": task.options["direction"],
+        "src": task.options["src"],
+        "dest": task.options["dest"],
+        "created": names(path for path in changes.wished if path not in target),
+        "updated": names(path for path in changes.wished if path in target),
+        "deleted": names(removed),
+        "unchanged": changes.unchanged,
+        "bytes": changes.bytes,
+        "left_out": names(left_out),
+    }
+
+
+def names(paths: Iterable[str]) -> list[str]:
+    """Return paths for people, in order."""
+    return [shown(path) or "." for path in sorted(paths)]
+
+
+def sentence(task: Task, login: Login, result: Mapping[str, Any]) -> str:
+    """Say in one line what is done."""
+    counts = ", ".join(
+        f"{word} {len(result[key])}"
+        for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
+        if result[key]
+    )
+    src, dest = task.options["src"], task.options["dest"]
+    where = str(login) if login.host else f"service {task.options['service']!r}"
+    way = f"push {src} to {dest} on {where}" if pushes(task.options) else f"pull {src} on {where} to {dest}"
+    return (
+        f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: what is there is not known yet"
+    )
+
+
+def listing(entries: Mapping[str, Entry]) -> dict[str, str]:
+    """Return entries as a diff shows them, in order."""
+    return {shown(path) or ".": described(entries[path], timestamp) for path in sorted(entries)}
+
+
+def timestamp(seconds: int) -> str:
+    """Write a time in UTC; one that no calendar has, in seconds."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds} seconds after 1970"

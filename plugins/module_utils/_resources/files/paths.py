@@ -1,0 +1,41 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths on a service: relative to its root, and never out of it (Files)."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from ..shared.problems import Invalid
+
+
+def relative_path(option: str, path: str) -> str:
+    """Return a path below the root of a service in its plain form; the root itself is empty.
+
+    :raises Invalid: for an absolute path, one that climbs, and one that no file can have.
+    """
+    if "\0" in path:
+        raise Invalid(f"{option} holds a null character, which no file name can")
+    if path.startswith(("/", "~/")) or path == "~":
+        plain = path.lstrip("/~") or "."
+        raise Invalid(f"{option} is {path!r}; paths are relative to the root of the service: write {plain!r}")
+    if climbs(path):
+        raise Invalid(f"{option} is {path!r}; the platform refuses '..' in a path")
+    return "/".join(name for name in path.split("/") if name not in ("", "."))
+
+
+def cut_short(path: str) -> bool:
+    """Tell whether a path looks as if a variable in it held nothing: ``folder/{{ name }}`` without a name."""
+    return "//" in path or path.endswith(("/", "/."))
+
+
+def climbs(path: str) -> bool:
+    """Tell whether a path contains ``..``: plainly, with backslashes, or percent-encoded however often."""
+    while True:
+        if ".." in path.replace("\\", "/").split("/"):
+            return True
+        decoded = unquote(path)
+        if decoded == path:
+            return False
+        path = decoded

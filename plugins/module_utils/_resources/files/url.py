@@ -1,0 +1,102 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way to a service's files as a URL that programs for SFTP take. It never holds a password."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from ..._api.decoding import describe
+from ..shared.problems import Invalid
+from ..shared.selectors import check_text
+from .paths import relative_path
+
+LEFT_OUT = object()
+"""Stands for a path that is not given. An empty one may be a variable without a value, and is refused."""
+HIGHEST_PORT = 65535
+KEYS = (
+    {"host": "host", "port": "port", "user": "username"},
+    {"host": "ansible_host", "port": "ansible_port", "user": "ansible_user"},
+)
+"""The keys of an SFTP access as the API and the modules show it, and those of a host's variables."""
+
+
+def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
+    """Return the URL of a path on a service, or of its root.
+
+    ``source`` is a result of sftp_info, a service of service_info with its SFTP access, or the variables of a
+    host.
+
+    :raises Invalid: when it leads to no SFTP server, or the path leads out of the service.
+    """
+    if path is not LEFT_OUT and not isinstance(path, str):
+        raise Invalid(f"path is {describe(path)}; it must be a text")
+    server = authority(access_of(source))
+    if path is LEFT_OUT:
+        path = ""
+    else:
+        check_text("path", path)
+    below = relative_path("path", path)
+    folder = "/" if below and path.endswith("/") else ""
+    return f"sftp://{server}/{quote(below)}{folder}"
+
+
+def access_of(source: Any) -> dict[str, Any]:
+    """Return host, port and user, wherever in ``source`` they are."""
+    if not isinstance(source, Mapping):
+        raise Invalid(f"there is no SFTP access in {describe(source)}; {WAYS}")
+    if "sftp" in source:
+        if not isinstance(source["sftp"], Mapping):
+            who = f"service {source['name']!r}" if source.get("name") else "this service"
+            raise Invalid(f"{who} has no SFTP access; it may not be created yet, or not offer it")
+        source = source["sftp"]
+    for keys in KEYS:
+        if source.get(keys["host"]):
+            return {part: source.get(key) for part, key in keys.items()}
+    raise Invalid(f"there is no SFTP access in it; {WAYS}")
+
+
+WAYS = (
+    "give a result of sftp_info, a service of service_info with include: [sftp], or the variables of a host "
+    "of the inventory"
+)
+
+
+def authority(access: Mapping[str, Any]) -> str:
+    """Return the part of a URL that names user, server and port."""
+    host, user = str(access["host"]), access["user"]
+    login = f"{quote(str(user), safe='')}@" if user else ""
+    return f"{login}{in_url(host)}{port_of(access['port'])}"
+
+
+def in_url(host: str) -> str:
+    """Return a host name or an address as a URL writes it: that of IPv6 in brackets."""
+    bare, zone_sign, zone = host.removeprefix("[").removesuffix("]").partition("%")
+    try:
+        address = ipaddress.ip_address(bare)
+    except ValueError:
+        if not host or any(char in host for char in "/?#@:[]\\%") or not host.isprintable() or " " in host:
+            raise Invalid(f"the host is {host!r}, which is neither a name nor an address") from None
+        return host
+    if address.version == 4:
+        return bare
+    return f"[{bare}%25{quote(zone, safe='')}]" if zone_sign else f"[{bare}]"
+
+
+def port_of(port: Any) -> str:
+    """Return the port as a URL writes it; nothing when there is none."""
+    if port in (None, ""):
+        return ""
+    text = str(port)
+    if (
+        isinstance(port, bool)
+        or not text.isascii()
+        or not text.isdigit()
+        or not 0 < int(text) <= HIGHEST_PORT
+    ):
+        raise Invalid(f"the port is {port!r}; it must be a number from 1 to {HIGHEST_PORT}")
+    return f":{int(text)}"

@@ -1,0 +1,258 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Projects: groups of services with a private network (Projects)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import Project
+from .services.listing import services_of
+from .services.lookup import DELETING, foresee, near_miss
+from .services.namesakes import oldest
+from .shared.aliases import read_aliases, warn_of_clashes
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+from .shared.waiting import appearing, create_unique
+
+NAME_LENGTH = 60
+
+
+class ProjectResource(Resource):
+    """A project, by name or by id."""
+
+    noun = "project"
+    options: ClassVar[dict[str, Any]] = {
+        "name": {"type": "str"},
+        "id": {"type": "str"},
+        "new_name": {"type": "str"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "force": {"type": "bool", "default": False},
+    }
+    selectors = frozenset({"name", "id", "new_name"})
+    rules: ClassVar[dict[str, Any]] = {"required_one_of": [("name", "id")]}
+
+    def plan(self, task: Task) -> Plan:
+        """Create, rename or delete, on difference only."""
+        projects = task.client.projects()
+        current = find(projects, task.options)
+        if task.options["state"] == "absent":
+            warn_of_alike(task, current, projects)
+            return removal(task, current)
+        wanted = task.options["new_name"] or task.options["name"] or (current.name if current else "")
+        check_name(wanted, current, projects)
+        if current is None and task.options["new_name"]:
+            return nothing_to_rename(task, projects)
+        if current is None:
+            return creation(task, wanted, {project.id for project in projects})
+        return renaming(task, current, wanted)
+
+
+PROJECT = ProjectResource()
+
+
+def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | None:
+    """Return the project meant. With ``new_name``, one that has the new name already is meant too."""
+    if options["id"]:
+        current = next((project for project in projects if project.id == options["id"]), None)
+        check_agrees(current, options)
+        if current is None and options["state"] == "present":
+            hint = near_miss(options["id"], (), (project.id for project in projects))
+            raise Missing(f"there is no project of id {options['id']!r}{hint}")
+        return current
+    if options["state"] == "absent":
+        return next((project for project in projects if project.name == options["name"]), None)
+    wanted = filter(None, (options["name"], options["new_name"]))
+    return next((found for name in wanted if (found := of_name(projects, name))), None)
+
+
+def of_name(projects: Sequence[Project], name: str) -> Project | None:
+    """Return the project of a name, or of what a platform may make of one with blanks to spare."""
+    exact = next((project for project in projects if project.name == name), None)
+    if exact is not None or name == tidy(name):
+        return exact
+    return next((project for project in projects if is_made_of(project.name, name)), None)
+
+
+def tidy(name: str) -> str:
+    """Return a name without blanks at its ends, and with single ones inside."""
+    return " ".join(name.split())
+
+
+def is_made_of(shown: str, name: str) -> bool:
+    """Tell whether a platform may have made a name of this one: it may take off blanks."""
+    return shown in (name, name.strip(), tidy(name))
+
+
+def warn_of_name(task: Task, shown: str, name: str) -> None:
+    """Tell that the platform has a project under another name than the task says."""
+    if shown != name:
+        task.warn(f"the platform names the project {shown!r}, not {name!r}; use that name from now on")
+
+
+def warn_of_alike(task: Task, current: Project | None, projects: Sequence[Project]) -> None:
+    """Tell of a project that a name with blanks to spare may stand for, and that is left alone."""
+    name = task.options["name"]
+    if current is not None or task.options["id"]:
+        return
+    alike = of_name(projects, name)
+    if alike is not None:
+        task.warn(
+            f"there is no project named {name!r}, but project {alike.name!r} exists (id {alike.id}) and was "
+            "left alone. To delete that one, give its name without blanks to spare, or its id"
+        )
+
+
+def check_agrees(current: Project | None, options: Mapping[str, Any]) -> None:
+    """Refuse an id whose project has another name than the task says, unless the name is to be given to it.
+
+    :raises Invalid: naming both.
+    """
+    name, new_name, present = options["name"], options["new_name"], options["state"] == "present"
+    if current is None or name in (None, current.name):
+        return
+    if present and new_name in (None, current.name):  # renamed by this task, or by an earlier run of it
+        return
+    raise Invalid(
+        f"the id is that of project {current.name!r} ({current.id}), but the task says name {name!r}; "
+        "nothing was done. Correct the id or the name, or leave the name out"
+    )
+
+
+def check_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:
+    """Hold the rules for names: not empty, at most 60 characters, unique on the account."""
+    if not name.strip():
+        raise Invalid("the name of a project must not be empty")
+    if len(name) > NAME_LENGTH:
+        raise Invalid(
+            f"the project name {name!r} has {len(name)} characters; at most {NAME_LENGTH} are allowed"
+        )
+    taken = next((p for p in projects if p.name == name and p is not current), None)
+    if taken is not None:
+        raise Invalid(f"the name {name!r} is taken by the project of id {taken.id}; names are unique")
+
+
+def nothing_to_rename(task: Task, projects: Sequence[Project]) -> Plan:
+    """Refuse to create a project that was to be renamed; in check mode an earlier task may create it.
+
+    :raises Missing: naming what may have been meant.
+    """
+    name, new_name = task.options["name"], task.options["new_name"]
+    hint = near_miss(name, (project.name for project in projects))
+    foresee(
+        task, Missing(f"there is no project named {name!r} to rename; nothing was created{hint}"), "creates"
+    )
+    return Plan(result=expected(new_name))
+
+
+def expected(name: str) -> dict[str, Any]:
+    """Return a project as it will be, as far as that is known."""
+    return Project.model_construct(id=None, name=name, created_at=None, resource_count=0).as_dict()
+
+
+def creation(task: Task, name: str, known: set[str]) -> Plan:
+    """Plan a new project."""
+
+    def make() -> None:
+        create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+
+    def new_ones() -> list[Project]:
+        projects = task.client.projects()
+        return [p for p in projects if p.id not in known and is_made_of(p.name, name)]
+
+    return Plan(
+        result=expected(name),
+        steps=[Step(f"create project {name!r}", make)],
+        reread=lambda: reread(task, name, lambda project: project.id not in known),
+        after={"name": name},
+    )
+
+
+def renaming(task: Task, current: Project, name: str) -> Plan:
+    """Plan another name for a project, or nothing."""
+    if current.name == name or (name != tidy(name) and is_made_of(current.name, name)):
+        warn_of_name(task, current.name, name)
+        now = {"name": current.name}
+        return Plan(result=current.as_dict(), before=now, after=now)
+    return Plan(
+        result={**current.as_dict(), "name": name},
+        steps=[
+            Step(
+                f"rename project {current.name!r} to {name!r}",
+                lambda: task.client.rename_project(current.id, name),
+            )
+        ],
+        reread=lambda: reread(task, name, lambda project: project.id == current.id),
+        before={"name": current.name},
+        after={"name": name},
+    )
+
+
+def reread(task: Task, name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
+    """Return the project as the platform has it after a write whose answer is not shown.
+
+    The list need not show it at once. It is waited for, because the next task looks for the project there.
+    """
+
+    def find() -> Project | None:
+        projects = task.client.projects()
+        return next((p for p in projects if is_it(p) and is_made_of(p.name, name)), None)
+
+    project = appearing(find)
+    if project is None:
+        raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+    warn_of_name(task, project.name, name)
+    return project.as_dict()
+
+
+def warn_of_doubles(task: Task, current: Project) -> None:
+    """Tell of services whose alias another one has in the project that they are about to join.
+
+    That is the default one, which is taken to be the oldest.
+    """
+    others = [project for project in task.client.projects() if project.id != current.id]
+    homes = [project for project in others if project.id in oldest([*others, current])]
+    if len(homes) == 1:
+        there = read_aliases(task.client, homes[0].id)
+        joining = read_aliases(task.client, current.id) if there else {}
+        warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
+
+
+def removal(task: Task, current: Project | None) -> Plan:
+    """Plan the deletion of a project; one that is not empty only with ``force``."""
+    if current is None:
+        return Plan(result=None)
+    services = [service for service in task.client.services() if service.status not in DELETING]
+    found = services_of(task.client, current, services)
+    count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
+    if count and not task.options["force"]:
+        raise Invalid(
+            f"project {current.name!r} has {count} services, which would join the default project. "
+            "Set force: true to delete it all the same",
+            resource_count=count,
+        )
+    if count:
+        task.warn(f"the {count} services of project {current.name!r} join the default project")
+        warn_of_doubles(task, current)
+
+    if task.check_mode:
+        task.warn(
+            f"whether project {current.name!r} is the account's default project is not known here; "
+            "the platform refuses to delete that one"
+        )
+
+    def delete() -> None:
+        try:
+            task.client.delete_project(current.id)
+        except Refused as error:
+            error.message += "; the default project, for one, cannot be deleted"
+            raise
+
+    return Plan(
+        result=None,
+        steps=[Step(f"delete project {current.name!r}", delete)],
+        before={"name": current.name},
+    )

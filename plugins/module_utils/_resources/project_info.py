@@ -1,0 +1,65 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading projects, what they cost and how their services hang together (Projects)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .._api.client import Client
+from .._api.models import Project, ProjectGraph, ProjectSpend, plain
+from .services.lookup import the_project
+from .shared.parallel import side_by_side
+from .shared.plan import Plan, Resource, Task
+
+PARTS = ["services", "spend", "graph"]
+
+
+class ProjectInfoResource(Resource):
+    """One project or all of them."""
+
+    noun = "projects"
+    options: ClassVar[dict[str, Any]] = {
+        "project": {"type": "str"},
+        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
+        "spend_query": {"type": "dict", "default": {}},
+    }
+    selectors = frozenset({"project"})
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        wanted = task.options["project"]
+        projects = [the_project(task, wanted)] if wanted else task.client.projects()
+        if not task.options["include"]:
+            return Plan(result=plain(projects))
+        return Plan(result=side_by_side(task.client, projects, lambda client, p: describe(client, p, task)))
+
+
+PROJECT_INFO = ProjectInfoResource()
+
+
+def describe(client: Client, project: Project, task: Task) -> dict[str, Any]:
+    """Return a project with the parts that were asked for, each under its own key."""
+    parts = set(task.options["include"])
+    found = project.as_dict()
+    if not project.id:
+        return {**found, **foreseen(project, parts)}
+    if "services" in parts:
+        detail = client.project(project.id)
+        found["services"] = plain(detail.resources) if detail else []
+    if "spend" in parts:
+        found["spend"] = client.project_spend(project.id, task.options["spend_query"]).as_dict()
+    if "graph" in parts:
+        found["graph"] = client.project_graph(project.id).as_dict()
+    return found
+
+
+def foreseen(project: Project, parts: set[str]) -> dict[str, Any]:
+    """Return the parts of a project that the play is still to create."""
+    blank = {
+        "services": [],
+        "spend": ProjectSpend.model_construct(name=project.name, services=[]).as_dict(),
+        "graph": ProjectGraph.model_construct(name=project.name, nodes=[], edges=[]).as_dict(),
+    }
+    return {part: blank[part] for part in parts}

@@ -1,0 +1,294 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Services: ordered when missing, changed on difference, taken to a state, deleted (Services)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from .._api.errors import Refused
+from .._api.models import Product, Project, Service
+from .._api.values import FAMILIES
+from .services import power
+from .services.lookup import foresee
+from .services.namesakes import check_namesakes, warn_of_other_name
+from .services.order import ORDER, Ordering, check_quote
+from .services.pending_changes import remind
+from .services.rates import came_about, compare_rate, cost_of, expected_pricing
+from .services.removal import plan_removal
+from .services.settings import Changes, check_limit, plan_settings, warn_over_budget
+from .services.target import Target, identify
+from .services.view import (
+    ACTIVE,
+    FAILED,
+    PROVISIONING,
+    RUNNING,
+    STOPPED,
+    SUSPENDED,
+    View,
+    check_alive,
+    managed,
+    observe,
+    wait_for_status,
+)
+from .services.written import observe_written
+from .shared.money import for_a_month, shown
+from .shared.plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+from .shared.unkept import ORDERED, subject_of, warn_of_unkept
+from .shared.waiting import look_for
+
+STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
+ORDERABLE = ("present", "started", "stopped", "suspended")
+
+
+class ServiceResource(Resource):
+    """A service, by id or by name, project and family."""
+
+    noun = "service"
+    options: ClassVar[dict[str, Any]] = {
+        "id": {"type": "str"},
+        "name": {"type": "str"},
+        "project": {"type": "str"},
+        "new_project": {"type": "str"},
+        "family": {"type": "str", "choices": FAMILIES},
+        "state": {"type": "str", "choices": STATES, "default": "present"},
+        **ORDER,
+        "public": {"type": "bool"},
+        "command": {"type": "str"},
+        "max_monthly": {"type": "str"},
+        "resume": {"type": "bool", "default": True},
+        "state_dir": {"type": "path"},
+        "delete_backups": {"type": "bool", "default": False},
+        "allow_duplicate_name": {"type": "bool", "default": False},
+        "secrets_dest": {"type": "path", "no_log": False},
+        "return_secrets": {"type": "bool", "default": False, "no_log": False},
+    }
+    selectors = frozenset(
+        {"id", "name", "project", "new_project", "family"}
+        | {"product", "runtime", "host", "preset", "max_monthly"}
+    )
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("id", "name")],
+        "mutually_exclusive": [("dimensions", "preset")],
+    }
+    waits = True
+    secret_options = frozenset({"variables"})
+    host_options: ClassVar[Mapping[str, Sequence[str]]] = {"id": (SERVICE_ID,)}
+    places = ("id", "name", "project", "family", "product", "host")
+
+    def works_on_host(self, given: Mapping[str, Any]) -> bool:
+        """Tell whether the host of the play is meant, which a task deletes only when it names it."""
+        return given.get("state") != "absent" and super().works_on_host(given)
+
+    def plan(self, task: Task) -> Plan:
+        """Order, change, move between states, or delete: whatever lies between now and the wish."""
+        check_limit(task)
+        power.check_resume(task)
+        target = identify(task)
+        if task.options["state"] == "absent":
+            return plan_removal(task, target.id)
+        if target.id is None and target.destination is not None:
+            return nothing_to_move(task, target)
+        if target.id is None:
+            warn_of_unkept(task, subject_of(ORDERED, task.options["name"]))
+            return plan_order(task, target.project)
+        view = observe(task, target.id)
+        warn_of_unkept(task, subject_of(ORDERED, view.service.name))
+        return plan_existing(task, settled(task, view), target.home)
+
+
+SERVICE = ServiceResource()
+
+
+def nothing_to_move(task: Task, target: Target) -> Plan:
+    """Refuse to order a service that was to be moved; in check mode an earlier task may order it.
+
+    :raises Missing: saying where the service was looked for.
+    """
+    where = f" in project {target.project.name!r}" if target.project else ""
+    name = task.options["name"]
+    foresee(
+        task, Missing(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
+    )
+    return Plan(result=expected_service(task, target.destination))
+
+
+def settled(task: Task, view: View) -> View:
+    """Return the service once it can be worked with: one that is being created is waited for."""
+    service = view.service
+    if service.status == PROVISIONING and task.options["wait"] and not task.check_mode:
+        wait_for_status(task, service.id, ACTIVE)
+        return observe(task, service.id)
+    if task.options["wait"] or service.status == FAILED:
+        check_alive(service)
+    return view
+
+
+def plan_existing(task: Task, view: View, project: Project | None, just_ordered: bool = False) -> Plan:
+    """Plan the way from the service as it is to the service as it is wanted."""
+    power.check_awake(task, view)
+    before = managed(view, task.options, None)
+    if project is not None:
+        before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
+    changes = Changes(pending=set(view.pending), just_ordered=just_ordered)
+    plan_changes(task, view, project, changes)
+    if not just_ordered:
+        warn_of_what_stays(task, view, changes)
+    rate = {"monthly": shown(changes.cost.after)} if changes.cost else {}
+    result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
+
+    def reread() -> dict[str, Any]:
+        now = observe_written(task, view, changes)
+        if changes.cost and came_about(now.service, result):
+            compare_rate(task, now.service, changes.cost)
+        return now.as_dict()
+
+    return Plan(
+        result=result,
+        steps=changes.steps,
+        reread=reread,
+        before=before,
+        after={**before, **rate, **changes.after},
+        cost=changes.cost,
+    )
+
+
+def plan_changes(task: Task, view: View, project: Project | None, changes: Changes) -> None:
+    """Plan the steps in their order, and say what they cost once all of them are known."""
+    service = view.service
+    if service.status == PROVISIONING:
+        task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
+        return
+    if power.sleeps_on(task, view):
+        return
+    resumes = power.resumes(task, view)
+    if resumes:
+        power.plan_resume(task, view, changes)
+    plan_settings(task, view, project, resumes, changes)
+    power.plan_power(task, view, changes)
+    if changes.rates is None:
+        return
+    changes.cost = cost_of(service, changes.rates.of(changes.result.get("status", service.status)))
+    changes.result["pricing"] = expected_pricing(service, changes.rates, changes.cost.after)
+    if resumes:
+        power.warn_of_waking(task, view, changes.cost)
+
+
+def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
+    """Tell of what the task asks for, or an earlier one has written, and what is not in effect after it."""
+    given = [name for name in ("variables", "options") if task.options[name]]
+    if given:
+        task.warn(
+            f"{view.label} exists, so {' and '.join(given)} had no effect: an order alone uses them, and the "
+            "platform does not show those of an existing service"
+        )
+    if changes.cost is None:
+        warn_over_budget(task, view)
+    if view.service.status == ACTIVE and task.options["state"] in ("present", "started", "resumed"):
+        kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
+        remind(task, view.label, kinds)
+
+
+# --- Ordering ---------------------------------------------------------------------------------------
+
+
+def plan_order(task: Task, project: Project | None) -> Plan:
+    """Plan an order, quoted and checked, and what follows once the service is there."""
+    if task.options["state"] not in ORDERABLE:
+        raise Missing(
+            f"there is no service named {task.options['name']!r} that could be {task.options['state']}"
+        )
+    ordering = Ordering(task, project)
+    check_namesakes(task, project, task.client.services())
+    cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
+
+    summary = f"order {task.options['product']} as service {ordering.name!r} {for_a_month(cost.after)}"
+    expected = expected_service(task, project)
+    return Plan(
+        result=expected,
+        steps=[
+            Step(summary, ordering.place),
+            FollowUp(
+                f"bring service {ordering.name!r} to state {task.options['state']}",
+                lambda: follow_up(task, str(ordering.id), project),
+            ),
+        ],
+        reread=lambda: observe(task, str(ordering.id)).as_dict(),
+        after=expected_diff(task, project, shown(cost.after)),
+        cost=cost,
+    )
+
+
+def is_readable(task: Task, id: str) -> bool:
+    """Tell whether a new service can be read by its id. How one that cannot yet is refused is not shown."""
+    try:
+        return task.client.service(id) is not None
+    except Refused as error:
+        if error.status == 401:
+            raise
+        return False
+
+
+def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
+    """Wait for a service that was just ordered; return the steps to its settings and state."""
+    view = first_look(task, id)
+    warn_of_other_name(task, view.service)
+    if view.service.status == PROVISIONING and not task.options["wait"]:
+        task.warn(
+            f"{view.label} is still being created, and wait is false: its settings and state were not set"
+        )
+        return ()
+    view = settled(task, view)
+    if power.is_unknown(task, view):
+        if not task.options["wait"]:
+            task.warn(
+                f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
+                "not set"
+            )
+            return ()
+        power.wait_until_known(task, view)
+        view = observe(task, id)
+    try:
+        return plan_existing(task, view, project, just_ordered=True).steps
+    except Invalid as error:
+        error.message = f"{view.label} was ordered and is billed, but: {error.message}"
+        raise
+
+
+def first_look(task: Task, id: str) -> View:
+    """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
+    try:
+        return observe(task, id)
+    except (Missing, Refused):
+        look_for(lambda: is_readable(task, id))
+        return observe(task, id)
+
+
+def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
+    """Return the service as it will be, as far as that is known, with the keys of one that exists."""
+    options = task.options
+    expected = Service.model_construct(
+        id=None,
+        name=options["name"],
+        family=options["family"],
+        status=SUSPENDED if options["state"] == "suspended" else ACTIVE,
+        project_id=project.id if project else None,
+        product=Product(slug=options["product"]),
+        dimensions=options["dimensions"],
+    )
+    states = {"started": RUNNING, "stopped": STOPPED}
+    return {**expected.as_dict(), "state": states.get(options["state"]), "pending_restart": []}
+
+
+def expected_diff(task: Task, project: Project | None, monthly: str | None) -> dict[str, Any]:
+    """Return what a diff shows of a service that is not there yet."""
+    names = ("name", "product", "runtime", "host", "dimensions", "preset", "public", "command")
+    shown_options = {name: task.options[name] for name in names if task.options[name] is not None}
+    if project is not None:
+        shown_options["project"] = project.name
+    if task.options["variables"]:
+        shown_options["variables"] = sorted(task.options["variables"])
+    return {**shown_options, "state": task.options["state"], "monthly": monthly}

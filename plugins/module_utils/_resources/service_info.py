@@ -1,0 +1,189 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading services and whatever else the platform tells about them (Services)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, ClassVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from .._api.client import Client
+from .._api.models import Metrics, ServiceSummary, plain
+from .._api.values import FAMILIES
+from .services.listing import attempt, services_of, without_errors
+from .services.lookup import DELETING, close_name, the_project
+from .services.view import STATUSES, WITH_SETTINGS
+from .shared.limits import MAX_LOG_LINES, check_log_lines
+from .shared.log_order import oldest_first
+from .shared.parallel import side_by_side
+from .shared.plan import Plan, Resource, Task
+from .shared.problems import Invalid, Missing
+
+PARTS = [
+    "details",
+    "settings",
+    "metrics",
+    "events",
+    "logs",
+    "usage",
+    "billed_totals",
+    "sftp",
+    "backups",
+    "snapshots",
+]
+
+
+class ServiceInfoResource(Resource):
+    """Services by id, name, project, family and status; all of them when nothing is given."""
+
+    noun = "services"
+    options: ClassVar[dict[str, Any]] = {
+        "id": {"type": "str"},
+        "name": {"type": "str"},
+        "project": {"type": "str"},
+        "family": {"type": "str", "choices": FAMILIES},
+        "status": {"type": "str"},
+        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
+        "log_lines": {"type": "int", "default": MAX_LOG_LINES},
+        "max_events": {"type": "int", "default": 100},
+        "usage_days": {"type": "int", "default": 30},
+        "time_zone": {"type": "str"},
+    }
+    selectors = frozenset({"id", "name", "project", "family", "status"})
+
+    def plan(self, task: Task) -> Plan:
+        """Read; there is nothing to do."""
+        check(task.options)
+        services = select(task)
+        readers = readers_for(task.options)
+        ids = [service.id for service in services]
+        metrics = task.client.metrics(ids) if "metrics" in task.options["include"] and ids else {}
+
+        def describe(client: Client, service: ServiceSummary) -> dict[str, Any]:
+            found = service.as_dict()
+            if metrics:
+                found["metrics"] = plain(metrics[service.id])
+            for part, read in readers.items():
+                able = part != "settings" or service.family in WITH_SETTINGS
+                found[part] = plain(attempt(read, client, service.id)) if able else None
+            return found
+
+        if not readers:
+            return Plan(result=plain_all(services, metrics))
+        result = side_by_side(task.client, services, describe)
+        for part in readers:
+            for warning in without_errors(result, part, "so it is null there"):
+                task.warn(warning)
+        return Plan(result=result)
+
+
+SERVICE_INFO = ServiceInfoResource()
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Hold the limits of the routes (Limits).
+
+    :raises Invalid: naming the option, its value and the limit.
+    """
+    check_log_lines(options)
+    for name in ("max_events", "usage_days"):
+        if options[name] < 1:
+            raise Invalid(f"{name} is {options[name]}; it must be 1 or more")
+
+
+def select(task: Task) -> list[ServiceSummary]:
+    """Return the services that all given options agree on."""
+    options = task.options
+    if options["project"]:
+        project = the_project(task, options["project"])
+        services = services_of(task.client, project, task.client.services())
+    else:
+        services = task.client.services()
+    wanted = {
+        "id": options["id"],
+        "name": options["name"],
+        "family": options["family"],
+        "status": options["status"],
+    }
+    warn_of_filters(task, services)
+    given = {name: value for name, value in wanted.items() if value is not None}
+    found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
+    if options["id"] and not found:
+        raise Missing(f"there is no service of id {options['id']!r} that fits the other options")
+    return found if options["status"] else [s for s in found if s.status not in DELETING]
+
+
+def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Tell of a status and of a name that look like slips of the pen: they let nothing through.
+
+    The platform may have statuses that nobody knows of, and a service may be looked for to see that it is
+    gone, so that neither is an error.
+    """
+    status, name = task.options["status"], task.options["name"]
+    statuses = {*STATUSES, *(service.status for service in services)}
+    if status is not None and status not in statuses:
+        hint = f";{close_name(status.upper(), statuses)}" if close_name(status.upper(), statuses) else ""
+        task.warn(f"status {status!r} is neither documented nor that of a service{hint}")
+    names = {service.name for service in services if service.name}
+    if name is not None and name not in names and (hint := close_name(name, names)):
+        task.warn(f"no service is named {name!r};{hint}")
+
+
+def plain_all(
+    services: Sequence[ServiceSummary], metrics: Mapping[str, Metrics | None]
+) -> list[dict[str, Any]]:
+    """Return services for which nothing else is read, with their metrics if those were asked for."""
+    return [{**s.as_dict(), **({"metrics": plain(metrics[s.id])} if metrics else {})} for s in services]
+
+
+def readers_for(options: Mapping[str, Any]) -> dict[str, Callable[[Client, str], Any]]:
+    """Return how each part that was asked for is read, metrics excepted: they come for many at once."""
+    bounds = period_starts(options["time_zone"])
+    readers: dict[str, Callable[[Client, str], Any]] = {
+        "details": lambda client, id: client.service(id),
+        "settings": lambda client, id: client.settings(id),
+        "events": lambda client, id: client.events(id, options["max_events"]),
+        "logs": lambda client, id: oldest_first(client.logs(id, options["log_lines"])),
+        "usage": lambda client, id: client.usage(id, options["usage_days"]),
+        "billed_totals": lambda client, id: client.billed_totals(id, *bounds),
+        "sftp": lambda client, id: client.sftp(id),
+        "backups": lambda client, id: client.backups(id),
+        "snapshots": lambda client, id: client.snapshots(id),
+    }
+    return {part: read for part, read in readers.items() if part in options["include"]}
+
+
+def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
+    """Return when the current hour, day, week and month began, as timestamps in UTC.
+
+    The platform leaves the choice to the caller because time zones differ (Journals). Weeks begin on Monday.
+
+    :raises Invalid: for a time zone that nobody knows.
+    """
+    now = datetime.now(time_zone(zone_name))
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    day = hour.replace(hour=0)
+    return (
+        timestamp(hour),
+        timestamp(day),
+        timestamp(day - timedelta(days=day.weekday())),
+        timestamp(day.replace(day=1)),
+    )
+
+
+def time_zone(name: str | None) -> tzinfo | None:
+    """Return the zone of this name; none stands for local time, as it is at the moment meant."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Invalid(f"time_zone {name!r} is not known here; give a name such as Europe/Paris") from None
+
+
+def timestamp(moment: datetime) -> str:
+    """Write a moment as the platform does: UTC with milliseconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")

@@ -1,0 +1,309 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The services of the account for an inventory: each with its project, and with what was asked for beside it.
+
+The list form of a service does not tell its project (Resources and their fields), so the projects' own lists
+are read as well. They are read one after the other while services may move, so a service can be in two of
+them or in none; such a one is asked itself.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import chain
+from typing import Any, TypeVar
+
+from ..._api.client import METRICS_PER_CALL, Client
+from ..._api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
+from ..._api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
+from ..shared.money import from_millicents, shown
+from ..shared.parallel import side_by_side
+from ..shared.problems import Missing
+from .lookup import DELETING, Named, near_miss
+from .view import ACTIVE, AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS, billed_rate
+
+NOT_CREATED = (PROVISIONING, AWAITING_ADMIN, FAILED)
+NAMED_IN_WARNING = 3
+SAID = {"monthly": "monthly rate"}
+"""What messages call a part by, where that is not its key."""
+HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which services to read and what beside the list; an empty filter lets everything through.
+
+    ``projects`` are ids or names, ``names`` shell patterns; one that begins with ``!`` takes away.
+    """
+
+    projects: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    sftp: bool = False
+    metrics: bool = False
+    settings: bool = False
+
+
+@dataclass
+class Listing:
+    """What was read, in types that JSON knows and without any secret, so that it can be cached.
+
+    ``services`` are sorted by name and id; ``projects`` holds the names of all projects by id.
+    """
+
+    services: list[dict[str, Any]]
+    projects: dict[str, str]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_listing(client: Client, wanted: Wanted) -> Listing:
+    """Read the services that ``wanted`` lets through, making as many calls side by side as possible.
+
+    :raises Missing: for a project that does not exist.
+    :raises HostedError: when a call fails. That of one service's SFTP access or settings is a warning.
+    """
+    projects = client.projects()
+    chosen = choose(projects, wanted.projects)
+    if wanted.projects:
+        details = read_projects(client, chosen, lambda detail: detail, though_empty=True)
+        members = [members_of(detail) for detail in details]
+        found = [service for detail in details for service in detail.resources]
+    else:
+        members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
+        found = client.services()
+    kept = {service.id: service for service in found if fits(service, wanted)}
+    homes = find_homes(client, kept, members)
+    services = [kept[id] for id in kept if id in homes]
+    if wanted.projects:
+        services = [service for service in services if homes[service.id] in {p.id for p in chosen}]
+    services.sort(key=lambda service: (service.name, service.id))
+    listing = Listing([], {project.id: visible(project.name) for project in projects})
+    listing.services = [record(s, homes[s.id], listing.projects) for s in services]
+    add_rates(client, listing)
+    add_parts(client, wanted, listing)
+    return listing
+
+
+# --- Which services, and where they are -------------------------------------------------------------
+
+
+def choose(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
+    """Return the projects of these ids or names, or all when none is given.
+
+    :raises Missing: for one that does not exist: hosts lost to a slip of the pen would not be noticed.
+    """
+    chosen: dict[str, Project] = {}
+    for one in wanted:
+        match = [p for p in projects if p.id == one] or [p for p in projects if p.name == one]
+        if not match:
+            raise Missing(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
+        chosen.update({project.id: project for project in match})
+    return list(chosen.values()) if chosen else list(projects)
+
+
+def read_projects(
+    client: Client,
+    projects: Iterable[Project],
+    take: Callable[[ProjectDetail], T],
+    though_empty: bool = False,
+) -> list[T]:
+    """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
+
+    A project that counts no services is read only ``though_empty``. Its count may leave some out, so whoever
+    does not ask for it has to look for services that are on no page.
+    """
+
+    def read(twin: Client, project: Project) -> list[T]:
+        detail = twin.project(project.id)
+        return [] if detail is None else [take(detail)]
+
+    filled = [project for project in projects if though_empty or project.resource_count != 0]
+    return list(chain(*side_by_side(client, filled, read)))
+
+
+def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
+    """Return the id of a project and those of its services."""
+    return project.id, [service.id for service in project.resources]
+
+
+def fits(service: Named, wanted: Wanted) -> bool:
+    """Tell whether the filters let a service through. One that is being deleted has to be asked for."""
+    if service.status in DELETING and service.status not in wanted.statuses:
+        return False
+    return (
+        (not wanted.families or service.family in wanted.families)
+        and (not wanted.statuses or service.status in wanted.statuses)
+        and named(service.name, wanted.names)
+    )
+
+
+def named(name: str, patterns: Sequence[str]) -> bool:
+    """Tell whether one of the patterns fits and none of those that begin with ``!`` does."""
+    without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    within = [pattern for pattern in patterns if not pattern.startswith("!")]
+    if any(fnmatchcase(name, pattern) for pattern in without):
+        return False
+    return not within or any(fnmatchcase(name, pattern) for pattern in within)
+
+
+def find_homes(
+    client: Client, ids: Iterable[str], members: Iterable[tuple[str, list[str]]]
+) -> dict[str, str | None]:
+    """Return the project id of each service that still exists."""
+    seen: dict[str, set[str]] = defaultdict(set)
+    for project, services in members:
+        for service in services:
+            seen[service].add(project)
+    homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
+    doubtful = [id for id in ids if id not in homes]
+    for full in side_by_side(client, doubtful, lambda twin, id: twin.service(id)):
+        if full is not None and full.status != DELETED:
+            homes[full.id] = full.project_id
+    return homes
+
+
+def services_of(client: Client, project: Project, services: Sequence[ServiceSummary]) -> list[ServiceSummary]:
+    """Return those of the services that are in a project, though its page may not show a new one yet.
+
+    To ask each would be a call for every service of the account. So the pages of the projects are read, and
+    what is on none of them, or on several, is asked itself.
+    """
+    if not project.id:  # foreseen
+        return []
+    pages = read_projects(client, client.projects(), members_of)
+    homes = find_homes(client, [service.id for service in services], pages)
+    return [service for service in services if homes.get(service.id) == project.id]
+
+
+# --- What is said of each ---------------------------------------------------------------------------
+
+
+def record(service: ServiceSummary, project_id: str | None, projects: dict[str, str]) -> dict[str, Any]:
+    """Return what an inventory tells of a service. The list has the full rate alone, in any status."""
+    known: dict[str, Any] = shown_fields(service)
+    millicents = known.pop("monthly_millicents")
+    return {
+        **known,
+        "monthly_full": None if millicents is None else shown(from_millicents(millicents)),
+        "project": projects.get(project_id or ""),
+        "project_id": project_id,
+    }
+
+
+def shown_fields(value: Any) -> Any:
+    """Return a model as data, with the fields that the specification shows and no other.
+
+    Elsewhere unknown fields are passed on. Here they would end in a cache on disk, whatever they hold.
+    """
+    if isinstance(value, Model):
+        return {name: shown_fields(getattr(value, name)) for name in type(value).model_fields}
+    return visible(value) if isinstance(value, str) else value
+
+
+def visible(text: str) -> str:
+    """Return ``text`` without the characters that steer a terminal or cannot be written."""
+    if text.isprintable():  # nearly always, and a hundred times faster than looking at each
+        return text
+    return "".join(char for char in text if char.isprintable() or unicodedata.category(char) == "Zs")
+
+
+def add_rates(client: Client, listing: Listing) -> None:
+    """Tell what each service costs in a month as it is now, in currency units.
+
+    That is the full rate of an active one (Service, full form). The others are asked themselves.
+    """
+    for service in listing.services:
+        service["monthly"] = service["monthly_full"]
+    others = [service for service in listing.services if service["status"] != ACTIVE]
+
+    def read(twin: Client, id: str) -> str | None:
+        full = twin.service(id)
+        return shown(billed_rate(full)) if full else None
+
+    add_part(client, listing, others, "monthly", read)
+
+
+def add_parts(client: Client, wanted: Wanted, listing: Listing) -> None:
+    """Read what was asked for beside the list, and put it into each service."""
+    services = listing.services
+    if wanted.metrics:
+        metrics = read_metrics(client, [service["id"] for service in services])
+        for service in services:
+            service["metrics"] = metrics[service["id"]]
+            service["state"] = (service["metrics"] or {}).get("state")
+    for part in [name for name in ("settings", "sftp") if getattr(wanted, name)]:
+        for service in services:
+            service[part] = None
+    created = [service for service in services if service["status"] not in NOT_CREATED]
+    if wanted.settings:
+        able = [service for service in created if service["family"] in WITH_SETTINGS]
+        add_part(client, listing, able, "settings", lambda twin, id: shown_fields(twin.settings(id)))
+    if wanted.sftp:
+        add_part(client, listing, created, "sftp", lambda twin, id: access(twin.sftp(id)))
+
+
+def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
+    """Return the live metrics by service id, nothing where the node cannot be reached."""
+    batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
+    found = side_by_side(client, batches, lambda twin, batch: twin.metrics(batch))
+    return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
+
+
+def access(sftp: SftpAccess) -> dict[str, Any]:
+    """Return where and as whom a service is reached, refusing what an SSH client would take for an option."""
+    host, user = visible(sftp.host), visible(sftp.username)
+    if not HOST.fullmatch(host) or user.startswith("-"):
+        raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")
+    return {"host": host, "port": sftp.port, "user": user}
+
+
+def add_part(
+    client: Client,
+    listing: Listing,
+    services: Sequence[dict[str, Any]],
+    part: str,
+    read: Callable[[Client, str], Any],
+) -> None:
+    """Put ``part`` into each of the services; one warning names those for which that fails."""
+    answers = side_by_side(client, services, lambda twin, service: attempt(read, twin, service["id"]))
+    for service, answer in zip(services, answers, strict=True):
+        service[part] = answer
+    listing.warnings += without_errors(services, part, "so their hosts lack it")
+
+
+def without_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
+    """Put nothing in place of each ``part`` that could not be read; return a warning that names them."""
+    failed = [service for service in services if isinstance(service[part], HostedError)]
+    if not failed:
+        return []
+    named = "; ".join(f"{s['name']!r} ({s['id']}): {s[part].message}" for s in failed[:NAMED_IN_WARNING])
+    more = len(failed) - NAMED_IN_WARNING
+    rest = f"; and {more} more" if more > 0 else ""
+    for service in failed:
+        service[part] = None
+    count = f"{len(failed)} of {len(services)}"
+    return [f"the {SAID.get(part, part)} of {count} services could not be read, {consequence}: {named}{rest}"]
+
+
+def attempt(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:
+    """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong.
+
+    :raises HostedError: for what would go wrong with every other service too.
+    """
+    try:
+        return read(client, id)
+    except Refused as error:
+        if error.status == 401:
+            raise
+        return None if error.status == 400 else error
+    except (OpenOutcome, UnexpectedAnswer) as error:
+        return error

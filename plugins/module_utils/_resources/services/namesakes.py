@@ -1,0 +1,272 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is there already under the name of a service to order or to delete, or under nearly that name.
+
+A service whose project is deleted joins the default project. The playbook that ordered it would not find it
+in its project any more, and order it again. So an order stops where a service of the name and the product is
+in the default project, or where the project to order in came after that service and is still being filled.
+
+Which project is the default one, the specification does not show. It cannot be deleted, and every account has
+one: it is taken to be the oldest. A project whose age is not told may be it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from ..._api.errors import Refused
+from ..._api.models import Project, Service, ServiceSummary
+from ..shared.copies import parse_moment
+from ..shared.names import normalized, same_name
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+from .listing import read_projects
+from .lookup import DELETING, home_of, label
+
+CLOSE = 0.75
+"""How alike two names are, of 1 for the same, for one to be a slip of the other."""
+YOUNG = timedelta(days=1)
+"""How old a project is at most while it is being filled."""
+SHORTEST_ID = 4
+"""How many characters the beginning of an id has at least, for it to be taken for the id cut short."""
+SERIAL = 2
+"""Up to how many letters tell the members of a series apart, such as ``eu`` and ``us``. Digits always may."""
+
+
+def turn_of_order(name: str) -> str:
+    """Return what the orders of a name take turns by, those of an application by its slug among them."""
+    return f"order:{normalized(name)}"
+
+
+def near(wanted: str, names: Iterable[str]) -> str | None:
+    """Return the name that ``wanted`` may be a slip of. Names of a series, as web-1 and web-2, are none."""
+    by_key = {normalized(name): name for name in names}
+    close = difflib.get_close_matches(normalized(wanted), sorted(by_key), n=5, cutoff=CLOSE)
+    return next((by_key[key] for key in close if not serial(normalized(wanted), key)), None)
+
+
+def serial(one: str, other: str) -> bool:
+    """Tell whether two names differ in nothing but numbers or short words, as the members of a series do."""
+    pairs = list(zip(words(one), words(other), strict=False))
+    if len(words(one)) != len(words(other)):
+        return False
+    return all(a == b or (a.isdigit() and b.isdigit()) or max(len(a), len(b)) <= SERIAL for a, b in pairs)
+
+
+def words(name: str) -> list[str]:
+    """Return the words and numbers that a name is made of."""
+    return re.findall(r"\d+|[^\W\d_]+", name)
+
+
+def candidates(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
+    """Return the services without those that are being deleted."""
+    return [service for service in services if service.status not in DELETING]
+
+
+# --- Before an order --------------------------------------------------------------------------------
+
+
+def check_namesakes(task: Task, project: Project | None, services: Iterable[ServiceSummary]) -> None:
+    """Stop an order that would double one of ``services``, which are those of the account.
+
+    Warn of others of its name, and of a slip in the name.
+
+    :raises Invalid: naming the service that is there and the ways out.
+    """
+    name = task.options["name"]
+    services = list(services)
+    check_whole(task, services)
+    services = candidates(services)
+    check_families(task, services)
+    others = [service for service in services if same_name(service.name, name)]
+    for other in others:
+        check_namesake(task, project, other)
+    slip = near(name, (service.name for service in services))
+    if slip is not None and not others:
+        ids = ", ".join(service.id for service in services if service.name == slip)
+        task.warn(
+            f"there is no service named {name!r}, so one is ordered; did you mean {slip!r} ({ids})? If so, "
+            "correct the name"
+        )
+
+
+def check_families(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Stop an order that says another family than a service of its name and product has.
+
+    Which family a product has is not shown before it is ordered, but it is the same for each order of it.
+
+    :raises Invalid: naming both families.
+    """
+    name, family = task.options["name"], task.options["family"]
+    for other in services:
+        if family not in (None, other.family) and same_name(other.name, name) and not is_another(task, other):
+            raise Invalid(
+                f"service {other.name!r} ({other.id}) of this product is of family {other.family}, not "
+                f"{family}. Nothing was ordered. Correct the family, or leave it out",
+                namesakes=[other.id],
+            )
+
+
+def check_namesake(task: Task, project: Project | None, other: ServiceSummary) -> None:
+    """Stop where a service is, as far as can be told, the one to order; warn where it is another."""
+    home = home_of(task.client, other.id)
+    if home is None:  # gone by now
+        return
+    elsewhere = project is not None and home != project.id
+    reason = None if is_another(task, other) else reason_to_stop(task, project, other, home)
+    if reason is None:
+        move = ". To move that one instead, set its id and new_project" if elsewhere else ""
+        task.warn(
+            f"a service named {other.name!r} exists in {'another' if elsewhere else 'this'} project "
+            f"(id {other.id}); one more is ordered{move}"
+        )
+        return
+    to = f" and new_project: {project.name}, to move it" if project and elsewhere else ", to use it"
+    raise Invalid(
+        f"service {other.name!r} ({other.id}) is there already: {reason}. Nothing was ordered. Either set "
+        f"id: {other.id}{to}; or set allow_duplicate_name: true, to order another one",
+        namesakes=[other.id],
+    )
+
+
+def is_another(task: Task, other: ServiceSummary) -> bool:
+    """Tell whether a service is surely another one, or the task says that there may be more than one."""
+    product = other.product.slug if other.product else None
+    return bool(task.options["allow_duplicate_name"]) or product not in (None, task.options["product"])
+
+
+def reason_to_stop(task: Task, project: Project | None, other: ServiceSummary, home: str) -> str | None:
+    """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
+    if project is None or home == project.id:
+        return f"its name differs from {task.options['name']!r} only in what a platform may change in a name"
+    projects = {known.id: known for known in task.client.projects()}
+    if home not in projects:
+        return f"its project {home} is not on the list of projects"
+    where = f"it is in project {projects[home].name!r}"
+    if home in oldest(list(projects.values())):
+        return (
+            f"{where}, which is the default project as far as can be told. Services of a project that was "
+            "deleted join it"
+        )
+    if is_new_beside(project, other):
+        return f"{where}, while project {project.name!r} came after it and is empty or less than a day old"
+    return None
+
+
+def oldest(projects: Sequence[Project]) -> set[str]:
+    """Return the ids of the projects that may be the first: all whose age is not told count."""
+    ages = {project.id: parse_moment(project.created_at) for project in projects}
+    first = min((age for age in ages.values() if age is not None), default=None)
+    return {id for id, age in ages.items() if age in (None, first)}
+
+
+def is_new_beside(project: Project, other: ServiceSummary) -> bool:
+    """Tell whether a project came after a service, and holds nothing yet or is less than a day old.
+
+    A play that fills a new project orders one service after the other: the first must not open the way for
+    doubles of all others, as where the project that they are in was renamed.
+    """
+    if not project.id:  # still to be created, by an earlier task of a play that is being checked
+        return True
+    born, made = parse_moment(project.created_at), parse_moment(other.created_at)
+    if born is None or made is None:
+        return not project.resource_count
+    return born > made and (not project.resource_count or datetime.now(UTC) - born < YOUNG)
+
+
+def check_whole(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Stop where the list of services, which may be cut without a sign, lacks one of the name of the task.
+
+    :raises Invalid: naming the service.
+    """
+    others = unlisted(task, services)
+    if others and not task.options["allow_duplicate_name"]:
+        raise Invalid(
+            f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
+            "the page of its project: the list is not whole. Nothing was done. Name the service by its id",
+            namesakes=[other.id for other in others],
+        )
+
+
+def unlisted(task: Task, services: Sequence[ServiceSummary]) -> list[ServiceSummary]:
+    """Return the services of the name of the task that pages of projects show and the list does not.
+
+    The pages are read only where the projects count more services than are listed.
+    """
+    try:
+        projects = task.client.projects()
+        if sum(project.resource_count or 0 for project in projects) <= len(services):
+            return []
+        pages = read_projects(task.client, projects, lambda detail: detail.resources)
+    except Refused:  # which scope projects need is not shown
+        return []
+    listed, name = {service.id for service in services}, task.options["name"]
+    others = [service for page in pages for service in candidates(page) if service.id not in listed]
+    return [other for other in others if same_name(other.name, name) and home_of(task.client, other.id)]
+
+
+def warn_of_other_name(task: Task, service: Service) -> None:
+    """Tell that the platform gave a service that was just ordered another name than the task did.
+
+    :raises Invalid: for a name so different that the next run would not find the service, and order again.
+    """
+    wanted = task.options["name"]
+    if service.name in (None, wanted):
+        return
+    told = (
+        f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
+        f"{service.id}, from now on: by the other name it will not be found"
+    )
+    if not same_name(service.name, wanted):
+        raise Invalid(f"{told}, and another one would be ordered")
+    task.warn(told)
+
+
+# --- Where there is nothing to delete ---------------------------------------------------------------
+
+
+def warn_of_others(task: Task) -> None:
+    """Tell of services that the name may stand for when there is none to delete: they are still billed.
+
+    :raises Invalid: where the list is cut and lacks one of the name.
+    """
+    name, project, family = (task.options[option] for option in ("name", "project", "family"))
+    listed = task.client.services()
+    services = candidates(listed)
+    if task.options["id"] is not None:
+        warn_of_other_ids(task, services)
+        return
+    check_whole(task, listed)
+    for other in services:
+        if other.id == name:
+            task.warn(
+                f"there is no service named {name!r}, but {name!r} is the id of service {other.name!r}, "
+                "which was left alone. To delete that one, give it as id"
+            )
+    told = [f"in project {project!r}" if project else "", f"of family {family}" if family else ""]
+    narrowed = " ".join(["", *filter(None, told)])
+    same = [service for service in services if same_name(service.name, name)]
+    for other in same:
+        task.warn(
+            f"there is no service named {name!r}{narrowed}, but {other.family} service {other.name!r} exists "
+            f"(id {other.id}) and was left alone. To delete that one, give its id alone"
+        )
+    slip = None if same else near(name, (service.name for service in services))
+    if slip is not None:
+        task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
+
+
+def warn_of_other_ids(task: Task, services: Sequence[ServiceSummary]) -> None:
+    """Tell of services that a wrong id may stand for: by its name, in another case, or cut short."""
+    id = task.options["id"]
+    slip = id.casefold().rstrip("/")
+    for other in services:
+        if other.name == id or (len(slip) >= SHORTEST_ID and other.id.casefold().startswith(slip)):
+            task.warn(
+                f"there is no service of id {id!r}, but service {other.name!r} ({other.id}) exists and was "
+                "left alone. Nothing was deleted"
+            )

@@ -1,0 +1,112 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the nouns share that work on one service: how it is named, found, and asked what it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..._api.errors import Refused
+from ..._api.models import Project, Service, SftpAccess
+from ..._api.values import FAMILIES
+from ..shared.plan import SERVICE_ID, Task
+from ..shared.problems import Invalid, Missing
+from .foreseen import foreseen_service
+from .lookup import check_agrees, find_project, in_project, label, named, service_meant, whereabouts
+from .view import read_service
+
+ON_SERVICE: dict[str, Any] = {
+    "service": {"type": "str"},
+    "project": {"type": "str"},
+    "family": {"type": "str", "choices": FAMILIES},
+}
+"""The options that name a service: its id, or its name with what narrows it."""
+SAY_WHICH = "set service, or run the task on a host of the inventory, which is a service of its own"
+HOST_IS_SERVICE: Mapping[str, Sequence[str]] = {"service": (SERVICE_ID,)}
+"""Which service a task works on that names none: the one that the host of the play is."""
+
+
+def the_service(task: Task) -> Service:
+    """Return the service that the task names, in full.
+
+    :raises Invalid: for an id with a project or a family that says otherwise.
+    :raises Missing: when there is none.
+    :raises Ambiguous: when several have this name; the message lists their ids.
+    """
+    try:
+        return read_service(task, service_id(task))
+    except Missing as error:
+        return foreseen_service(task, task.options["service"], error)
+
+
+def known_id(task: Task) -> str:
+    """Return the id of the service that the task names; none where check mode foresees that service."""
+    try:
+        return service_id(task)
+    except Missing as error:
+        foreseen_service(task, task.options["service"], error)
+        return ""
+
+
+def service_id(task: Task) -> str:
+    """Return the id of the service that the task names.
+
+    :raises Invalid: when none is named, by the task or by its host.
+    """
+    wanted, options = task.options["service"], task.options
+    if wanted is None:
+        raise Invalid(f"no service is named; {SAY_WHICH}")
+    project = find_project(task.client, options["project"]) if options["project"] else None
+    services = task.client.services()
+    if any(service.id == wanted for service in services):
+        return service_of_id(task, wanted, project).id if project or options["family"] else str(wanted)
+    fitting = [service for service in services if options["family"] in (None, service.family)]
+    if project:
+        fitting = in_project(task.client, named(fitting, wanted, None), project)
+    return service_meant(services, fitting, wanted, partial(whereabouts, task.client)).id
+
+
+def sftp_access(task: Task) -> SftpAccess:
+    """Return where and as whom the files of the service are reached."""
+    return access_of(task, known_id(task))
+
+
+def access_of(task: Task, id: str) -> SftpAccess:
+    """Return the SFTP access of a service. With which status one that has none is refused is not shown.
+
+    :raises Refused: naming the service, where the platform gives none.
+    """
+    try:
+        return task.client.sftp(id)
+    except Refused as error:
+        if error.status != 401:
+            error.message = f"service {task.options['service']!r} ({id}) has no SFTP access: {error.message}"
+            error.args = (error.message,)
+        raise
+
+
+def service_of_id(task: Task, id: str, project: Project | None) -> Service:
+    """Return the service of this id, in full.
+
+    :raises Invalid: when it is not in the project, or not of the family, that the task names too.
+    """
+    service = read_service(task, id)
+    check_agrees(service, {"family": task.options["family"]}, [project] if project else [])
+    return service
+
+
+def check_offers(service: Service, capability: str, what: str) -> None:
+    """Refuse what the service does not offer in its present status (Capabilities).
+
+    :raises Invalid: saying what it offers instead.
+    """
+    offered = service.capabilities
+    if offered is not None and capability not in offered:
+        raise Invalid(
+            f"{label(service)} has no {what}: it does not offer {capability!r} while its status is "
+            f"{service.status}. It offers: {', '.join(offered) or 'nothing'}",
+            capabilities=offered,
+        )

@@ -1,0 +1,334 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ordering a service: quoted first, sent once, its one-time secrets kept (Ordering)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..._api.errors import HostedError, UnexpectedAnswer
+from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
+from ..shared import secrets_file
+from ..shared.controller_state import one_at_a_time
+from ..shared.money import Cost, exact, from_cents, from_millicents, read_amount, shown
+from ..shared.names import same_name
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+from ..shared.unkept import ORDERED, seconds_since, subject_of
+from ..shared.waiting import adopt, create, look_for
+from .lookup import close_name, find_services, named, only_service, whereabouts
+from .namesakes import check_namesakes, turn_of_order
+from .settings import check_budget
+from .view import WITH_SETTINGS
+
+NAME_LENGTH = 80
+LOST_ORDER = 60.0
+"""Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
+
+
+ORDER: dict[str, Any] = {
+    "product": {"type": "str"},
+    "runtime": {"type": "str"},
+    "host": {"type": "str"},
+    "dimensions": {
+        "type": "dict",
+        "options": {
+            "cpu_cores": {"type": "int"},
+            "ram_gb": {"type": "int"},
+            "storage_gb": {"type": "int"},
+        },
+    },
+    "preset": {"type": "str"},
+    "variables": {"type": "dict"},
+    "options": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "option": {"type": "str", "required": True},
+            "choice": {"type": "str", "required": True},
+        },
+    },
+}
+"""The options that say what is ordered."""
+
+
+def order_fields(task: Task) -> dict[str, Any]:
+    """Return the body of the quote of an order, which the order's own adds name and project to.
+
+    :raises Invalid: when something that an order needs was not given.
+    """
+    name = task.options["name"]
+    if not name:
+        raise Invalid("to order a service, give its name")
+    if len(name) > NAME_LENGTH:
+        raise Invalid(f"the service name has {len(name)} characters; at most {NAME_LENGTH} are allowed")
+    missing = missing_options(task.options)
+    if missing:
+        raise Invalid(f"{not_there(task, name)} To order it, set also {', '.join(missing)}")
+    check_settings(task.options)
+    return quote_fields(task.options)
+
+
+def not_there(task: Task, name: str) -> str:
+    """Say that there is no service of a name where the task looks for it, and what there is instead."""
+    project, family = task.options["project"], task.options["family"]
+    here = f" in project {project!r}" if project else ""
+    here += f" of family {family}" if family else ""
+    services = task.client.services()
+    elsewhere = [whereabouts(task.client, service) for service in named(services, name, None)]
+    if elsewhere:
+        return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} is called so."
+    hint = close_name(name, (service.name for service in services if service.name))
+    return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
+
+
+def check_settings(options: Mapping[str, Any]) -> None:
+    """Refuse settings for a family without any, as they would fail once the order is placed (Settings)."""
+    odd = [name for name in ("public", "command") if options[name] is not None]
+    if odd and options["family"] not in (None, *WITH_SETTINGS):
+        raise Invalid(
+            f"{' and '.join(odd)} cannot be set on a {options['family']} service; only families "
+            f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
+        )
+
+
+def missing_options(options: Mapping[str, Any]) -> list[str]:
+    """Return what an order and its quote need and the user did not give."""
+    missing = [option for option in ("product", "host") if not options[option]]
+    if not options["preset"] and not whole(options["dimensions"]):
+        missing.append("dimensions (cpu_cores, ram_gb and storage_gb) or preset")
+    return missing
+
+
+def quote_fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of the quote of an order."""
+    body = {
+        "productSlug": options["product"],
+        "runtimeId": options["runtime"],
+        "hostId": options["host"],
+        "presetId": options["preset"],
+        "dimensions": Dimensions(**options["dimensions"]).model_dump(by_alias=True)
+        if options["dimensions"]
+        else None,
+        "variables": options["variables"],
+        "options": [{"optionId": o["option"], "choiceId": o["choice"]} for o in options["options"] or []]
+        or None,
+    }
+    return {key: value for key, value in body.items() if value is not None}
+
+
+def whole(dimensions: dict[str, Any] | None) -> bool:
+    """Whether all three parts of a size are given."""
+    return dimensions is not None and all(
+        dimensions[name] is not None for name in ("cpu_cores", "ram_gb", "storage_gb")
+    )
+
+
+def check_quote(task: Task, quote: Quote) -> Cost:
+    """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
+    check_subject(task, quote)
+    cost = quoted(quote)
+    check_budget(task, cost.after, f"service {task.options['name']!r}")
+    if quote.covers_first_day is False:
+        balance = None if quote.balance_cents is None else shown(from_cents(quote.balance_cents))
+        least = None if quote.min_balance_cents is None else shown(from_cents(quote.min_balance_cents))
+        raise Invalid(
+            f"the balance {balance} does not cover the first day of service {task.options['name']!r}; "
+            f"at least {least} is needed. Nothing was ordered",
+            balance=balance,
+            min_balance=least,
+        )
+    return cost
+
+
+def check_subject(task: Task, quote: Quote) -> None:
+    """Refuse a quote for another thing than the order: its price would say nothing.
+
+    :raises UnexpectedAnswer: naming both.
+    """
+    product, size = task.options["product"], task.options["dimensions"]
+    if quote.product_slug not in (None, product):
+        raise UnexpectedAnswer(
+            f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
+        )
+    told = quote.dimensions.model_dump(include=set(size)) if size and quote.dimensions else {}
+    if any(told[name] not in (None, size[name]) for name in told):
+        raise UnexpectedAnswer(f"the quote is for the size {told}, not {size}; nothing was ordered")
+
+
+def quoted(quote: Quote) -> Cost:
+    """Return what a quote does to the monthly price."""
+    monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
+    lines = [
+        {
+            "label": line.label,
+            "detail": line.detail,
+            "monthly": None if line.monthly_cents is None else shown(from_cents(line.monthly_cents)),
+        }
+        for line in quote.lines or []
+    ]
+    return Cost(from_millicents(0), monthly, lines)
+
+
+class Ordering:
+    """An order on its way: what was asked for, and the id of the service once it is known."""
+
+    def __init__(self, task: Task, project: Project | None) -> None:
+        self.task = task
+        self.project = project
+        self.body = order_fields(task)
+        self.id: str | None = None
+        self.run = os.getppid()
+        """The process that waits for this task. An orphan has another one: its run was killed."""
+        self.cost: Cost | None = None
+        """What was quoted, once it is."""
+        secrets_file.check_place(task)
+
+    @property
+    def name(self) -> str:
+        """The name of the service."""
+        return str(self.task.options["name"])
+
+    def place(self) -> str:
+        """Place the order, unless the service has appeared since the plan was made. Return its id.
+
+        The hosts of a play and the runs of a controller order a name one after the other, so that all but the
+        first find the service there.
+
+        :raises Invalid: when another task does not get done with an order of this name.
+        """
+        # Not by the address of the platform, which may be written in many ways; two names that the platform
+        # may take for the same are one name here.
+        with one_at_a_time(turn_of_order(self.name), f"ordering service {self.name!r}"):
+            return self._take_or_order()
+
+    def _check_run(self) -> None:
+        """Refuse to order for a run that was killed: nobody would see it, and the next run orders as well.
+
+        :raises Invalid: in an orphan.
+        """
+        if os.getppid() != self.run:
+            raise Invalid(f"the run was killed before service {self.name!r} was ordered; nothing was ordered")
+
+    def _take_or_order(self) -> str:
+        appeared = self._appeared()
+        if appeared is None:
+            self._await_lost_order()
+            appeared = self._appeared()
+        if appeared is not None:
+            self.id = appeared.id
+            self.task.warn(
+                f"a service named {self.name!r} appeared before it was ordered; it was taken instead"
+            )
+        else:
+            self.id = self._send_once()
+        self.task.facts["service_id"] = self.id
+        return self.id
+
+    def _appeared(self) -> ServiceSummary | None:
+        """Return the service of the name, where there is one by now."""
+        found = find_services(self.task.client, self.name, self.project, self.task.options["family"])
+        return only_service(found, self.name)
+
+    def _await_lost_order(self) -> None:
+        """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
+        left = LOST_ORDER - seconds_since(self.task, subject_of(ORDERED, self.name))
+        if left > 0:
+            self.task.warn(
+                f"an earlier order of service {self.name!r} had no answer, so the list of services is "
+                f"watched for up to {left:.0f} seconds before another one"
+            )
+            look_for(lambda: self._appeared() is not None, left)
+
+    def _send_once(self) -> str:
+        self._check_run()
+        services = self.task.client.services()
+        check_namesakes(self.task, self.project, services)  # another task may have ordered since the plan
+        before = {service.id for service in services}
+
+        def new_ones() -> list[ServiceSummary]:
+            services = self.task.client.services()
+            return [new for new in services if same_name(new.name, self.name) and new.id not in before]
+
+        what = f"service {self.name!r}"
+        body = {**self.body, "name": self.name}
+        if self.project is not None:
+            body["projectId"] = self.project.id
+        subject = subject_of(ORDERED, self.name)
+        with secrets_file.keeping(self.task, subject, f"the one-time secrets of {what}") as kept:
+            order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
+            if order is None:
+                kept.nothing()
+                self.task.warn(
+                    f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too. If "
+                    f"it has any: {kept.note.remedy}"
+                )
+                return str(adopted.id)
+            keep_secrets(kept, self.name, order)
+        self._compare_price(order)
+        try:
+            new = [service.id for service in new_ones()]
+        except HostedError:  # the order is placed, so a look that fails is no reason to fail
+            new = []
+        id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
+        self._report_namesakes([other for other in new if other != id], id)
+        return id
+
+    def _id_of(self, order: Order, new: Sequence[str]) -> str | None:
+        """Return the id that the answer names, unless it is none of a service, as that is not promised.
+
+        ``new`` are the ids of the services of the name that came up with the order.
+        """
+        told = order.instance_id
+        if told is None or told in new or not new:
+            return told
+        return told if self.task.client.service(told) is not None else None
+
+    def _adopted(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> ServiceSummary:
+        """Return the service that came up with an order whose answer does not name it."""
+        told = order.instance_id
+        cause = "names no service" if told is None else f"names {told!r}, which is no service"
+        found = adopt(
+            new_ones, f"service {self.name!r}", UnexpectedAnswer(f"the answer to the order {cause}")
+        )
+        if told is not None:
+            self.task.warn(f"the id of service {self.name!r} is {found.id}, not the one that its order names")
+        return found
+
+    def _compare_price(self, order: Order) -> None:
+        """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
+        told = exact(order.monthly_millicents)
+        if told is None or self.cost is None or self.cost.after in (None, from_millicents(told)):
+            return
+        price, limit = from_millicents(told), self.task.options["max_monthly"]
+        self.task.facts["cost"] = Cost(self.cost.before, price).as_dict()
+        over = f", over max_monthly {limit}" if limit and price > read_amount(limit, "max_monthly") else ""
+        self.task.warn(
+            f"service {self.name!r} was quoted at {shown(self.cost.after)} a month and is billed at "
+            f"{shown(price)}{over}. It is ordered; delete it with state: absent if that is too much"
+        )
+
+    def _report_namesakes(self, others: Sequence[str], id: str) -> None:
+        """Tell of services of the name that came up in the same moment: the platform orders them all."""
+        if others:
+            self.task.facts["namesakes"] = list(others)
+            self.task.warn(
+                f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment, "
+                f"perhaps by another run: {', '.join(others)}; each is billed. Remove what is too many by "
+                "its id, with state: absent"
+            )
+
+
+def keep_secrets(kept: secrets_file.Kept, name: str, order: Order) -> None:
+    """Keep what the order generated; no other answer shows it."""
+    secrets = [secret.as_dict() for secret in order.secrets or []]
+    if not secrets:
+        kept.nothing()
+    else:
+        id = order.instance_id or name
+        labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
+        content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
+        kept.write(id, content, f"the secrets of service {name!r} ({labels})")

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a service that are written and wait for a start from stop (Settings, rules 3 and 5; Power)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..._api.errors import Refused
+from ..shared.pending import AT_START, COMMAND, NETWORK, Pending
+from ..shared.plan import Task
+from ..shared.problems import Invalid
+
+WORDS = {COMMAND: "launch command", NETWORK: "network setting"}
+
+
+def record(task: Task, id: str) -> Pending:
+    """Return the record of a service on the platform of this task."""
+    return Pending.of(task.options.get("state_dir"), task.options.get("base_url"), id)
+
+
+def waiting_for_start(task: Task, id: str) -> tuple[str, ...]:
+    """Return the kinds of settings that wait for a start, as far as this controller knows."""
+    outstanding = record(task, id).outstanding()
+    return tuple(kind for kind in AT_START if kind in outstanding)
+
+
+def write_noted(task: Task, id: str, kind: str, write: Callable[[], object]) -> None:
+    """Write a setting that takes effect later, and note that first: a run may die in between.
+
+    What the platform refuses was not written, so the note goes, unless an earlier write left it.
+    """
+    before = waiting_for_start(task, id)
+    record(task, id).note(kind)
+    try:
+        write()
+    except Refused:
+        if kind not in before:
+            settle(task, id, kind)
+        raise
+
+
+def settle(task: Task, id: str, *kinds: str) -> None:
+    """Note that settings are in effect. A record that cannot be written costs a needless start later on."""
+    try:
+        record(task, id).clear(*(kinds or AT_START))
+    except Invalid as error:
+        task.warn(error.message)
+
+
+def remind(task: Task, label: str, kinds: tuple[str, ...]) -> None:
+    """Tell of what an earlier task has written and what is not in effect."""
+    for kind in kinds:
+        task.warn(
+            f"the {WORDS[kind]} of {label} was changed earlier and is not in effect, as far as this "
+            "controller knows: it takes effect at the next start from stop; state: restarted sees to that"
+        )

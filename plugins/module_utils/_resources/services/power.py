@@ -1,0 +1,378 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starting, stopping, suspending and resuming (Power, suspension, deletion; States and transitions)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ..._api.errors import OpenOutcome
+from ..shared.money import Cost
+from ..shared.plan import Task
+from ..shared.problems import Invalid, OutcomeUnknown, WaitEnded
+from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_through, wait_until
+from .pending_changes import settle, waiting_for_start
+from .rates import cost_of, price_change, rates_of
+from .settings import Changes, check_budget, check_fixed
+from .view import (
+    ACTIVE,
+    INSTALLING,
+    RUNNING,
+    STARTING,
+    STOPPED,
+    STOPPING,
+    SUSPENDED,
+    Sight,
+    View,
+    last_words,
+    look,
+    observe,
+    read_service,
+    read_state,
+    wait_for_state,
+    wait_for_status,
+    with_last_words,
+)
+
+ON_ITS_WAY_UP = (STARTING, INSTALLING)
+KNOWN = (RUNNING, STOPPED, STARTING, STOPPING, INSTALLING)
+UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (STOPPING,)}
+"""The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
+RESUMING = ("started", "resumed")
+"""The wanted states that take a suspended service back into service. A restart never does."""
+SECONDS_TO_TELL = 60.0
+"""How long a service that was ordered or resumed, and is billed for it, may tell nothing of a container."""
+
+
+NO_POWER = "it tells no state and offers no power signals, so it can be neither started nor stopped"
+
+
+def check_resume(task: Task) -> None:
+    """Refuse to resume what is not to be resumed."""
+    if task.options["state"] == "resumed" and not task.options["resume"]:
+        raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
+
+
+def resumes(task: Task, view: View) -> bool:
+    """Whether the wanted state begins with taking a suspended service back into service."""
+    return view.service.status == SUSPENDED and task.options["state"] in RESUMING
+
+
+def sleeps_on(task: Task, view: View) -> bool:
+    """Tell whether a suspended service that would be resumed is to be left as it is, and warn of it."""
+    if task.options["resume"] or not resumes(task, view):
+        return False
+    check_fixed(task, view)
+    task.warn(
+        f"{view.label} is suspended, and resume is false: it was left as it is, and nothing of it was changed"
+    )
+    return True
+
+
+def plan_resume(task: Task, view: View, changes: Changes) -> None:
+    """Plan the way back from suspension, which comes before everything else and costs the full rate."""
+    changes.rates = rates_of(view.service)
+    if task.options["state"] == "started" and view.state is None:
+        raise Invalid(
+            f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
+            f"{no_state(view)}. Nothing was done. state: resumed resumes it all the same, and "
+            f"{present_price(task, view)}"
+        )
+    check_budget(task, changes.rates.full, f"{view.label}, resumed,")
+    changes.result["status"] = ACTIVE
+    changes.add(f"resume {view.label}", lambda: resume(task, view), status=ACTIVE)
+
+
+def warn_of_waking(task: Task, view: View, cost: Cost) -> None:
+    """Say what waking a service costs, with all else that the task does to it."""
+    what = "starting it resumes it" if task.options["state"] == "started" else "it is resumed"
+    task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
+
+
+def resume(task: Task, view: View) -> None:
+    """Resume, and wait until the service is active: what follows needs it."""
+    id = view.service.id
+    act(
+        task,
+        lambda: task.client.resume(id),
+        lambda: read_service(task, id).status != SUSPENDED,
+        f"resume of {view.label}",
+    )
+    wait_for_status(task, id, ACTIVE)
+
+
+def check_awake(task: Task, view: View) -> None:
+    """Refuse to restart what sleeps: nothing runs there, and waking it costs the full rate.
+
+    :raises Invalid: with the states that say so.
+    """
+    if view.service.status == SUSPENDED and task.options["state"] == "restarted":
+        raise Invalid(
+            f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
+            "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
+            f"and {present_price(task, view)}"
+        )
+
+
+def present_price(task: Task, view: View) -> str:
+    """Say what a resumption alone does to the price, whatever size the task asks for beside it."""
+    sized = any(task.options[name] is not None for name in ("dimensions", "preset"))
+    change = price_change(cost_of(view.service, rates_of(view.service).full))
+    return f"{change}{' at its present size' if sized else ''}"
+
+
+def no_state(view: View) -> str:
+    """Say why no state is known of a container."""
+    if view.state is not None:
+        return f"its state is {view.state!r}"
+    return f"its node cannot be reached, or a service of family {view.service.family} has none"
+
+
+def plan_power(task: Task, view: View, changes: Changes) -> None:
+    """Plan what leads to the wanted state."""
+    wanted = task.options["state"]
+    if wanted == "suspended":
+        plan_suspension(task, view, changes)
+    elif wanted == "resumed" and view.service.status not in (ACTIVE, SUSPENDED):
+        raise Invalid(f"{view.label} has status {view.service.status}; only a SUSPENDED one can be resumed")
+    elif view.service.status == SUSPENDED:
+        if wanted == "started":
+            changes.add(
+                f"start {view.label} unless it runs by then",
+                lambda: start_if_needed(task, view, changes),
+                state=RUNNING,
+            )
+            changes.result["state"] = RUNNING
+            changes.pending.clear()
+    elif wanted in ("started", "stopped", "restarted", "killed"):
+        plan_signal(task, view, wanted, changes)
+
+
+def plan_suspension(task: Task, view: View, changes: Changes) -> None:
+    """Plan the suspension of an active service."""
+    if view.service.status == SUSPENDED:
+        return
+    if view.service.status != ACTIVE:
+        raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
+    check_capability(view, "suspension", "suspended")
+    changes.rates = changes.rates or rates_of(view.service)
+    changes.result["status"] = SUSPENDED
+    changes.add(f"suspend {view.label}", lambda: suspend(task, view), status=SUSPENDED)
+
+
+def suspend(task: Task, view: View) -> None:
+    """Suspend, and wait for it where the user waits."""
+    id = view.service.id
+    act(
+        task,
+        lambda: task.client.suspend(id),
+        lambda: read_service(task, id).status == SUSPENDED,
+        f"suspension of {view.label}",
+    )
+    if task.options["wait"]:
+        wait_for_status(task, id, SUSPENDED)
+
+
+def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
+    """Plan the signal that leads from the container's state to the wished one, if one is needed."""
+    if view.service.status != ACTIVE:
+        raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
+    state = view.state
+    if state is None or is_unknown(task, view):
+        raise Invalid(
+            f"whether {view.label} runs is unknown: {no_state(view)}. Nothing was done", state=state
+        )
+    goal = RUNNING if wanted in ("started", "restarted") else STOPPED
+    anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
+    signal = signal_for(wanted, state, anew)
+    if signal is None:
+        if state != goal and task.options["wait"] and not task.check_mode:
+            wait_for_state(task, view.service.id, goal)
+            view.state = goal
+        return
+    check_capability(view, "powerSignals", signal)
+    changes.result["state"] = goal
+    if signal in ("start", "stop and start"):
+        changes.pending.clear()
+    changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
+
+
+def is_unknown(task: Task, view: View) -> bool:
+    """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
+    signals = task.options["state"] in ("started", "stopped", "restarted", "killed")
+    return signals and view.service.status == ACTIVE and view.state not in KNOWN
+
+
+def signal_for(wanted: str, state: str, anew: bool) -> str | None:
+    """Return the signal to send, or ``None`` when the state is right or on its way.
+
+    A restart keeps the container, and with it the command and the ports. Where something is written that
+    waits for a new one, ``anew`` asks for a stop and a start in its place.
+    """
+    if wanted == "started":
+        up = state == RUNNING or state in ON_ITS_WAY_UP
+        return "start" if not up else "stop and start" if anew else None
+    if wanted == "restarted":
+        return "start" if state == STOPPED else "stop and start" if anew else "restart"
+    if state == STOPPED or (state == STOPPING and wanted == "stopped"):
+        return None
+    return "kill" if wanted == "killed" else "stop"
+
+
+def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
+    """Send a signal once the container can take it, and wait for what it leads to."""
+    id = view.service.id
+    if signal == "start" and read_state(task, id) == STOPPING:
+        wait_for_state(task, id, STOPPED)
+    if signal == "stop and start":
+        send_signal(task, view, "stop", STOPPED)
+        wait_for_state(task, id, STOPPED)
+        signal = "start"
+    if signal == "restart":
+        restart(task, view)
+        return
+    act(
+        task,
+        lambda: task.client.power(id, signal),
+        lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
+        f"{signal} of {view.label}",
+    )
+    if task.options["wait"]:
+        wait_for_state(task, id, goal)
+        if signal == "start":
+            settle(task, id)
+
+
+def restart(task: Task, view: View) -> None:
+    """Restart, and wait until it was seen to begin and to end. It is never asked for twice.
+
+    The metrics may show it late: a container that runs may be the one that is about to be stopped. What shows
+    a restart is another state, or an uptime that began after the call.
+    """
+    id = view.service.id
+    first, at = look(task, id), time.monotonic()
+    try:
+        task.client.power(id, "restart")
+    except OpenOutcome as error:
+        if not look_for(lambda: restarted_since(task, id, first)):
+            raise OutcomeUnknown(
+                f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
+            ) from error
+        task.client.carried_out += 1
+    if task.options["wait"]:
+        with_last_words(task, id, lambda: wait_for_restart(task, view, at))
+
+
+def restarted_since(task: Task, id: str, first: Sight) -> bool:
+    """Tell whether a restart is beyond doubt: the uptime went back, or what ran runs no longer."""
+    now = look(task, id)
+    if first.state == RUNNING and now.state in (STOPPED, STARTING, STOPPING):
+        return True
+    return first.uptime is not None and now.uptime is not None and now.uptime < first.uptime
+
+
+def wait_for_restart(task: Task, view: View, at: float) -> None:
+    """Wait for the end of a restart that was asked for at this moment, and warn where nothing showed it."""
+
+    def read() -> tuple[str | None, bool]:
+        now = look(task, view.service.id)
+        return now.state, now.state == RUNNING and now.shows_start_after(at)
+
+    before: tuple[str | None, bool] = (RUNNING, False)
+    passage = wait_through(
+        task,
+        read,
+        lambda now: now[0] != RUNNING,
+        lambda now: f"the container's state is {now[0] or 'unknown: its node cannot be reached'}",
+        f"the restart of {view.label}",
+        before=before,
+        passed=lambda now: now[1],
+    )
+    if not passage.began:
+        task.warn(
+            f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing showed "
+            "that it began: its state stayed running, and its uptime did not begin anew"
+        )
+
+
+def start_if_needed(task: Task, view: View, changes: Changes) -> None:
+    """Start what was just resumed, unless the platform did: that may be with the command from before."""
+    wait_for_news(task, view, changes)
+    now = observe(task, view.service.id)
+    if now.state in ON_ITS_WAY_UP:
+        wait_for_state(task, view.service.id, RUNNING)
+    signal = "start"
+    if now.state in (RUNNING, *ON_ITS_WAY_UP):
+        if not waiting_for_start(task, view.service.id):
+            return
+        signal = "stop and start"
+    check_capability(now, "powerSignals", signal)
+    send_signal(task, now, signal, RUNNING)
+
+
+def wait_for_news(task: Task, view: View, changes: Changes) -> None:
+    """Wait until the node tells how a service is that was just resumed, but not for long: it is billed again.
+
+    :raises WaitEnded: with what it costs, and what to do.
+    """
+    seconds = min(task.options["wait_timeout"], SECONDS_TO_TELL)
+    try:
+        wait_until_known(replace(task, options={**task.options, "wait_timeout": seconds}), view)
+    except WaitEnded:
+        why = f"no state was told within {seconds:g} seconds" if has_power(task, view) else NO_POWER
+        price = price_change(changes.cost) if changes.cost else present_price(task, view)
+        raise WaitEnded(
+            f"{view.label} is resumed, and {price}, but whether it runs is not known: {why}. No start was "
+            "sent. Try state: started again later, or end the cost with state: suspended",
+            **last_words(task, view.service.id),
+        ) from None
+
+
+def wait_until_known(task: Task, view: View) -> None:
+    """Wait until the node tells of a container how it is.
+
+    :raises WaitEnded: at once for a service that has nothing to start and tells no state, and early for one
+        that tells nothing at all: it may have no container, and would be waited for without hope.
+    """
+    if not has_power(task, view) and read_state(task, view.service.id) not in KNOWN:
+        raise WaitEnded(f"whether {view.label} runs is not known: {NO_POWER}. Set state: present")
+    begun = time.monotonic()
+
+    def known(state: str | None) -> bool:
+        if state is None and time.monotonic() - begun >= SECONDS_TO_TELL:
+            why = no_state(replace(view, state=None))
+            raise WaitEnded(
+                f"whether {view.label} runs is not known: for {SECONDS_TO_TELL:g} seconds {why}. No start "
+                "was sent. Try state: started again later, or set state: present"
+            )
+        return state in KNOWN
+
+    wait_until(
+        task,
+        lambda: read_state(task, view.service.id),
+        known,
+        lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
+        f"a known state of {view.label}",
+    )
+
+
+def has_power(task: Task, view: View) -> bool:
+    """Tell whether the service, as it is now, takes power signals, so far as it says what it offers."""
+    offered = read_service(task, view.service.id).capabilities
+    return offered is None or "powerSignals" in offered
+
+
+def check_capability(view: View, capability: str, what: str) -> None:
+    """Refuse what the service does not offer now (Capabilities)."""
+    offered = view.service.capabilities
+    if offered is not None and capability not in offered:
+        raise Invalid(
+            f"{view.label} cannot be {PARTICIPLES.get(what, what)}: it does not offer {capability!r} "
+            f"while its status is {view.service.status}. It offers: {', '.join(offered) or 'nothing'}",
+            capabilities=offered,
+        )
+
+
+PARTICIPLES = {"start": "started", "stop": "stopped", "restart": "restarted", "kill": "killed"}

@@ -1,0 +1,125 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rates of a service: what is billed now, what will be, and whether it came true (Service, full form)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from ..._api.models import Dimensions, Scale, Service
+from ..shared.money import Cost, from_millicents, read_amount, shown
+from ..shared.plan import Task
+from .view import ACTIVE, SUSPENDED, billed_rate
+
+PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
+"""What a new size changes too, in a way that is not shown."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a service costs in a month while it is active, and while it is suspended. ``None`` if unknown."""
+
+    full: Decimal | None
+    storage: Decimal | None
+
+    def of(self, status: str | None) -> Decimal | None:
+        """Return the rate that is billed in this status, so far as that is shown."""
+        return {ACTIVE: self.full, SUSPENDED: self.storage}.get(status or "")
+
+
+def rates_of(service: Service) -> Rates:
+    """Return the two rates of a service as it is sized now."""
+    pricing = service.pricing
+    if pricing is None:
+        return Rates(None, None)
+    full, storage = pricing.monthly_millicents, pricing.storage_monthly_millicents
+    return Rates(
+        None if full is None else from_millicents(full), None if storage is None else from_millicents(storage)
+    )
+
+
+def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> Rates:
+    """Forecast the rates of a size from those of the node.
+
+    How the storage rate is made up is not shown. It is forecast only where the disk at the node's rate gives
+    the one of now, so that it is seen to hold no other part. So is the full rate, where the total of now is
+    told: there may be a discount or a minimum price.
+    """
+    storage = scale.storage_millicents_per_gb_month
+    if storage is None:
+        return Rates(None, None)
+    now = {"cpu_cores": scale.cpu_cores, "ram_gb": scale.ram_gb, "storage_gb": scale.storage_gb}
+    total = scale.monthly_millicents
+    amount = millicents_of(scale, target)
+    if total is not None and millicents_of(scale, now) not in (None, total):
+        amount = None
+    full = None if amount is None else from_millicents(amount)
+    disk = (service.dimensions or Dimensions()).storage_gb
+    explained = disk is not None and rates_of(service).storage == from_millicents(disk * storage)
+    return Rates(full, from_millicents(target["storage_gb"] * storage) if explained else None)
+
+
+def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
+    """Return what a size comes to at the rates of its node; ``None`` where a part or a rate is not told."""
+    parts = (
+        (size["cpu_cores"], scale.cpu_millicents_per_month),
+        (size["ram_gb"], scale.ram_millicents_per_gb_month),
+        (size["storage_gb"], scale.storage_millicents_per_gb_month),
+    )
+    amount = scale.options_millicents or 0
+    for number, rate in parts:
+        if number is None or rate is None:
+            return None
+        amount += number * rate
+    return amount
+
+
+def cost_of(service: Service, after: Decimal | None) -> Cost:
+    """Return what it costs to go from the rate that runs now to another one."""
+    running = billed_rate(service)
+    return Cost(rates_of(service).of(service.status) if running is None else running, after)
+
+
+def price_change(cost: Cost) -> str:
+    """Say what a change does to the price."""
+    before, after = shown(cost.before) or "an unknown rate", shown(cost.after) or "an unknown one"
+    return f"its price goes from {before} to {after} a month"
+
+
+def expected_pricing(service: Service, rates: Rates, billed: Decimal | None) -> dict[str, Any] | None:
+    """Return the pricing as it is expected to be, with nothing for what cannot be known."""
+    if service.pricing is None:
+        return None
+    amounts = {"monthly": rates.full, "storage_monthly": rates.storage, "billed_monthly": billed}
+    expected = service.pricing.as_dict()
+    if rates != rates_of(service):
+        expected.update(dict.fromkeys(PER_SIZE))
+    for name, amount in amounts.items():
+        expected[f"{name}_millicents"] = None if amount is None else int(amount * 1000)
+    return expected
+
+
+def came_about(service: Service, expected: Mapping[str, Any]) -> bool:
+    """Tell whether a service is in the status and has the size that a price was announced for."""
+    size, wanted = (service.dimensions or Dimensions()).as_dict(), expected["dimensions"] or {}
+    return service.status == expected["status"] and all(size.get(name) == wanted[name] for name in wanted)
+
+
+def compare_rate(task: Task, service: Service, announced: Cost) -> None:
+    """Warn where the platform bills another rate than the task has announced, and return that in ``cost``."""
+    billed = billed_rate(service)
+    if billed is None or announced.after in (None, billed):
+        return
+    task.facts["cost"] = Cost(announced.before, billed).as_dict()
+    limit = task.options["max_monthly"]
+    over = ""
+    if limit is not None and billed > read_amount(limit, "max_monthly"):
+        over = f", over max_monthly {shown(read_amount(limit, 'max_monthly'))}"
+    task.warn(
+        f"service {service.name!r} ({service.id}) is billed {shown(billed)} a month, not "
+        f"{shown(announced.after)} as announced{over}. Look at it in the customer web space"
+    )

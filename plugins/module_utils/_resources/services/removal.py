@@ -1,0 +1,159 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting a service, unless copies of its data that nobody gave up would go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..._api.errors import HostedError, Refused, UnexpectedAnswer
+from ..._api.models import Backup, Service, Snapshot
+from ..shared.copies import BACKUPS, SNAPSHOTS
+from ..shared.plan import Plan, Step, Task
+from ..shared.problems import Invalid
+from ..shared.unkept import ORDERED, settle, subject_of
+from ..shared.waiting import wait_until
+from .namesakes import candidates, warn_of_others
+from .settings import check_fixed
+from .view import ACTIVE, DELETED, DELETING, FAILED, WITH_SETTINGS, View, managed
+
+NAMED_COPIES = 5
+"""How many copies a refusal names."""
+LOST_BACKUP = "FAILED"
+"""The status of a backup in which nothing is kept. One of any other status is, or may become, a copy."""
+
+
+def plan_removal(task: Task, id: str | None) -> Plan:
+    """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
+    service = existing(task, id) if id else None
+    if service is None or service.status == DELETED:
+        warn_of_others(task)
+        return Plan(result=None)
+    view = View(service)
+    check_fixed(task, view)
+    if service.status == DELETING:
+        if task.options["wait"] and not task.check_mode:
+            wait_until_gone(task, service.id)
+        return Plan(result=None)
+    if not task.options["delete_backups"]:
+        check_copies(task, view)
+    if task.check_mode and is_marked(task, service):
+        task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
+
+    def remove() -> None:
+        delete(task, view)
+        if task.options["wait"]:
+            wait_until_gone(task, service.id)
+        settle(task, subject_of(ORDERED, service.name))
+
+    return Plan(
+        result=None,
+        steps=[Step(f"delete {view.label} with its disk, its backups and its snapshots", remove)],
+        before=managed(view, task.options, None),
+    )
+
+
+def existing(task: Task, id: str) -> Service | None:
+    """Return the service of an id, ``None`` when there is none.
+
+    A gateway may send a 404 as well. What the list has all the same is read once more.
+
+    :raises UnexpectedAnswer: for what is on the list and cannot be read: it is there, and billed.
+    """
+    service = task.client.service(id)
+    if service is not None or all(other.id != id for other in candidates(task.client.services())):
+        return service
+    service = task.client.service(id)
+    if service is None:
+        raise UnexpectedAnswer(
+            f"the platform lists a service of id {id!r}, but answers that there is none when it is read. "
+            "Nothing was deleted. Run this again, or look at the service in the customer web space"
+        )
+    return service
+
+
+# --- What would go with it --------------------------------------------------------------------------
+
+
+def check_copies(task: Task, view: View) -> None:
+    """Refuse to destroy backups and snapshots, and what may be some.
+
+    :raises Invalid: naming the copies, or saying why they cannot be listed.
+    """
+    backups = names_of(view.service, BACKUPS, lambda: task.client.backups(view.service.id))
+    snapshots = names_of(view.service, SNAPSHOTS, lambda: task.client.snapshots(view.service.id))
+    kinds = {BACKUPS: backups, SNAPSHOTS: snapshots}
+    found = [counted(kind, names) for kind, names in kinds.items() if names]
+    unknown = [kind for kind, names in kinds.items() if names is None]
+    if found:
+        raise Invalid(
+            f"{view.label} has {' and '.join(found)}, which would be destroyed with it. Nothing was deleted. "
+            "To delete them too, set delete_backups: true",
+            **{kind: names for kind, names in kinds.items() if names},
+        )
+    if unknown:
+        raise Invalid(
+            f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
+            f"{view.service.status}. Nothing was deleted. Run this again once it is {ACTIVE}, or set "
+            "delete_backups: true to delete it with whatever it has",
+            unknown=unknown,
+        )
+
+
+def counted(kind: str, names: Sequence[str]) -> str:
+    """Return how many copies there are and the names of the first, as messages cite them."""
+    named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
+    return f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} ({named})"
+
+
+def names_of(
+    service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
+) -> list[str] | None:
+    """Return the names of a service's copies of a kind, ``None`` when nobody can tell whether there are any.
+
+    What an ACTIVE service does not offer, it does not have. In other statuses the list of capabilities may
+    leave out what comes back later (Capabilities), so the platform is asked. Where it refuses, copies may be
+    there; but a service whose creation FAILED never held anything to copy, unless its lists say so.
+    """
+    if service.status == ACTIVE and service.capabilities is not None and kind not in service.capabilities:
+        return []
+    try:
+        copies = read()
+    except Refused:
+        return [] if service.status == FAILED else None
+    return [copy.name for copy in copies if getattr(copy, "status", None) != LOST_BACKUP]
+
+
+# --- The deletion -----------------------------------------------------------------------------------
+
+
+def delete(task: Task, view: View) -> None:
+    """Delete the service. Whether it may be is for the platform to say: it documents no rule against it."""
+    try:
+        task.client.delete_service(view.service.id)
+    except Refused as error:
+        if is_marked(task, view.service):
+            error.message += f". The settings of {view.label} say deletable: false"
+        raise
+
+
+def is_marked(task: Task, service: Service) -> bool:
+    """Tell whether the settings say that a service is not deletable. What cannot be read says nothing."""
+    if service.family not in WITH_SETTINGS:
+        return False
+    try:
+        return task.client.settings(service.id).deletable is False
+    except HostedError:
+        return False
+
+
+def wait_until_gone(task: Task, id: str) -> None:
+    """Wait until the service is deleted."""
+    wait_until(
+        task,
+        lambda: task.client.service(id),
+        lambda service: service is None or service.status == DELETED,
+        lambda service: f"its status is {service.status if service else DELETED}",
+        "its deletion",
+    )

@@ -1,0 +1,453 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Size, network, command and project of a service: changed on difference, checked first (Settings)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from ..._api.errors import Refused
+from ..._api.models import Dimensions, Project, Scale, Service
+from ..shared.aliases import read_aliases, warn_of_clashes
+from ..shared.controller_state import key_of, one_at_a_time
+from ..shared.money import Cost, from_millicents, read_amount, shown
+from ..shared.pending import COMMAND, NETWORK
+from ..shared.plan import Step, Task
+from ..shared.problems import Invalid, WaitEnded
+from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_until
+from .pending_changes import settle, write_noted
+from .rates import Rates, rates_of_size
+from .view import (
+    ACTIVE,
+    RUNNING,
+    STOPPED,
+    SUSPENDED,
+    WITH_SETTINGS,
+    Sight,
+    View,
+    check_in_service,
+    look,
+    read_settings,
+    read_state,
+    with_last_words,
+)
+
+GO_ON = ("present", "started", "resumed")
+"""The wanted states that leave alone what runs."""
+
+
+@dataclass
+class Changes:
+    """Steps, with what they make of the diff and of the result."""
+
+    steps: list[Step] = field(default_factory=list)
+    after: dict[str, Any] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
+    rates: Rates | None = None
+    """What the service costs once all steps are done, when one of them moves money."""
+    cost: Cost | None = None
+    """What that does to the price, known when all steps are."""
+    pending: set[str] = field(default_factory=set)
+    """What is going to wait for a start from stop when all steps are done."""
+    just_ordered: bool = False
+    """Whether this very task has ordered the service, so that nothing is used yet."""
+
+    def add(self, summary: str, run: Callable[[], Any], **after: Any) -> None:
+        """Add a step and what it shows in the diff."""
+        self.steps.append(Step(summary, run))
+        self.after.update(after)
+
+
+def plan_settings(task: Task, view: View, project: Project | None, resumes: bool, changes: Changes) -> None:
+    """Plan all settings. ``resumes`` says that the service is resumed before them."""
+    check_fixed(task, view, changes.just_ordered)
+    if project is not None:
+        plan_project(task, view, project, changes)
+    size = wanted_size(task, view, changes)
+    if size is not None:
+        plan_scale(task, view, size, resumes, changes)
+    if task.options["command"] is not None:
+        plan_command(task, view, resumes, changes)
+    if task.options["public"] is not None:
+        plan_network(task, view, resumes, changes)
+
+
+def check_fixed(task: Task, view: View, just_ordered: bool = False) -> None:
+    """Refuse what no route can change: product, edition, node and family.
+
+    The family of a product is known only once a service of it is there, so an order cannot be refused for it.
+
+    :raises Invalid: naming both, and what was done or was not.
+    """
+    service = view.service
+    facts: dict[str, tuple[str | None, ...]] = {
+        "product": (service.product.slug,) if service.product else (),
+        "runtime": (service.runtime.id, service.runtime.slug) if service.runtime else (),
+        "host": (service.host.id, service.host.label) if service.host else (),
+        "family": (service.family,),
+    }
+    for name, known in facts.items():
+        wanted = task.options[name]
+        if wanted is not None and any(known) and wanted not in known:
+            actual = next(filter(None, known))
+            raise Invalid(
+                f"it has {name} {actual!r}, not {wanted!r}. Set {name} to {actual!r} in the task to keep it, "
+                "or delete it by its id with state: absent"
+                if just_ordered
+                else f"{view.label} has {name} {actual!r}, not {wanted!r}; the platform cannot change it, "
+                "and nothing was done. Correct the task, or order a new service"
+            )
+
+
+def plan_project(task: Task, view: View, project: Project, changes: Changes) -> None:
+    """Plan the move into another project's network."""
+    service = view.service
+    if service.project_id == project.id:
+        return
+    if service.family not in WITH_SETTINGS:
+        task.warn(f"whether a {service.family} service can change its project is not documented")
+    task.warn(f"{view.label} leaves its project: its neighbours there can no longer reach it")
+    warn_of_alias(task, service, project)
+    changes.result["project_id"] = project.id
+    changes.add(
+        f"move {view.label} to project {project.name!r}",
+        lambda: task.client.set_project(service.id, project.id),
+        project=project.name,
+    )
+
+
+def warn_of_alias(task: Task, service: Service, project: Project) -> None:
+    """Tell where a service takes an alias along that another one has in the project which it joins."""
+    there = read_aliases(task.client, project.id)
+    own = read_aliases(task.client, service.project_id).get(service.id) if there else None
+    if own is not None:
+        warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
+
+
+def wanted_size(task: Task, view: View, changes: Changes) -> dict[str, Any] | None:
+    """Return the size that the task asks for, by its parts or by a preset."""
+    if task.options["dimensions"] is not None or task.options["preset"] is None:
+        size: dict[str, Any] | None = task.options["dimensions"]
+        return size
+    return None if changes.just_ordered else size_of_preset(task, view)
+
+
+def size_of_preset(task: Task, view: View) -> dict[str, Any]:
+    """Return the size that a preset stands for. Only a quote tells it (Order fields).
+
+    :raises Invalid: when it does not, so that nobody can say whether the service has this size.
+    """
+    service, preset = view.service, task.options["preset"]
+    body = {
+        "productSlug": service.product.slug if service.product else task.options["product"],
+        "hostId": service.host.id if service.host else task.options["host"],
+        "presetId": preset,
+    }
+    try:
+        size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
+    except Refused as error:
+        if error.status in (401, 403):
+            raise
+        raise unknown_preset(view, preset, error.message) from None
+    if size is None:
+        raise unknown_preset(view, preset, "the quote names no dimensions")
+    return size.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+
+
+def unknown_preset(view: View, preset: str, why: str) -> Invalid:
+    """Say that a preset cannot be compared with what is there."""
+    return Invalid(
+        f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions in its place, "
+        "or neither to leave the size alone; nothing changed"
+    )
+
+
+def plan_scale(task: Task, view: View, size: dict[str, Any], resumes: bool, changes: Changes) -> None:
+    """Plan another size, after all that the platform would refuse it for."""
+    service = view.service
+    current = service.dimensions or Dimensions()
+    known = current.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
+    target = {**known, **{name: value for name, value in size.items() if value is not None}}
+    if target == known:
+        return
+    if service.pricing and service.pricing.is_free:
+        raise Invalid(f"{view.label} is free, and a free service cannot be resized")
+    if service.status == SUSPENDED and not resumes:
+        raise Invalid(f"{view.label} is suspended, and a suspended service cannot be resized; start it first")
+    view.settings = view.settings or read_settings(task, service)
+    scale = view.settings.scale if view.settings else None
+    if scale is None:
+        raise Invalid(f"{view.label} does not offer another size")
+    if scale.editable is False and not resumes:  # a suspended service is locked until it is resumed
+        raise Invalid(f"the size of {view.label} is locked: {scale.locked_reason or 'no reason was given'}")
+    check_scale(view, scale, target)
+    changed = Dimensions(**target)
+    changes.rates = rates_of_size(service, scale, target)
+    check_budget(task, changes.rates.full, f"the new size of {view.label}")
+    changes.result["dimensions"] = changed.as_dict()
+    changes.add(
+        f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
+        lambda: set_scale(task, view, changed),
+        dimensions=target,
+    )
+
+
+def set_scale(task: Task, view: View, size: Dimensions) -> None:
+    """Set a size, unless it is another one by now than when it was looked at: parts of it were taken over.
+
+    :raises Invalid: when another task, or somebody else, was faster.
+    """
+    id, planned = view.service.id, view.service.dimensions
+    with one_at_a_time(
+        f"size:{key_of(task.options.get('base_url'), id)}", f"changing the size of {view.label}"
+    ):
+        now = task.client.service(id)
+        if now is not None and now.dimensions != planned:
+            other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
+            raise Invalid(
+                f"the size of {view.label} was changed to {other} while this task looked at it; it was left "
+                "so. Run this again to change it from there"
+            )
+        task.client.set_scale(id, size)
+
+
+def describe_size(size: dict[str, Any]) -> str:
+    """Write a size in words."""
+    return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
+
+
+def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
+    """Hold the rules of a resize: inside the node's bounds, no smaller disk (Settings, rule 4)."""
+    unknown = sorted(name for name, value in target.items() if value is None)
+    if unknown:
+        raise Invalid(
+            f"the platform does not tell {', '.join(unknown)} of {view.label}; set it in dimensions"
+        )
+    if scale.storage_gb is not None and target["storage_gb"] < scale.storage_gb:
+        raise Invalid(
+            f"storage_gb {target['storage_gb']} is less than the {scale.storage_gb} GB of {view.label}; "
+            "a disk cannot shrink"
+        )
+    bounds = {
+        "cpu_cores": (scale.cpu_min, scale.cpu_max),
+        "ram_gb": (scale.ram_min_gb, scale.ram_max_gb),
+        "storage_gb": (scale.storage_min_gb, scale.storage_max_gb),
+    }
+    for name, (low, high) in bounds.items():
+        if (low is not None and target[name] < low) or (high is not None and target[name] > high):
+            raise Invalid(
+                f"{name} {target[name]} is outside what the node of {view.label} offers: {low} to {high}"
+            )
+
+
+def check_limit(task: Task) -> None:
+    """Refuse a ``max_monthly`` that is no amount, whether or not anything is ordered."""
+    if task.options["max_monthly"] is not None:
+        read_amount(task.options["max_monthly"], "max_monthly")
+
+
+def warn_over_budget(task: Task, view: View) -> None:
+    """Tell where a service that is left as it is costs more than ``max_monthly`` (Service, full form)."""
+    limit = task.options["max_monthly"]
+    billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
+    if limit is None or billed is None:
+        return
+    most, running = read_amount(limit, "max_monthly"), from_millicents(billed)
+    if running > most:
+        task.warn(
+            f"{view.label} costs {shown(running)} a month, over max_monthly {shown(most)}, and is left as it "
+            "is: the limit refuses orders, new sizes and resumptions"
+        )
+
+
+def check_budget(task: Task, monthly: Decimal | None, what: str) -> None:
+    """Refuse what would cost more than ``max_monthly``.
+
+    :raises Invalid: also when the price is not known, since the limit could not be kept then.
+    """
+    limit = task.options["max_monthly"]
+    if limit is None:
+        return
+    most = read_amount(limit, "max_monthly")
+    if monthly is None:
+        raise Invalid(f"the price of {what} is not known, so max_monthly {shown(most)} cannot be kept")
+    if monthly > most:
+        raise Invalid(
+            f"{what} would cost {shown(monthly)} a month, over max_monthly {shown(most)}; nothing changed",
+            monthly=shown(monthly),
+            max_monthly=shown(most),
+        )
+
+
+def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> None:
+    """Plan another launch command. It counts from the next start on."""
+    deploy = view.settings.deploy if view.settings else None
+    if deploy is None:
+        raise Invalid(f"{view.label} does not offer a launch command")
+    wanted = task.options["command"]
+    if is_same_command(deploy.command or "", wanted):
+        return
+    if deploy.editable is False and not resumes:
+        raise Invalid(f"the launch command of {view.label} cannot be changed")
+    if not starts_anew(task, view, changes):
+        task.warn(
+            f"the new command of {view.label} takes effect at its next start; state: restarted stops and "
+            "starts it"
+        )
+    id, waits = view.service.id, state_now(task, view) != STOPPED
+    if waits:
+        changes.pending.add(COMMAND)
+
+    def write() -> None:
+        if waits:
+            write_noted(task, id, COMMAND, lambda: task.client.set_command(id, wanted))
+        else:
+            task.client.set_command(id, wanted)
+
+    what = "set the command" if wanted else "restore the original command"
+    changes.add(f"{what} of {view.label}", write, command=wanted)
+
+
+def is_same_command(one: str, other: str) -> bool:
+    """Tell whether two commands differ in no more than blanks between their words.
+
+    A platform may write these its own way. An empty command is another thing than one of blanks alone.
+    """
+    return one == other or (bool(one) and bool(other) and words_of(one) == words_of(other))
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command with their quotes; the line as one where they cannot be told for sure."""
+    line, words, quote = command.strip(), [""], ""
+    for character in line:
+        if not quote and character in " \t":
+            words += [""] if words[-1] else []
+            continue
+        if character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote = character
+        words[-1] += character
+    return [line] if quote or "\\" in line else words
+
+
+def starts_anew(task: Task, view: View, changes: Changes) -> bool:
+    """Whether the wanted state has a start in it, which is when a container takes up a command."""
+    wanted = task.options["state"]
+    if wanted == "started":
+        stopped = view.state in (None, "stopped", "stopping") or view.service.status == SUSPENDED
+        return stopped or changes.just_ordered
+    return bool(wanted == "restarted")
+
+
+def state_now(task: Task, view: View) -> str | None:
+    """Return the container's state for a setting that a stopped one needs no further start for."""
+    if view.service.status != ACTIVE or view.state is not None:
+        return view.state if view.service.status == ACTIVE else None
+    return read_state(task, view.service.id)
+
+
+def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> None:
+    """Plan opening to the Internet, or closing. The platform recreates the container for it."""
+    network = view.settings.network if view.settings else None
+    if network is None:
+        raise Invalid(f"{view.label} does not offer network settings")
+    wanted = task.options["public"]
+    if network.is_public == wanted:
+        return
+    if network.editable is False and not resumes:
+        raise Invalid(f"the network of {view.label} cannot be changed")
+    task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
+    what = f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet"
+    if task.options["state"] == "restarted":  # a restart does not read ports again, a start from stop does
+        changes.pending.add(NETWORK)
+    changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)
+
+
+def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
+    """Open or close a service. What the same change does twice is not shown, so look before sending again.
+
+    The platform recreates a running container for it. Where the uptime shows that it did not, the change
+    waits for the next start.
+    """
+    id = view.service.id
+    first, at = look(task, id), time.monotonic()
+
+    def reached() -> bool:
+        network = task.client.settings(id).network
+        return network is not None and network.is_public == wanted
+
+    def change() -> None:
+        try:
+            act(task, lambda: task.client.set_network(id, wanted), reached, f"the change to {what}")
+        except Refused as error:
+            if not reached():
+                raise
+            task.client.carried_out += 1
+            task.warn(f"the platform did it, but answered with an error: {error.message}")
+
+    if first.state != RUNNING:
+        change()
+        return
+    before = view.pending
+    write_noted(task, id, NETWORK, change)
+    if task.options["state"] == "restarted" or runs_on(task, id, first, at):
+        return
+    if NETWORK not in before:
+        settle(task, id, NETWORK)
+    if task.options["wait"] and task.options["state"] in GO_ON:
+        with_last_words(task, id, lambda: wait_until_back(task, view))
+
+
+def wait_until_back(task: Task, view: View) -> None:
+    """Wait until the container runs again that was recreated for a network change.
+
+    :raises WaitEnded: for one that stays stopped: whatever the platform answered, it did not come back.
+    """
+    up = time.monotonic()
+
+    def runs(state: str | None) -> bool:
+        nonlocal up
+        if state != STOPPED:
+            up = time.monotonic()
+        elif time.monotonic() - up >= QUIET_SECONDS:
+            check_in_service(task, view.service.id)
+            raise WaitEnded(
+                f"the network of {view.label} is changed, but its container, which was recreated for it, "
+                "does not run since. Its log may tell why; state: started starts it"
+            )
+        return state == RUNNING
+
+    wait_until(
+        task,
+        lambda: read_state(task, view.service.id),
+        runs,
+        lambda state: f"the container's state is {state or 'unknown: its node cannot be reached'}",
+        f"{view.label} to run again",
+    )
+
+
+def runs_on(task: Task, id: str, first: Sight, at: float) -> bool:
+    """Tell whether the container is seen to run on as it was, and warn that it was not recreated.
+
+    The specification says that the change recreates the container, and also that a start from stop is needed
+    for it (Settings, rule 3; Power). Where the uptime is not known nobody can say, and rule 3 holds.
+    """
+    seconds = QUIET_SECONDS if task.options["wait"] else 0
+    if first.uptime is None or look_for(lambda: look(task, id).shows_start_after(at), seconds):
+        return False
+    last = look(task, id)
+    if last.uptime is None:
+        return False
+    when = f"within {seconds:g} seconds" if seconds else "at once"
+    task.warn(
+        f"the network change was accepted, but {when} nothing showed that the container was recreated for "
+        f"it: it has run for {last.uptime} seconds. The change takes effect at its next start; state: "
+        "restarted stops and starts it"
+    )
+    return True

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which service a task is about, where it is, and where it is moved to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..._api.models import Project
+from ..shared.plan import Task
+from ..shared.problems import Ambiguous, Invalid, Missing
+from .lookup import check_agrees, find_project, find_services, foreseen_project, only_service
+
+
+@dataclass(frozen=True)
+class Target:
+    """The service that a task names: its id, ``None`` when there is none, and the projects that were named.
+
+    ``project`` is where the service is, or is ordered; ``destination`` is where ``new_project`` moves it.
+    """
+
+    id: str | None
+    project: Project | None = None
+    destination: Project | None = None
+
+    @property
+    def home(self) -> Project | None:
+        """The project in which the service is to be, if the task names one."""
+        return self.destination or self.project
+
+
+def identify(task: Task) -> Target:
+    """Find the service that the task names.
+
+    :raises Invalid: for an id that contradicts the name, the family or the project.
+    :raises Ambiguous: when several services have the name; the message lists their ids.
+    """
+    options = task.options
+    if options["new_project"] and options["state"] == "absent":
+        raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
+    try:
+        project = named_project(task, "project")
+    except Missing:
+        if options["state"] != "absent" or (options["id"] and task.client.service(options["id"])):
+            raise
+        return Target(options["id"])  # what was in a project that is gone is gone from it too
+    target = Target(options["id"], project, named_project(task, "new_project"))
+    if target.id:
+        check_id(task, target)
+        return target
+    return replace(target, id=id_of_name(task, target))
+
+
+def named_project(task: Task, option: str) -> Project | None:
+    """Return the project that an option names; in check mode also one that the play may create before.
+
+    :raises Missing: when there is none.
+    """
+    wanted = task.options[option]
+    try:
+        return find_project(task.client, wanted) if wanted else None
+    except Missing as error:
+        if task.options["state"] == "absent":
+            raise
+        return foreseen_project(task, wanted, error)
+
+
+def check_id(task: Task, target: Target) -> None:
+    """Refuse an id that contradicts what else names the service. A move may have been made already."""
+    options = task.options
+    if not any(options[name] for name in ("name", "family", "project")):
+        return
+    service = task.client.service(str(target.id))
+    if service is not None:
+        homes = [project for project in (target.project, target.destination) if project]
+        check_agrees(service, options, homes if target.project else [])
+
+
+def id_of_name(task: Task, target: Target) -> str | None:
+    """Return the id of the service of this name, ``None`` when there is none.
+
+    One that is to be moved is looked for where it is, and then where an earlier run has moved it to.
+    """
+    name, family = task.options["name"], task.options["family"]
+    found = only_service(find_services(task.client, name, target.project, family), name)
+    if target.destination is None or target.project is None:
+        return found.id if found else None
+    moved = only_service(find_services(task.client, name, target.destination, family), name)
+    if found and moved and found.id != moved.id:
+        raise Ambiguous(
+            f"service {name!r} ({found.id}) cannot be moved by its name: project {target.destination.name!r} "
+            f"has a service named {name!r} too ({moved.id}). Name the one to move by id",
+            ids=[found.id, moved.id],
+        )
+    either = found or moved
+    return either.id if either else None

@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The key of a service's SFTP server, pinned in a known_hosts file on first sight (SFTP)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys
+from .._sftp.library import require
+from .._sftp.shown_key import ask_for_key
+from .services.on_service import ON_SERVICE, sftp_access
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid
+
+HIGHEST_PORT = 65535
+
+
+class SftpHostKeyResource(Resource):
+    """What a server shows, against what is known of it. Nobody logs in."""
+
+    noun = "host_key"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "host": {"type": "str"},
+        "port": {"type": "int"},
+        "known_hosts": {"type": "path", "default": "~/.ssh/known_hosts"},
+    }
+    selectors = frozenset(ON_SERVICE) | {"host"}
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("service", "host")],
+        "mutually_exclusive": [("service", "host")],
+    }
+    places = (*ON_SERVICE, "host")
+    host_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "host": ("ansible_host", "ansible_ssh_host", "inventory_hostname"),
+        "port": ("ansible_port", "ansible_ssh_port"),
+    }
+
+    def needs_api(self, options: Mapping[str, Any]) -> bool:
+        """Only a service has to be looked up; a host is reached as it is."""
+        return bool(options["service"])
+
+    def plan(self, task: Task) -> Plan:
+        """Ask the server for its key, and write it down when it is the first one.
+
+        :raises HostKeyRefused: when it is another one than before, or revoked.
+        """
+        require()
+        host, port = the_server(task)
+        if not host:
+            return foreseen(task, port)
+        keys = HostKeys(os.path.expanduser(task.options["known_hosts"]), ACCEPT_NEW, host, port)
+        key = ask_for_key(keys, task.options["timeout"])
+        keys.accepts("", key)
+        result = {
+            "host": host,
+            "port": port,
+            "algorithm": key.get_algorithm(),
+            "fingerprint": key.get_fingerprint(),
+            "known_hosts": keys.path,
+        }
+        if keys.offered is None:
+            return Plan(result=result, before=result, after=result)
+        what = f"{key.get_algorithm()} {key.get_fingerprint()}"
+        return Plan(
+            result=result,
+            steps=[Step(f"pin the key of {keys.name} in {keys.path}: {what}", keys.pin)],
+            after=result,
+        )
+
+
+SFTP_HOST_KEY = SftpHostKeyResource()
+
+
+def foreseen(task: Task, port: int | None) -> Plan:
+    """Plan for a service that is still to be created: it is going to show a key that nobody knows yet."""
+    path, service = os.path.expanduser(task.options["known_hosts"]), task.options["service"]
+    result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
+    return Plan(
+        result=result,
+        steps=[Step(f"pin the key of service {service!r} in {path}", lambda: None)],
+        after=result,
+    )
+
+
+def the_server(task: Task) -> tuple[str, int]:
+    """Return where the server is: as the platform says for a service, or as the user says."""
+    options = task.options
+    port = options["port"]
+    if port is not None and not 1 <= port <= HIGHEST_PORT:
+        raise Invalid(f"port is {port}; it must be from 1 to {HIGHEST_PORT}")
+    if not options["service"]:
+        return options["host"], port or STANDARD_PORT
+    access = sftp_access(task)
+    return access.host, port or access.port

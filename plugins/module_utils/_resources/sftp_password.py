@@ -1,0 +1,107 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making the SFTP password of a service, which the platform shows this once (SFTP)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .._api.errors import OpenOutcome, UnexpectedAnswer
+from .._api.models import SftpAccess, SftpPassword
+from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, access_of, known_id
+from .shared import secrets_file
+from .shared.controller_state import key_of, one_at_a_time
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.unkept import SFTP, settle, subject_of, warn_of_unkept
+
+ON_CREATE, ALWAYS = "on_create", "always"
+
+
+class SftpPasswordResource(Resource):
+    """The password of a service. A new one ends the one before."""
+
+    noun = "sftp_password"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "update_password": {
+            "type": "str",
+            "choices": [ON_CREATE, ALWAYS],
+            "default": ON_CREATE,
+            "no_log": False,
+        },
+        "secrets_dest": {"type": "path", "no_log": False},
+        "return_secrets": {"type": "bool", "default": False, "no_log": False},
+    }
+    selectors = frozenset(ON_SERVICE)
+    host_options = HOST_IS_SERVICE
+    places = tuple(ON_SERVICE)
+
+    def plan(self, task: Task) -> Plan:
+        """Make a password where there is none yet, or always."""
+        secrets_file.check_place(task)
+        id = known_id(task)
+        access = access_of(task, id)
+        if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
+            warn_of_unkept(task, subject_of(SFTP, id))
+            return Plan(result=access.as_dict())
+        made: list[bool] = []
+        what = f"generate an SFTP password for {access.username or task.options['service']}"
+        return Plan(
+            result=access.as_dict(),
+            steps=[Step(what, lambda: made.append(generate_in_turn(task, id)))],
+            reread=lambda: task.client.sftp(id).as_dict(),
+            had_effect=lambda: any(made),
+            before=shown(access, access.password_set_at),
+            after=shown(access, "now"),
+        )
+
+
+SFTP_PASSWORD = SftpPasswordResource()
+
+
+def shown(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
+    """Return what a diff shows."""
+    return {"username": access.username, "password_set_at": password_set_at}
+
+
+def generate_in_turn(task: Task, id: str) -> bool:
+    """Make a password unless another task of this controller has just made one; tell whether it was made.
+
+    Two at once would each end the other's password, and write files in an order of their own.
+
+    :raises Invalid: when the others do not come to an end.
+    """
+    turn = f"sftp:{key_of(task.options.get('base_url'), id)}"
+    with one_at_a_time(turn, f"making an SFTP password for service {id}"):
+        always = task.options["update_password"] == ALWAYS
+        if always or task.client.sftp(id).password_set_at is None:
+            generate(task, id)
+            return True
+    task.warn(
+        f"another task made the SFTP password of service {id} in the same moment; it is "
+        "where that task keeps it"
+    )
+    return False
+
+
+def generate(task: Task, id: str) -> None:
+    """Ask for a password and put it away before anything else. Of several answers the last one counts."""
+    sent = task.client.transport.attempts
+    subject = subject_of(SFTP, id)
+    with secrets_file.keeping(task, subject, f"the SFTP password of service {id}") as kept:
+        try:
+            new: SftpPassword = task.client.new_sftp_password(id)
+        except (OpenOutcome, UnexpectedAnswer) as error:
+            error.message += (
+                ". A password may have been made and lost, which would have ended the one before; "
+                "run this again with update_password: always"
+            )
+            raise
+        if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
+            settle(task, subject, kept.note)  # what an earlier call made opens nothing any more
+    if task.client.transport.attempts > sent + 1:
+        task.warn(
+            "the call had to be sent more than once; should an earlier one have made a password too, "
+            "this one ended it"
+        )

@@ -1,0 +1,217 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mirroring a directory or a file to or from a service over SFTP (SFTP)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import posixpath
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from .._sftp.compare import Changes, compare
+from .._sftp.errors import TransferFailed
+from .._sftp.host_keys import ACCEPT_NEW, OFF, STANDARD_PORT, STRICT, HostKeys
+from .._sftp.library import require
+from .._sftp.mirror import PULL, PUSH, Mirror
+from .._sftp.patterns import Patterns
+from .._sftp.session import Login, Session
+from .._sftp.sides import Local, Remote
+from .._sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root
+from .files.guards import check_deletions, check_options, warn_of_idle_patterns
+from .files.mirror import (
+    MirrorWork,
+    as_plan,
+    in_words,
+    not_readable,
+    pushes,
+    read_source,
+    rules_of,
+    sentence,
+    summary,
+)
+from .files.paths import relative_path
+from .services.lookup import foresee
+from .services.on_service import ON_SERVICE, sftp_access
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+
+HIGHEST_MODE = 0o7777
+
+
+class SftpSyncResource(Resource):
+    """A tree on a service and one on this machine, of which one follows the other."""
+
+    noun = "sftp_sync"
+    options: ClassVar[dict[str, Any]] = {
+        **ON_SERVICE,
+        "host": {"type": "str"},
+        "port": {"type": "int"},
+        "username": {"type": "str"},
+        "private_key_file": {"type": "path", "no_log": False},
+        "passphrase": {"type": "str", "no_log": True},
+        "password": {"type": "str", "no_log": True},
+        "host_key_checking": {"type": "str", "choices": [ACCEPT_NEW, STRICT, OFF], "default": ACCEPT_NEW},
+        "known_hosts": {"type": "path", "default": "~/.ssh/known_hosts"},
+        "direction": {"type": "str", "choices": [PUSH, PULL], "default": PUSH},
+        "src": {"type": "str", "required": True},
+        "dest": {"type": "str", "required": True},
+        "include": {"type": "list", "elements": "str", "default": []},
+        "exclude": {"type": "list", "elements": "str", "default": []},
+        "checksum": {"type": "bool", "default": False},
+        "delete": {"type": "bool", "default": False},
+        "max_delete": {"type": "int"},
+        "allow_empty_source": {"type": "bool", "default": False},
+        "preserve_modes": {"type": "bool", "default": True},
+        "file_mode": {"type": "raw"},
+        "directory_mode": {"type": "raw"},
+    }
+    selectors = frozenset(ON_SERVICE) | {
+        "host",
+        "username",
+        "src",
+        "dest",
+        "include",
+        "exclude",
+        "max_delete",
+    }
+    rules: ClassVar[dict[str, Any]] = {
+        "required_one_of": [("service", "host")],
+        "mutually_exclusive": [("service", "host")],
+    }
+    places = (*ON_SERVICE, "host")
+    host_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "host": ("ansible_host", "ansible_ssh_host", "inventory_hostname"),
+        "port": ("ansible_port", "ansible_ssh_port"),
+        "username": ("ansible_user", "ansible_ssh_user"),
+        "private_key_file": ("ansible_ssh_private_key_file", "ansible_private_key_file"),
+        "password": ("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
+    }
+
+    def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the key file, and with a push what is copied."""
+        return frozenset({"private_key_file"} | ({"src"} if pushes(arguments) else set()))
+
+    def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the file of known hosts, and with a pull where the copy goes."""
+        return frozenset({"known_hosts"} | (set() if pushes(arguments) else {"dest"}))
+
+    def needs_api(self, options: Mapping[str, Any]) -> bool:
+        """Only a service has to be looked up; a host is reached as it is."""
+        return bool(options["service"])
+
+    def plan(self, task: Task) -> Plan:
+        """Look at both trees and plan what makes the one like the other."""
+        require()
+        options = task.options
+        check_options(options)
+        rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
+        login = the_login(task)
+        if not login.host:
+            return foreseen(task, login, rules)
+        keys = HostKeys(
+            os.path.expanduser(options["known_hosts"]), options["host_key_checking"], login.host, login.port
+        )
+        session = task.closing.enter_context(Session(login, keys, remember=not task.check_mode))
+        return session.run(planned(task, session, rules))
+
+
+SFTP_SYNC = SftpSyncResource()
+
+
+def the_login(task: Task) -> Login:
+    """Return where the files are reached: as the platform says for a service, or as the user says."""
+    options = task.options
+    host, port, username = options["host"], options["port"] or STANDARD_PORT, options["username"]
+    if options["service"]:
+        access = sftp_access(task)
+        host, port, username = access.host, options["port"] or access.port, username or access.username
+    return Login(
+        host,
+        port,
+        username,
+        options["private_key_file"],
+        options["passphrase"],
+        options["password"],
+        options["timeout"],
+    )
+
+
+def mode(name: str, value: Any) -> int | None:
+    """Read permissions: octal digits, or the number that YAML made of them.
+
+    :raises Invalid: for anything else.
+    """
+    if value is None:
+        return None
+    try:
+        number = value if isinstance(value, int) else int(str(value), 8)
+    except ValueError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number <= HIGHEST_MODE:
+        raise Invalid(f"{name} is {value!r}; give octal digits in quotes, such as '0640'")
+    return number
+
+
+async def planned(task: Task, session: Session, modes: Mapping[str, int | None]) -> Plan:
+    """Read both trees, compare them, and say what is to be done."""
+    options = task.options
+    mirror = await aimed(task, session)
+    patterns = Patterns(options["include"], options["exclude"])
+    try:
+        source = await read_source(task, mirror.source, patterns)
+    except Missing as error:
+        if pushes(options):
+            raise
+        foresee(task, error, "makes")
+        return not_known_yet(task, session.login)
+    target = await mirror.target.tree(patterns, lambda path, why: None)
+    work = MirrorWork(task, session, mirror, source, target, modes)
+    await work.compare()
+    warn_of_idle_patterns(task, patterns, target)
+    check_deletions(task, work.source, work.changes)
+    return work.plan()
+
+
+def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
+    """Plan for a service that is still to be created: a push makes everything, a pull cannot be looked at."""
+    options = task.options
+    on_service = "dest" if pushes(options) else "src"
+    remote = relative_path(on_service, options[on_service])
+    if not pushes(options):
+        return not_known_yet(task, login)
+    local = os.path.abspath(os.path.expanduser(options["src"]))
+    patterns = Patterns(options["include"], options["exclude"])
+    source = asyncio.run(read_source(task, Local(local), patterns))
+    target = Tree() if remote else Tree({ROOT: Entry(Kind.DIRECTORY)})
+    if source.unreadable:
+        raise TransferFailed(in_words(not_readable(Local(local), source)))
+    changes = compare(source, target, rules_of(task, modes, set()))
+    return as_plan(task, login, changes, (source, target), lambda: None)
+
+
+def not_known_yet(task: Task, login: Login) -> Plan:
+    """Plan a pull of what an earlier task of the play is still to make: what it holds is not known."""
+    result = summary(task, login, Changes(), Tree())
+    return Plan(result=result, steps=[Step(sentence(task, login, result), lambda: None)])
+
+
+async def aimed(task: Task, session: Session) -> Mirror:
+    """Return the two sides. A single file goes into a directory that is there, under its own name."""
+    options = task.options
+    push = options["direction"] == PUSH
+    local = os.path.abspath(os.path.expanduser(options["src"] if push else options["dest"]))
+    given = options["dest"] if push else options["src"]
+    remote = relative_path("dest" if push else "src", given) or "."
+    here, there = local_root(local), await remote_root(session.sftp, remote)
+    source, target = (here, there) if push else (there, here)
+    into = options["dest"].endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)
+    if source is not None and source.kind is not Kind.DIRECTORY and into:
+        if push:
+            remote = posixpath.join(remote, os.path.basename(local))
+        else:
+            local = os.path.join(local, posixpath.basename(remote))
+    there_side = Remote(session.sftp, remote, session.ssh_command)
+    return Mirror(Local(local), there_side, options["direction"], task.progress)

@@ -1,0 +1,55 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names by which the services of a project reach each other, and what has one of them twice.
+
+A service keeps its alias when it joins another project (Settings, rule 6). What becomes of one that is taken
+there is not shown: which of the two answers, or whether the platform refuses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from ..._api.client import Client
+from ..._api.errors import HostedError
+from ..._api.models import ProjectGraph
+from .plan import Task
+
+
+def aliases_of(graph: ProjectGraph) -> dict[str, str]:
+    """Return the alias of each service of a project by the service's id."""
+    return {node.id: node.alias for node in graph.nodes or [] if node.id and node.alias}
+
+
+def read_aliases(client: Client, project_id: str | None) -> dict[str, str]:
+    """Return the aliases of a project; none where it cannot be read, which is no reason to fail."""
+    if not project_id:
+        return {}
+    try:
+        return aliases_of(client.project_graph(project_id))
+    except HostedError:
+        return {}
+
+
+def doubled(graph: ProjectGraph) -> set[str]:
+    """Return the aliases that several services of a project have."""
+    return {alias for alias, count in Counter(aliases_of(graph).values()).items() if count > 1}
+
+
+def warn_of_clashes(task: Task, joining: Mapping[str, str], there: Mapping[str, str], where: str) -> None:
+    """Tell of services that join a project in which another one has their alias."""
+    taken = {alias for id, alias in there.items() if id not in joining}
+    clashes = sorted(set(joining.values()) & taken)
+    if clashes:
+        task.warn(
+            f"{named(clashes)} taken in {where}; which service answers to it there, or whether the platform "
+            "refuses, is not documented"
+        )
+
+
+def named(aliases: Iterable[str]) -> str:
+    """Write aliases as the beginning of a sentence."""
+    several = [repr(alias) for alias in aliases]
+    return f"the alias {several[0]} is" if len(several) == 1 else f"the aliases {', '.join(several)} are"

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups and snapshots, seen as copies of a service at a moment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from ..._api.client import Client
+from ..._api.models import Backup, Snapshot
+from .retention import COMPLETED, FAILED, PENDING, Copy
+
+BACKUPS, SNAPSHOTS = "backups", "snapshots"
+KINDS = [BACKUPS, SNAPSHOTS]
+UNFINISHED = re.compile("pending|creating|progress|queued|running|taking", re.IGNORECASE)
+BROKEN = re.compile("fail|error|abort|broken|corrupt", re.IGNORECASE)
+
+
+def read_copies(client: Client, kind: str, service_id: str) -> list[Copy]:
+    """Return the backups or the snapshots of a service."""
+    if kind == BACKUPS:
+        return backup_copies(client.backups(service_id))
+    return snapshot_copies(client.snapshots(service_id))
+
+
+def backup_copies(backups: Iterable[Backup]) -> list[Copy]:
+    """Return backups as copies."""
+    return [Copy(b.id, b.name, b.status, parse_moment(b.created_at)) for b in backups]
+
+
+def snapshot_copies(snapshots: Iterable[Snapshot]) -> list[Copy]:
+    """Return snapshots as copies. Their names tell them apart: the platform knows them by name."""
+    return [Copy(s.name, s.name, snapshot_status(s), parse_moment(s.created_at)) for s in snapshots]
+
+
+def snapshot_status(snapshot: Snapshot) -> str:
+    """Return how far a snapshot is, in the words of a backup.
+
+    None has a status as far as the specification shows. Where the platform gives one all the same, what it
+    calls unfinished or failed is no copy to rely on.
+    """
+    given = str((snapshot.model_extra or {}).get("status") or "")
+    if UNFINISHED.search(given):
+        return PENDING
+    return FAILED if BROKEN.search(given) else COMPLETED
+
+
+def delete_copy(client: Client, kind: str, service_id: str, copy: Copy) -> None:
+    """Delete a backup or a snapshot."""
+    if kind == BACKUPS:
+        client.delete_backup(service_id, copy.id)
+    else:
+        client.delete_snapshot(service_id, copy.name)
+
+
+def parse_moment(text: str | None) -> datetime | None:
+    """Read a timestamp of the platform; ``None`` where there is none that can be read.
+
+    One at the very ends of the calendar is none: in another time zone it would not exist.
+    """
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    if not datetime.min.year < moment.year < datetime.max.year:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def newest(copies: Iterable[Copy]) -> Copy | None:
+    """Return the newest whole copy."""
+    whole = [copy for copy in copies if copy.status == COMPLETED and copy.created_at]
+    return max(whole, key=lambda copy: (copy.created_at, copy.id), default=None)

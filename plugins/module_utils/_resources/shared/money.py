@@ -1,0 +1,132 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Money. The platform counts in cents and in millicents, a thousandth of a currency unit; we show units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
+from typing import Any
+
+from ..._api.decoding import describe
+from .problems import Invalid
+
+
+def from_millicents(amount: int | Decimal) -> Decimal:
+    """Return currency units: 1060 millicents are 1.06 (What the service does)."""
+    return Decimal(amount) / 1000
+
+
+def from_cents(amount: int | Decimal) -> Decimal:
+    """Return currency units: 106 cents are 1.06."""
+    return Decimal(amount) / 100
+
+
+UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
+    "_cents": from_cents,
+    "_millicents": from_millicents,
+}
+"""What the end of a field's name says of its amount (What the service does)."""
+
+
+def for_a_month(amount: Decimal | None) -> str:
+    """Write a monthly price as the end of a sentence, also one that a quote does not tell."""
+    return "at a price that the quote does not tell" if amount is None else f"for {shown(amount)} a month"
+
+
+def shown(amount: Decimal | None) -> str | None:
+    """Write an amount with two decimals, more only where there are more."""
+    if amount is None:
+        return None
+    exact = amount.normalize()
+    exponent = exact.as_tuple().exponent
+    decimals = -exponent if isinstance(exponent, int) else 0
+    return f"{exact:.{max(2, decimals)}f}"
+
+
+def with_units(value: Any) -> Any:
+    """Return data with each amount in currency units beside it, under its name without the unit.
+
+    ``balance_cents: 1250`` is joined by ``balance: "12.50"``. Of cents and millicents the finer one counts.
+    """
+    if isinstance(value, list):
+        return [with_units(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: with_units(item) for name, item in value.items()}
+    for suffix, units in UNITS.items():
+        for name in [name for name in value if name.endswith(suffix)]:
+            short = name.removesuffix(suffix)
+            if short not in value:
+                amount = exact(value[name])
+                found[short] = found.get(short) if amount is None else shown(units(amount))
+    return found
+
+
+def exact(value: Any) -> Decimal | None:
+    """Return a number of any type without a digit lost; nothing for what is none."""
+    if isinstance(value, bool):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() else None
+
+
+def in_currency(value: Any, unit: str) -> str:
+    """Write an amount of the platform, in cents or in millicents, in currency units: exactly, or not at all.
+
+    :raises Invalid: when the unit is none of the platform's, the amount is no number, or it has more digits
+        than can be kept.
+    """
+    units = UNITS.get(f"_{unit}")
+    if units is None:
+        known = " and ".join(repr(name.removeprefix("_")) for name in sorted(UNITS))
+        raise Invalid(f"the unit is {unit!r}; the units of the platform are {known}")
+    try:
+        with localcontext(Context(traps=[Inexact])):
+            amount = exact(value)
+            text = shown(None if amount is None else units(amount))
+    except Inexact:
+        raise Invalid(f"the amount {value!r} has more digits than can be kept exactly") from None
+    if text is None:
+        said = repr(value) if value is None or isinstance(value, (str, int, float)) else describe(value)
+        raise Invalid(f"the amount is {said}; it must be a number of {unit}")
+    return text
+
+
+def read_amount(text: str, option: str) -> Decimal:
+    """Read an amount that the user gave in currency units.
+
+    :raises Invalid: when it is not a number of 0 or more.
+    """
+    try:
+        amount = Decimal("NaN" if "_" in text else text)  # which Decimal would skip
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise Invalid(f"{option} is {text!r}; it must be an amount in currency units, such as 12.50")
+    return amount
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a change does to the monthly price, in currency units. ``None`` where it cannot be known."""
+
+    before: Decimal | None
+    after: Decimal | None
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the amounts as strings, so that no digit is lost on the way."""
+        known = self.before is not None and self.after is not None
+        change = self.after - self.before if known else None  # type: ignore[operator]
+        return {
+            "monthly_before": shown(self.before),
+            "monthly_after": shown(self.after),
+            "monthly_change": shown(change),
+            "lines": self.lines,
+        }

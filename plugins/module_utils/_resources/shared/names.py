@@ -1,0 +1,20 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names that a platform may write its own way. How it normalizes them is not shown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+def same_name(one: str, other: str) -> bool:
+    """Tell whether a platform that normalizes names may take two of them for the same."""
+    return one == other or normalized(one) == normalized(other)
+
+
+def normalized(name: str) -> str:
+    """Return a name without what a platform may change in it: capitals, blanks and punctuation."""
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\W_]+", "-", text).strip("-") or text

@@ -1,0 +1,123 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lists whose shape is not shown: what they hold, whether that is all, and how to ask for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..._api.errors import Refused
+
+MOST_PAGES = 200
+CURSORS = ("nextcursor", "nextpagetoken", "nexttoken")
+LINKS = ("next", "nextpage", "nextlink")
+MORE = ("hasmore", "hasnext", "hasnextpage", "istruncated", "truncated")
+TOTALS = ("total", "totalcount", "totalitems", "count")
+LAST_PAGES = ("totalpages", "pages", "pagecount", "lastpage")
+OFFSETS = ("offset", "skip")
+
+Entry = dict[str, Any]
+Query = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The entries of a list. ``total`` is how many it has where some are missing and the platform says so."""
+
+    entries: Sequence[Entry]
+    whole: bool
+    total: int | None = None
+
+
+def entries_in(answer: Any) -> list[Entry] | None:
+    """Return the entries of one answer, bare or the one list in an object; ``None`` for anything else."""
+    if isinstance(answer, dict):
+        lists = [value for value in answer.values() if isinstance(value, list)]
+        if len(lists) != 1:
+            return None
+        answer = lists[0]
+    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
+        return None
+    return answer
+
+
+def signs_of(answer: Any) -> Mapping[str, Any]:
+    """Return what an answer says of its pages, in lowercase names without separators."""
+    if not isinstance(answer, dict):
+        return {}
+    inner = [value for value in answer.values() if isinstance(value, dict)]
+    flat = [pair for part in (answer, *inner) for pair in part.items()]
+    return {"".join(filter(str.isalnum, name)).lower(): value for name, value in flat}
+
+
+def number_at(signs: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Return the first whole number under one of the names."""
+    found = (signs.get(name) for name in names)
+    return next((value for value in found if isinstance(value, int) and not isinstance(value, bool)), None)
+
+
+def is_cut(answer: Any, seen: int, page: int = 1) -> bool:
+    """Tell whether an answer says that its list goes on. ``seen`` is how many entries came until now."""
+    signs = signs_of(answer)
+    if any(signs.get(name) for name in (*CURSORS, *LINKS, *MORE)):
+        return True
+    total, last = number_at(signs, TOTALS), number_at(signs, LAST_PAGES)
+    return (total is not None and total > seen) or (last is not None and last > page)
+
+
+def tells_end(answer: Any) -> bool:
+    """Tell whether an answer says anything of its pages, so that a list that does not go on is whole."""
+    signs = signs_of(answer)
+    counted = number_at(signs, (*TOTALS, *LAST_PAGES)) is not None
+    return counted or any(name in signs for name in (*CURSORS, *LINKS, *MORE))
+
+
+def next_query(answer: Any, seen: int, page: int) -> Query:
+    """Return what asks for the next page. Only the cursor is shown, for other lists; the rest is customary.
+
+    A platform that does not know the parameter answers with the same page, or refuses: both are noticed.
+    """
+    signs = signs_of(answer)
+    cursor = next((signs[name] for name in CURSORS if signs.get(name)), None)
+    if cursor is not None:
+        return {"cursor": cursor}
+    if offset := next((name for name in OFFSETS if name in signs), None):
+        return {offset: seen}
+    this = signs.get("page")
+    number = this if isinstance(this, int) and not isinstance(this, bool) else page
+    return {"page": number + 1}
+
+
+def read_list(
+    read: Callable[[Query], Any], enough: Callable[[Sequence[Entry]], bool] = lambda entries: False
+) -> Listed | None:
+    """Read a list, page after page where it has pages; ``None`` when it is not understood.
+
+    It ends early once there are ``enough`` entries.
+    """
+    found: list[Entry] = []
+    query: Query = {}
+    for page in range(1, MOST_PAGES + 1):
+        try:
+            answer = read(query)
+        except Refused:
+            if page == 1:
+                raise
+            break
+        items = entries_in(answer)
+        if items is None:
+            if page == 1:
+                return None
+            break
+        fresh = [item for item in items if item not in found]
+        found += fresh
+        total = number_at(signs_of(answer), TOTALS)
+        if not is_cut(answer, len(found), page):
+            return Listed(found, True)
+        if not fresh or enough(found):
+            return Listed(found, False, total)
+        query = next_query(answer, len(found), page)
+    return Listed(found, False)

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task is going to do, as data: a resource makes a plan, the runner shows it or carries it out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..._api.client import Client
+from ..._api.text import printable
+from .money import Cost
+from .problems import WaitEnded
+
+SERVICE_ID = "hosted_service_id"
+"""The host variable that holds the id of its service, whatever the prefix of the others."""
+
+
+@dataclass
+class Task:
+    """What a resource works with: the platform, the options of the user, and a place for its remarks.
+
+    ``client`` is missing where :meth:`Resource.needs_api` says that it is not needed.
+    """
+
+    client: Client
+    options: Mapping[str, Any]
+    check_mode: bool = False
+    progress: Callable[[str], None] = lambda line: None
+    warnings: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Keys that the result carries even when a later step fails, such as secrets shown only once."""
+    closing: ExitStack = field(default_factory=ExitStack)
+    """What is open from the plan to the last step, such as a connection; closed when the task ends."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What was read and does not change while the task runs."""
+
+    def warn(self, message: str) -> None:
+        """Tell the user something that is not an error. Said once, however often it comes up."""
+        shown = printable(message)
+        if shown not in self.warnings:
+            self.warnings.append(shown)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change: a sentence for people, and the call that makes it."""
+
+    summary: str
+    run: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class FollowUp(Step):
+    """What can only be planned once the steps before it are done: ``run`` returns the steps for it.
+
+    ``summary`` stands for them where nothing is carried out.
+    """
+
+    run: Callable[[], Sequence[Step]]
+
+
+def carry_out_step(step: Step, done: list[str], client: Client | None) -> None:
+    """Carry out a step and note it as done, also when the wait for what it set in motion was given up."""
+    before = client.carried_out if client else 0
+    try:
+        outcome = step.run()
+    except WaitEnded:
+        if client and client.carried_out > before:
+            done.append(step.summary)
+        raise
+    if not isinstance(step, FollowUp):
+        done.append(step.summary)
+        return
+    for follow_up in outcome:
+        carry_out_step(follow_up, done, client)
+
+
+@dataclass
+class Plan:
+    """Before, after, the steps from one to the other, and what it costs.
+
+    ``result`` is what the task returns under the noun's name: as it is when there are no steps, as it is
+    expected to be in check mode. ``reread`` returns it once the steps were carried out.
+    ``before`` and ``after`` hold only what the task manages; an empty one means that there is nothing.
+    Text is shown in a diff as it is.
+    ``had_effect`` tells, once the steps were carried out, whether they changed anything, where only then it
+    is known.
+    """
+
+    result: Any
+    steps: Sequence[Step] = ()
+    reread: Callable[[], Any] | None = None
+    before: Mapping[str, Any] | str = field(default_factory=dict)
+    after: Mapping[str, Any] | str = field(default_factory=dict)
+    cost: Cost | None = None
+    had_effect: Callable[[], bool] | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.steps)
+
+
+class Resource(ABC):
+    """A noun of the platform: its options and how to plan for it. Holds no state."""
+
+    noun: ClassVar[str]
+    """The key of the result."""
+    options: ClassVar[dict[str, Any]] = {}
+    """The options in Ansible's form, those of the connection and of waiting excepted."""
+    rules: ClassVar[dict[str, Any]] = {}
+    """What must or must not come together: ``required_one_of`` and its kin."""
+    selectors: ClassVar[frozenset[str]]
+    """The options that identify, narrow or limit what the task touches. What is written must hold something.
+
+    Every resource has to name them, even if it has none.
+    """
+    waits: ClassVar[bool] = False
+    """Whether there is something to wait for, and so the options for it."""
+    secret_options: ClassVar[frozenset[str]] = frozenset()
+    """Options whose values are never shown."""
+    host_options: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Where the task works on the very host of the play: options and the host variables that fill them."""
+    places: ClassVar[Sequence[str]] = ()
+    """Options that name what to work on. A task that has one, whatever it holds, uses nothing of the host."""
+
+    source_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that name a file or a folder of this machine to read: a role or a play may bring it along."""
+
+    @property
+    def name(self) -> str:
+        """The name that the noun has everywhere, which is that of its file."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def works_on_host(self, given: Mapping[str, Any]) -> bool:
+        """Tell whether a task with these arguments works on the host of the play: it names nothing else."""
+        return not any(place in given for place in self.places)
+
+    def needs_api(self, options: Mapping[str, Any]) -> bool:
+        """Tell whether the task calls the platform's API, and so needs its address and a token."""
+        return True
+
+    def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the options that name what is read on this machine."""
+        return self.source_options
+
+    def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
+        """Return the options that name what is written on this machine."""
+        paths = {name for name, option in self.options.items() if option.get("type") == "path"}
+        return frozenset(paths - self.sources(arguments))
+
+    @abstractmethod
+    def plan(self, task: Task) -> Plan:
+        """Look at the platform and say what has to be done. Changes nothing.
+
+        :raises HostedError: when the wish cannot be granted, with the rule that forbids it.
+        """

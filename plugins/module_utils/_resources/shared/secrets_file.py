@@ -1,0 +1,245 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeping what the platform shows only once: the place is proved before it is asked for.
+
+A call whose answer holds secrets is made inside :func:`keeping`::
+
+    with keeping(task, subject, "the secrets of service 'web'") as kept:
+        answer = ...                 # may take the secrets away from the platform
+        kept.write(id, content, "…") # or kept.nothing(), when the answer holds none
+
+Before the call a file of the size is written where the secrets will go, and a note is left: should the run
+end in the middle, the next task on the subject tells that the secrets were never kept (:mod:`unkept`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ..._api.errors import ConfigurationError, NotSent, Refused
+from .controller_state import collection_folder, in_turn, whole_file, write_out
+from .plan import Task
+from .problems import Invalid
+from .unkept import FOLDER, Note
+
+LONGEST_WRITE = 30.0
+"""Seconds to wait for other tasks that write to the same file; each holds it for an instant."""
+ROOM = 64 * 1024
+"""Bytes that must be free before secrets are asked for: far more than any answer holds."""
+
+
+def default_path(id: str) -> str:
+    """Return where secrets go that the user named no place for."""
+    return os.path.join(collection_folder(FOLDER), f"{os.path.basename(id)}.json")
+
+
+def destination(task: Task, id: str) -> str | None:
+    """Return the file that secrets go to, ``None`` where the user wants them in the result alone."""
+    given: str | None = task.options["secrets_dest"]
+    return given or (None if task.options["return_secrets"] else default_path(id))
+
+
+# --- Before the call --------------------------------------------------------------------------------
+
+
+def check_destination(path: str | None, option: str = "secrets_dest") -> None:
+    """Check that the file can be written, before there is anything to lose.
+
+    :raises Invalid: when its folder is missing or closed to us, or something else stands in its place.
+    """
+    if path is None:
+        return
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise Invalid(f"{option} {path!r} is a directory; name a file")
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise Invalid(
+            f"{option} {path!r} is a device, a link or a pipe, which the new file would take the place of; "
+            "name a regular file"
+        )
+    if not os.path.isdir(folder):
+        raise Invalid(f"the directory of {option}, {folder!r}, does not exist; create it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Invalid(f"the directory of {option}, {folder!r}, cannot be written to")
+
+
+def check_place(task: Task) -> None:
+    """Check where secrets will go as far as that can be done without writing anything, as in check mode.
+
+    :raises Invalid: when they could not be written there.
+    """
+    check_destination(task.options["secrets_dest"])
+    path = destination(task, "any")
+    if path is None or task.options["secrets_dest"]:
+        return
+    folder = os.path.dirname(path)
+    nearest = folder
+    while not os.path.lexists(nearest):
+        nearest = os.path.dirname(nearest)
+    if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
+        raise no_place(folder, f"{nearest!r} is no directory that can be written to")
+
+
+def prove(task: Task) -> None:
+    """Write a file of the size where secrets will go, and remove it. A missing default folder is made.
+
+    :raises Invalid: when that fails, so that nothing is asked for that could not be kept.
+    """
+    path = destination(task, "any")
+    if path is None:
+        return
+    check_destination(task.options["secrets_dest"])
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        if not task.options["secrets_dest"]:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        handle, trial = tempfile.mkstemp(dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(bytes(ROOM))
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            os.unlink(trial)
+    except OSError as error:
+        raise no_place(folder, error.strerror or str(error)) from None
+
+
+def no_place(folder: str, why: str) -> Invalid:
+    """Return the error for a folder that cannot take secrets."""
+    return Invalid(
+        f"what the platform shows only once could not be kept in {folder!r}: {why}. Nothing was sent. "
+        "Make room there, or set secrets_dest to a file in another place"
+    )
+
+
+@contextmanager
+def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
+    """Prove the place, leave a note, and let the call be made whose answer holds secrets.
+
+    The note goes when the secrets are kept, or when the platform did not do what it was asked for. After
+    anything else, such as a run that is killed, it stays for the next task.
+
+    :raises Invalid: before the call, when the secrets could not be kept.
+    """
+    prove(task)
+    kept = Kept(task, Note.of(task.options.get("base_url"), subject))
+    needed = destination(task, "any") is not None and not task.options["secrets_dest"]
+    try:
+        kept.note.leave(what)
+    except OSError as error:
+        if needed:
+            raise no_place(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
+        task.warn(
+            f"no note can be left in {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): should "
+            "this run be killed before the secrets are kept, the next one cannot tell"
+        )
+    try:
+        yield kept
+    except (Refused, NotSent, ConfigurationError):
+        kept.nothing()
+        raise
+
+
+# --- After the call ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Kept:
+    """What becomes of the secrets of one call."""
+
+    task: Task
+    note: Note
+
+    def nothing(self) -> None:
+        """Take the note away: there is nothing to keep, or it was told what became of it."""
+        self.note.remove()
+
+    def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
+        """Write secrets to ``secrets_dest``, and into the result where asked to; tell whether it worked.
+
+        Where the user asked for neither they go to a file of their own, since they cannot be read again. A
+        place that fails although it was proved is replaced by the default one. They are never shown for it.
+        """
+        options = self.task.options
+        if options["return_secrets"]:
+            self.task.facts["secrets"] = content
+        path = destination(self.task, id)
+        if path is None:
+            self._keep_until_returned(id, content, labels)
+            return True
+        try:
+            self._write(path, content)
+        except OSError as error:
+            return self._write_elsewhere(id, content, f"{labels} could not be written to {path}: {error}")
+        if not options["secrets_dest"]:
+            self.task.warn(
+                f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
+            )
+        self.nothing()
+        return True
+
+    def _write(self, path: str, content: dict[str, Any]) -> None:
+        write_private(path, content)
+        self.task.facts["secrets_file"] = path
+
+    def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
+        """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.
+
+        Where that cannot be done the note stays as long, and tells of secrets that were never kept.
+        """
+        path = default_path(f"{id}-not-returned")
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            write_private(path, content)
+            self.note.leave(labels, kept_in=path)
+
+        def end(kind: type[BaseException] | None, *__: object) -> None:
+            if kind is None or issubclass(kind, Exception):  # not Ctrl-C, after which nothing is returned
+                with suppress(OSError):
+                    os.unlink(path)
+                self.nothing()
+
+        self.task.closing.push(end)
+
+    def _write_elsewhere(self, id: str, content: dict[str, Any], failure: str) -> bool:
+        """Write secrets to the default place after all. Where that fails too, say that they are lost."""
+        path = default_path(id)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            self._write(path, content)
+        except OSError as error:
+            if not self.task.options["return_secrets"]:
+                self.task.warn(f"{failure}, nor to {path}: {error}. They are lost: {self.note.remedy}")
+                return False
+            self.task.warn(f"{failure}. They are in the result alone, as return_secrets is set")
+        else:
+            self.task.warn(f"{failure}. They were kept in {path} instead")
+        self.nothing()
+        return True
+
+
+def write_private(path: str, content: dict[str, Any]) -> None:
+    """Write JSON for the owner alone, whole or not at all. A file that is there is put aside.
+
+    Several hosts of a play may name one file: each puts aside what the one before has written.
+
+    :raises OSError: when that fails.
+    """
+    with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), whole_file(path) as file:
+        json.dump(content, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+        write_out(file)  # before the file that is there goes
+        if os.path.exists(path):
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
+            os.replace(path, f"{path}.{stamp}.{secrets.token_hex(4)}~")

@@ -1,0 +1,139 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Notes of secrets that were asked for: one that is found later tells that they were never kept.
+
+The platform shows what it generates only once. A run that is killed between the call and the file on disk
+leaves a service whose secrets nobody has. The note is written before the call, and holds no secret.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from .controller_state import collection_folder, key_of, normalized_url, write_json
+from .names import normalized
+from .plan import Task
+
+FOLDER = "secrets"
+NOTES = "unkept"
+"""The folder of the notes, inside that of the secrets."""
+ORDERED, SFTP = "service", "sftp"
+"""The kinds of subjects: an order by the name of its service, an SFTP password by the id of its service."""
+REMEDIES = {
+    ORDERED: "database_info with return_secrets: true reads those of a database again; for others, delete "
+    "the service and order it anew",
+    SFTP: "set update_password: always to make another password",
+}
+
+
+def subject_of(kind: str, name: str) -> str:
+    """Return what a note is about. Names that a platform may take for the same are one subject."""
+    return f"{kind}:{normalized(name) if kind == ORDERED else name}"
+
+
+@dataclass(frozen=True)
+class Note:
+    """The note of one call; there may be several on a subject, of runs side by side."""
+
+    path: str
+    endpoint: str
+    subject: str
+
+    @classmethod
+    def of(cls, base_url: str | None, subject: str) -> Note:
+        """Return a note to leave, under a name of its own."""
+        endpoint = normalized_url(base_url or "")
+        name = f"{key_of(base_url, subject)}-{secrets.token_hex(4)}.json"
+        return cls(os.path.join(folder(), name), endpoint, subject)
+
+    @property
+    def remedy(self) -> str:
+        """What to do when the secrets are lost."""
+        return REMEDIES[self.subject.partition(":")[0]]
+
+    def leave(self, what: str, kept_in: str | None = None) -> None:
+        """Write the note. ``kept_in`` is the file that holds the secrets until the task returns them.
+
+        :raises OSError: when it cannot be written.
+        """
+        for made in (collection_folder(FOLDER), os.path.dirname(self.path)):  # each for the owner alone
+            os.makedirs(made, mode=0o700, exist_ok=True)
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        content = {"endpoint": self.endpoint, "subject": self.subject, "what": what, "since": since}
+        if kept_in is not None:
+            content["kept_in"] = kept_in
+        write_json(self.path, content)
+
+    def remove(self) -> None:
+        """Take the note away, if there is one."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
+
+def folder() -> str:
+    """Return where the notes are."""
+    return os.path.join(collection_folder(FOLDER), NOTES)
+
+
+def found(task: Task, subject: str) -> list[str]:
+    """Return the paths of the notes on a subject."""
+    key = key_of(task.options.get("base_url"), subject)
+    try:
+        names = sorted(os.listdir(folder()))
+    except OSError:
+        return []
+    return [os.path.join(folder(), name) for name in names if name.startswith(key)]
+
+
+def seconds_since(task: Task, subject: str) -> float:
+    """Return how long ago a call on a subject was made whose end nobody saw; endless where there is none."""
+    ages = []
+    for path in found(task, subject):
+        with suppress(OSError):
+            ages.append(max(0.0, time.time() - os.stat(path).st_mtime))
+    return min(ages, default=float("inf"))
+
+
+def warn_of_unkept(task: Task, subject: str) -> None:
+    """Tell of secrets that were asked for and never kept, until the note is removed."""
+    for path in found(task, subject):
+        content = read(path)
+        what = content.get("what", "what the platform shows only once")
+        since = content.get("since", "an unknown date")
+        cause = "the run that asked for it did not come to its end, or is still under way"
+        if "kept_in" in content:
+            task.warn(
+                f"{what}, generated on {since}, is in {content['kept_in']}: {cause}. Move that file to where "
+                f"it is safe, and remove {path} to end this warning"
+            )
+            continue
+        task.warn(
+            f"{what} may have been generated on {since} and never kept: {cause}. If nobody has it: "
+            f"{REMEDIES[subject.partition(':')[0]]}. Remove {path} to end this warning"
+        )
+
+
+def read(path: str) -> dict[str, Any]:
+    """Return what a note holds; of one that is damaged, that it exists is enough."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+        return content if isinstance(content, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def settle(task: Task, subject: str, newest: Note | None = None) -> None:
+    """Take away the notes on a subject: its secrets do not matter any more, or there is a newer one."""
+    for path in found(task, subject):
+        if newest is not None and path == newest.path:
+            continue
+        with suppress(OSError):
+            os.unlink(path)

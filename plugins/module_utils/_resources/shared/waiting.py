@@ -1,0 +1,266 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for the platform to get somewhere, and finding out what a call did whose answer was lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..._api.errors import Conflict, HostedError, OpenOutcome, Refused, UnexpectedAnswer
+from .plan import Task
+from .problems import Ambiguous, OutcomeUnknown, WaitEnded
+
+T = TypeVar("T")
+
+QUIET_SECONDS = 10.0
+"""How long a list is watched for something new after a call whose outcome is open."""
+FIRST_PAUSE = 0.1
+START_PAUSE = 2.0
+"""The longest pause between two looks for the start of something, which may be over soon after it."""
+
+
+class Identified(Protocol):
+    """Anything with an id."""
+
+    @property
+    def id(self) -> str:
+        """The id, which never changes."""
+
+
+def wait_until(
+    task: Task,
+    read: Callable[[], T],
+    done: Callable[[T], bool],
+    describe: Callable[[T], str],
+    goal: str,
+    *,
+    longest_pause: Callable[[], float] | None = None,
+) -> T:
+    """Read again and again until ``done``, with pauses that grow to ``wait_interval``.
+
+    ``done`` may raise to end the wait at once. ``describe`` says where things stand. ``longest_pause`` is
+    asked before each pause, for a wait that has to look more often at some times.
+
+    :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
+    """
+    timeout, interval = task.options["wait_timeout"], task.options["wait_interval"]
+    interval = max(interval, FIRST_PAUSE)
+    begun, pause = time.monotonic(), FIRST_PAUSE
+    while not done(value := read()):
+        last, took = describe(value), time.monotonic() - begun
+        task.progress(f"waiting for {goal}: {last}, {took:.0f} s")
+        if took >= timeout:
+            raise WaitEnded(
+                f"gave up waiting for {goal} after {timeout:g} seconds; {last}. "
+                "Raise wait_timeout to wait longer; nothing that was begun is undone"
+            )
+        longest = longest_pause() if longest_pause else interval
+        time.sleep(min(pause, longest, timeout - took))  # the last look is at the very end
+        pause = min(2 * pause, interval)
+    return value
+
+
+@dataclass
+class Passage(Generic[T]):
+    """What was seen of something that a call set in motion.
+
+    ``began`` tells whether it was seen under way, ``moved`` whether anything at all was seen to change.
+    ``last`` is how things stood at the last look.
+    """
+
+    last: T
+    began: bool = False
+    moved: bool = False
+
+
+def wait_through(
+    task: Task,
+    read: Callable[[], T],
+    under_way: Callable[[T], bool],
+    describe: Callable[[T], str],
+    goal: str,
+    *,
+    before: T,
+    quiet: float = QUIET_SECONDS,
+    passed: Callable[[T], bool] = lambda now: False,
+) -> Passage[T]:
+    """Wait until something that a call set in motion was seen to begin and then to end.
+
+    A platform may show late that it began, or never. So it counts as over only when it was seen ``under_way``
+    and is no more, or when nothing changed for ``quiet`` seconds; then the passage tells that its start was
+    not seen, and the caller warns. ``before`` is what ``read`` returned before the call; ``under_way`` may
+    raise to end the wait at once. ``passed`` tells where a single look shows that it began and ended, though
+    it was never seen under way.
+
+    :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
+    """
+    passage = Passage(before)
+    still_since = time.monotonic()
+
+    def over(now: T) -> bool:
+        nonlocal still_since
+        if now != passage.last:
+            passage.last, passage.moved, still_since = now, True, time.monotonic()
+        if under_way(now):
+            passage.began = True
+            return False
+        passage.began = passage.began or passed(now)
+        return passage.began or time.monotonic() - still_since >= quiet
+
+    def longest_pause() -> float:
+        if passage.began:
+            return float(task.options["wait_interval"])
+        left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
+        return max(min(START_PAUSE, left), FIRST_PAUSE)
+
+    wait_until(task, read, over, describe, goal, longest_pause=longest_pause)
+    return passage
+
+
+def look_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
+    """Look for a sign again and again for as long as it may take to show; tell whether it was seen."""
+    until = time.monotonic() + seconds
+    while not seen():
+        if time.monotonic() >= until:
+            return False
+        time.sleep(min(0.5, max(until - time.monotonic(), 0)))
+    return True
+
+
+def appearing(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:
+    """Look for something new until a list shows it; ``None`` when it does not in that time.
+
+    Only ``/api/resources`` is promised to show what is new at once (Ordering).
+    """
+    found: list[T | None] = [None]
+
+    def shown() -> bool:
+        found[0] = find()
+        return found[0] is not None
+
+    look_for(shown, seconds)
+    return found[0]
+
+
+def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
+    """Find the one thing that a call with an open outcome has made. The call is never sent again.
+
+    ``find_new`` returns what answers to the wish now and was not there before the call.
+
+    :raises OutcomeUnknown: when nothing new appears in :data:`QUIET_SECONDS`, or the list cannot be read.
+    :raises Ambiguous: when there are several.
+    """
+    until = time.monotonic() + QUIET_SECONDS
+    while True:
+        try:
+            found = find_new()
+        except HostedError as error:
+            raise OutcomeUnknown(
+                f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
+                f"{error.message}. Look at the account before running this again"
+            ) from cause
+        if len(found) > 1:
+            ids = [getattr(item, "id", str(item)) for item in found]
+            raise Ambiguous(
+                f"the answer to creating {what} was lost, and {len(found)} new ones are there: "
+                f"{', '.join(ids)}. Nothing was sent again; remove what is too many",
+                ids=ids,
+            ) from cause
+        if found:
+            return found[0]
+        if time.monotonic() >= until:
+            raise OutcomeUnknown(
+                f"whether {what} was created is unknown: {cause.message}. Nothing new showed up on the list "
+                f"within {QUIET_SECONDS:g} seconds, and nothing was sent again. Running this again is safe "
+                "once the list is seen not to hold it"
+            ) from cause
+        time.sleep(1)
+
+
+def create(
+    call: Callable[[], T], find_new: Callable[[], Sequence[Any]], what: str, task: Task
+) -> tuple[T | None, Any]:
+    """Make a call that creates something, once. Return its answer, and what was adopted in its place."""
+    try:
+        return call(), None
+    except (OpenOutcome, UnexpectedAnswer) as error:
+        adopted = adopt(find_new, what, error)
+        task.client.carried_out += 1
+        task.warn(
+            f"the answer to creating {what} was lost ({error.message}); the one that appeared was adopted"
+        )
+        return None, adopted
+
+
+def create_unique(
+    call: Callable[[], object], find_new: Callable[[], Sequence[Any]], what: str, task: Task
+) -> None:
+    """Create what there can be only one of: refused because another run was faster is as good.
+
+    With which status a second one is refused is not shown, so the list is asked after any refusal.
+    """
+    try:
+        create(call, find_new, what, task)
+    except Refused as error:
+        late = isinstance(error, Conflict)  # the very thing may be there, and the list late to show it
+        if not (look_for(lambda: is_there(find_new), QUIET_SECONDS / 2) if late else is_there(find_new)):
+            raise
+        task.warn(
+            f"the creation of {what} was refused ({error.message}), but it is there now: another run made it "
+            "in the same moment, and it is taken as it is"
+        )
+
+
+def is_there(find_new: Callable[[], Sequence[Any]]) -> bool:
+    """Look for what was refused; where that fails as well, the refusal is what there is to tell."""
+    try:
+        return bool(find_new())
+    except HostedError:
+        return False
+
+
+def act(
+    task: Task,
+    call: Callable[[], object],
+    reached: Callable[[], bool],
+    what: str,
+    tries: int = 2,
+    *,
+    quiet: float | None = None,
+) -> None:
+    """Make a call that sets something in motion; when its outcome is open, look before trying once more.
+
+    With one of ``tries`` it is not sent again: for what may have been over before the first look, and would
+    do harm when done twice. ``quiet`` is for how many seconds to look, half of :data:`QUIET_SECONDS` if not
+    given.
+
+    :raises OutcomeUnknown: when the last try ends open too and nothing shows that it worked.
+    """
+    for _attempt in range(tries):
+        try:
+            call()
+            return
+        except OpenOutcome as error:
+            cause = error
+            until = time.monotonic() + (QUIET_SECONDS / 2 if quiet is None else quiet)
+            while time.monotonic() < until:
+                if seen(reached, what, cause):
+                    task.client.carried_out += 1  # what fails after this is to know that something was done
+                    return
+                time.sleep(0.5)
+    again = ". Nothing was sent again" if tries == 1 else ""
+    raise OutcomeUnknown(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
+
+
+def seen(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
+    """Look whether a call had its effect; when that cannot be seen either, say so."""
+    try:
+        return reached()
+    except HostedError as error:
+        raise OutcomeUnknown(
+            f"whether {what} was carried out is unknown: {cause.message}; looking failed too: {error.message}"
+        ) from cause

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Calls that a busy service turns down for the moment: made again until it takes them.
+
+Whether a service takes a backup while another copy is made or brought back, and how many backups it takes
+in which time, is not shown (Backups and snapshots, Limits). What was refused was not done, and may be asked
+for again.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+from ..._api.errors import HostedError, RateLimited, Refused
+from .plan import Task
+
+CONFLICT, LOCKED, TOO_EARLY = 409, 423, 425
+OF_THE_MOMENT = re.compile(
+    r"\b(busy|in progress|under ?way|running|locked|another|too (soon|early)|later|wait|pending|restoring)\b",
+    re.IGNORECASE,
+)
+"""What a refusal speaks of that passes by itself."""
+OF_LIMITS = re.compile(r"\b(limit|max(imum)?|quota|too many|at most|no more)\b", re.IGNORECASE)
+"""What a refusal speaks of that only a deletion changes."""
+LONGEST_PAUSE = 10.0
+
+
+def when_free(
+    task: Task,
+    call: Callable[[], object],
+    what: str,
+    moving: Callable[[], bool],
+    pointless: Callable[[], bool] = lambda: False,
+) -> None:
+    """Make a call that begins ``what``, again while the service is busy, for up to ``wait_timeout``.
+
+    ``moving`` tells whether the service is seen at another copy; a refusal that does not say why is then
+    taken for one of the moment. Where nothing shows that, it is asked again for the quiet time only: a
+    platform may hide what it is at. ``pointless`` tells that the call need not be made any more.
+
+    :raises HostedError: the refusal, once there is no hope left, or at once where nobody waits.
+    """
+    begun = time.monotonic()
+    pause = 0.5
+    while True:
+        try:
+            call()
+            return
+        except (Refused, RateLimited) as error:
+            if not task.options["wait"] or not may_pass(error) or pointless():
+                raise
+            spent = time.monotonic() - begun
+            wait = max(pause, error.retry_after or 0) if isinstance(error, RateLimited) else pause
+            left = patience(task, error, moving) - spent
+            if left <= 0 or (isinstance(error, RateLimited) and wait > left):
+                raise given_up(error, spent) from None
+            task.progress(f"{what} is not taken yet, {spent:.0f} s: {error.message}")
+            time.sleep(min(wait, left))
+            pause = min(pause * 1.5, max(task.options["wait_interval"], 0.5), LONGEST_PAUSE)
+
+
+def may_pass(error: Refused | RateLimited) -> bool:
+    """Tell whether a refusal may be one of the moment."""
+    if isinstance(error, RateLimited) or error.status in (LOCKED, TOO_EARLY):
+        return True
+    return error.status == CONFLICT and (speaks_of_now(error) or not OF_LIMITS.search(error.message))
+
+
+def speaks_of_now(error: HostedError) -> bool:
+    """Tell whether a refusal says that it passes by itself."""
+    return bool(OF_THE_MOMENT.search(error.message))
+
+
+def patience(task: Task, error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
+    """Return for how many seconds to ask again, from the first time on."""
+    sure = isinstance(error, RateLimited) or error.status != CONFLICT or speaks_of_now(error) or moving()
+    longest: float = task.options["wait_timeout"]
+    return longest if sure else min(task.options["quiet_time"], longest)
+
+
+def given_up(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:
+    """Return the refusal with what was tried."""
+    error.message += (
+        f". It was asked for again for {spent:.0f} seconds; nothing was begun. If the service is busy with "
+        "another copy, or takes the next one only later, raise wait_timeout"
+    )
+    error.args = (error.message,)
+    return error

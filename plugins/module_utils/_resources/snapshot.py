@@ -1,0 +1,279 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Snapshots: taken, rolled back to and deleted, on one service or on many (Backups and snapshots)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from .._api.errors import OpenOutcome, Refused
+from .._api.models import Service, Snapshot
+from .copies.names import check_apart, hint, new_of_name, warn_of_other_name
+from .copies.resources import CopyResource, copy_options, result_of
+from .copies.restore_watch import Sight, Trace, look, see_through, trace_of, warn_unseen
+from .copies.vanished import missing_from, warn_of_vanished
+from .services.lookup import foresee, label
+from .services.many_services import PlanOne
+from .services.on_service import check_offers
+from .shared.copies import SNAPSHOTS, parse_moment, snapshot_status
+from .shared.plan import Plan, Step, Task
+from .shared.problems import Invalid, Missing, OutcomeUnknown, WaitEnded
+from .shared.retention import FAILED, PENDING
+from .shared.waiting import create_unique, wait_until
+from .shared.when_free import when_free
+
+
+class SnapshotResource(CopyResource):
+    """A snapshot of each selected service, by its name."""
+
+    kind = SNAPSHOTS
+    brought_back = "rolled_back"
+    options: ClassVar[dict[str, Any]] = {
+        **copy_options(brought_back),
+        "discard_newer": {"type": "bool", "default": False},
+    }
+
+    def planners(self) -> Mapping[str, PlanOne]:
+        """Return how to plan for each state."""
+        return {"present": presence, "rolled_back": rollback, "absent": removal}
+
+
+SNAPSHOT = SnapshotResource()
+
+
+def of_name(task: Task, snapshots: Sequence[Snapshot]) -> Snapshot | None:
+    """Return the one of the name that the task gives."""
+    return next((s for s in snapshots if s.name == task.options["name"]), None)
+
+
+def find(task: Task, service: Service) -> Snapshot | None:
+    """Return the snapshot of this name."""
+    return of_name(task, task.client.snapshots(service.id))
+
+
+said = partial(result_of, "snapshot")
+"""What the result says about a service."""
+
+
+def summary(snapshot: Snapshot | None) -> dict[str, Any]:
+    """Return what a diff shows of a snapshot."""
+    return {"snapshot": snapshot.name} if snapshot else {}
+
+
+def presence(task: Task, service: Service) -> Plan:
+    """Plan that there is a snapshot of this name. One that is being taken is waited for."""
+    before, name = task.client.snapshots(service.id), task.options["name"]
+    there = of_name(task, before)
+    if there is not None:
+        if task.options["wait"] and not task.check_mode:
+            there = wait_until_whole(task, service, there)
+        return Plan(result=said(there), before=summary(there), after=summary(there))
+    if name in (".", ".."):
+        raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
+    check_apart("snapshot", service, name, before)
+    taken: list[Snapshot] = []
+
+    def take() -> None:
+        taken.extend(take_snapshot(task, service, name, before))
+
+    expected = Snapshot.model_construct(name=name)
+    return Plan(
+        result=said(expected),
+        steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
+        reread=lambda: said(taken[0] if taken else find(task, service)),
+        after=summary(expected),
+    )
+
+
+def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snapshot]) -> list[Snapshot]:
+    """Take a snapshot, once. Return it as the platform lists it, if it was waited for."""
+    known = {snapshot.name for snapshot in before}
+    what = f"snapshot {name!r} of {label(service)}"
+
+    def new_ones() -> list[Snapshot]:
+        return new_of_name(name, [s for s in task.client.snapshots(service.id) if s.name not in known])
+
+    def call() -> None:
+        begin = partial(task.client.create_snapshot, service.id, name)
+        when_free(task, begin, what, lambda: is_moving(task, service), lambda: bool(new_ones()))
+
+    create_unique(call, new_ones, what, task)
+    if not task.options["wait"]:
+        return []
+    found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
+    warn_of_other_name(task, "snapshot", service, name, found)
+    return [wait_until_whole(task, service, found)]
+
+
+def is_moving(task: Task, service: Service) -> bool:
+    """Tell whether a snapshot of the service is seen to be taken."""
+    return any(snapshot_status(s) == PENDING for s in task.client.snapshots(service.id))
+
+
+def wait_until_whole(task: Task, service: Service, snapshot: Snapshot) -> Snapshot:
+    """Wait until a snapshot is complete, on a platform that tells how far it is.
+
+    :raises WaitEnded: when it failed, or after ``wait_timeout``.
+    """
+    what = f"snapshot {snapshot.name!r} of {label(service)}"
+    first: list[Snapshot] = [snapshot]
+
+    def read() -> Snapshot:
+        if first:
+            return first.pop()
+        found = next((s for s in task.client.snapshots(service.id) if s.name == snapshot.name), None)
+        if found is None:
+            raise WaitEnded(f"{what} is not on the platform's list any more")
+        return found
+
+    def whole(now: Snapshot) -> bool:
+        if snapshot_status(now) == FAILED:
+            raise WaitEnded(f"{what} failed; the platform does not say why. Delete it with state: absent")
+        return snapshot_status(now) != PENDING
+
+    return wait_until(task, read, whole, lambda now: f"it is {(now.model_extra or {}).get('status')}", what)
+
+
+# --- Rolled back ------------------------------------------------------------------------------------
+
+
+def rollback(task: Task, service: Service) -> Plan:
+    """Plan that a service goes back to the snapshot."""
+    check_offers(service, "snapshotRollback", "rollback to snapshots")
+    everything, name = task.client.snapshots(service.id), task.options["name"]
+    snapshot = of_name(task, everything)
+    if snapshot is None:
+        missing = f"{label(service)} has no snapshot named {name!r}{hint(name, everything)}"
+        foresee(task, Missing(missing), "takes")
+        snapshot = Snapshot.model_construct(name=name)
+    since = snapshot.created_at or "an unknown date"
+    overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
+    if not task.options["confirm"]:
+        raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
+    newer = newer_than(snapshot, everything)
+    check_newer(task, service, name, newer)
+    traces: list[Trace] = []
+    gone: list[Snapshot] = []
+
+    def roll_back() -> None:
+        traces.extend(take_back(task, service, name, newer))
+
+    def reread() -> dict[str, Any]:
+        now = task.client.snapshots(service.id)
+        gone[:] = missing_from(everything, now)
+        warn_of_vanished(task, "snapshot", service, f"the rollback to {name!r}", gone)
+        return said(of_name(task, now), overwrites, next(iter(traces), None), gone)
+
+    return Plan(
+        result=said(snapshot, overwrites),
+        steps=[Step(f"roll {label(service)} back to snapshot {name!r}", roll_back)],
+        reread=reread,
+        before={"disk": "as it is now"},
+        after={"disk": f"as in snapshot {name!r} of {since}"},
+    )
+
+
+def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
+    """Return the snapshots that were taken after this one, by their dates or by what they come from."""
+    parents = {other.name: other.parent for other in everything}
+    taken = parse_moment(snapshot.created_at)
+
+    def descends(name: str) -> bool:
+        seen: set[str] = set()
+        parent = parents.get(name)
+        while parent and parent not in seen:
+            if parent == snapshot.name:
+                return True
+            seen.add(parent)
+            parent = parents.get(parent)
+        return False
+
+    def later(other: Snapshot) -> bool:
+        moment = parse_moment(other.created_at)
+        return bool(taken and moment and moment > taken)
+
+    return [s for s in everything if s.name != snapshot.name and (later(s) or descends(s.name))]
+
+
+def check_newer(task: Task, service: Service, name: str, newer: Sequence[Snapshot]) -> None:
+    """Refuse to go back past snapshots that may be lost with it, unless the user agrees to that.
+
+    :raises Invalid: with their names.
+    """
+    if newer and not task.options["discard_newer"]:
+        raise Invalid(
+            f"on {label(service)}, {listed(newer)} were taken after {name!r}. What becomes of them with a "
+            "rollback the platform does not say: it may delete them. Set discard_newer: true to go ahead",
+            newer=[snapshot.name for snapshot in newer],
+        )
+
+
+def listed(snapshots: Sequence[Snapshot]) -> str:
+    """Return the names of snapshots for a sentence."""
+    return ", ".join(repr(snapshot.name) for snapshot in snapshots)
+
+
+def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]) -> list[Trace]:
+    """Roll back, once, and wait until nothing moves any more: a snapshot has no status that would show it.
+
+    Return what was seen of it, if it was waited for.
+    """
+    what = f"the rollback of {label(service)} to snapshot {name!r}"
+    before = last = look(task, service, None)
+    try:
+        begin = partial(task.client.roll_back, service.id, name)
+        when_free(task, begin, what, lambda: is_moving(task, service))
+    except OpenOutcome as error:
+        raise OutcomeUnknown(
+            f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
+            "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
+        ) from error
+    except Refused as error:
+        say_what_depends(error, newer)
+        raise
+    if not task.options["wait"]:
+        return []
+
+    def read() -> Sight:
+        nonlocal last
+        last = look(task, service, None, last)
+        return last
+
+    passage = see_through(task, what, read, before, lambda sight: False)
+    if not passage.moved:
+        warn_unseen(task, what, "neither its journal nor its container showed anything")
+    return [trace_of(task, service, what, before, passage, seen=passage.moved)]
+
+
+def say_what_depends(error: Refused, newer: Sequence[Snapshot]) -> None:
+    """Add to a refusal the snapshots that may be its reason."""
+    if newer:
+        error.message += (
+            f". {listed(newer)} were taken after it, which may be why; delete them first with state: absent "
+            "if they may go"
+        )
+        error.args = (error.message,)
+
+
+# --- Absent -----------------------------------------------------------------------------------------
+
+
+def removal(task: Task, service: Service) -> Plan:
+    """Plan that there is no snapshot of this name."""
+    everything, name = task.client.snapshots(service.id), task.options["name"]
+    there = of_name(task, everything)
+    if there is None and (near := hint(name, everything)):
+        task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
+
+    def delete() -> None:
+        try:
+            task.client.delete_snapshot(service.id, name)
+        except Refused as error:
+            say_what_depends(error, newer_than(there, everything) if there else ())
+            raise
+
+    step = Step(f"delete snapshot {name!r} of {label(service)}", delete)
+    return Plan(result=said(None), steps=[step] if there else [], before=summary(there))

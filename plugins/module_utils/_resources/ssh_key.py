@@ -1,0 +1,230 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SSH keys of the account: each opens SFTP on all of its services (SSH keys)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from .._api.errors import Conflict, HostedError, Refused
+from .._api.models import SshKey
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.problems import Invalid, Missing
+from .shared.public_key import PublicKey, of_fingerprint, read_public_key
+from .shared.waiting import appearing, create
+
+
+class SshKeyResource(Resource):
+    """A key, by its fingerprint or by its name."""
+
+    noun = "ssh_key"
+    options: ClassVar[dict[str, Any]] = {
+        "name": {"type": "str"},
+        "public_key": {"type": "str", "no_log": False},
+        "public_key_file": {"type": "path", "no_log": False},
+        "fingerprint": {"type": "str"},
+        "replace": {"type": "bool", "default": False},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    }
+    selectors = frozenset({"name", "public_key", "public_key_file", "fingerprint"})
+    rules: ClassVar[dict[str, Any]] = {
+        "mutually_exclusive": [("public_key", "public_key_file", "fingerprint")],
+        "required_one_of": [("name", "public_key", "public_key_file", "fingerprint")],
+    }
+    secret_options = frozenset({"public_key"})  # somebody will paste a private key into it one day
+    source_options = frozenset({"public_key_file"})
+
+    def plan(self, task: Task) -> Plan:
+        """Register or remove a key, on difference only."""
+        key = given_key(task)
+        if task.options["state"] == "absent":
+            found = meant(task.client.ssh_keys(), key, task)
+            check_agrees(found, task.options["name"])
+            return removal(task, found)
+        if key is None or not task.options["name"]:
+            raise Invalid("to register a key, give its name and public_key or public_key_file")
+        return presence(task, key, task.options["name"])
+
+
+SSH_KEY = SshKeyResource()
+
+
+def given_key(task: Task) -> PublicKey | None:
+    """Return the key that the user gave, checked."""
+    path = task.options["public_key_file"]
+    if path is None:
+        text = task.options["public_key"]
+        return None if text is None else read_public_key(text)
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return read_public_key(file.read())
+    except (OSError, ValueError) as error:  # not there, not text, or no path at all
+        raise Missing(f"public_key_file {path!r} cannot be read: {error}") from None
+
+
+def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task) -> list[SshKey]:
+    """Return the registered keys that the task is about: by key, by fingerprint, or by name."""
+    if key is not None:
+        return [known for known in keys if key.matches(known.fingerprint)]
+    wanted = task.options["fingerprint"]
+    if wanted is not None:
+        return of_fingerprint(keys, wanted)
+    return [known for known in keys if known.name == task.options["name"]]
+
+
+def check_agrees(keys: Sequence[SshKey], name: str | None) -> None:
+    """Refuse to remove a key that is registered under another name than the task says.
+
+    :raises Invalid: naming both.
+    """
+    for key in keys:
+        if name not in (None, key.name):
+            raise Invalid(
+                f"the key is registered as {key.name!r} ({key.fingerprint}), but the task says name "
+                f"{name!r}; nothing was done. Correct the key or the name, or leave the name out"
+            )
+
+
+def presence(task: Task, key: PublicKey, name: str) -> Plan:
+    """Plan that the key is registered, and with ``replace`` no other of its name."""
+    keys = task.client.ssh_keys()
+    registered = next((known for known in keys if key.matches(known.fingerprint)), None)
+    others = [known for known in keys if known.name == name and known is not registered]
+    if others and not task.options["replace"]:
+        raise Invalid(
+            f"another key named {name!r} is registered, with fingerprint {others[0].fingerprint}. "
+            "Set replace: true to put this one in its place, or choose another name"
+        )
+    if len(others) > 1:
+        prints = ", ".join(str(other.fingerprint) for other in others)
+        raise Invalid(
+            f"{len(others)} other keys are named {name!r}: {prints}; nothing was done. Which of them this "
+            "key replaces is not known. Remove those that are not needed, each by its fingerprint"
+        )
+    if registered is not None and registered.name != name:
+        task.warn(
+            f"this key is registered as {registered.name!r}; the platform cannot rename keys, so it stays"
+        )
+    steps = [] if registered else [registration(task, key, name, keys, others)]
+    steps += [deletion(task, other, others) for other in others]
+    return Plan(
+        result=registered.as_dict() if registered else expected(key, name),
+        steps=steps,
+        reread=lambda: reread(task, key),
+        before=summary(registered) if registered else summary(others[0]) if others else {},
+        after=summary(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
+    )
+
+
+def registration(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]) -> Step:
+    """Plan to register a key. What has to make way for it is taken off ``others``."""
+    register = adder(task, key, name, keys)
+    return Step(
+        f"register SSH key {name!r} ({key.fingerprint})", lambda: in_place_of(task, others, name, register)
+    )
+
+
+def in_place_of(task: Task, others: list[SshKey], name: str, register: Callable[[], None]) -> None:
+    """Register a key before those of its name go, so that one opens at any time; after it where need be.
+
+    Whether two keys may have one name is not shown. Where a refusal speaks of the name, they may not.
+    """
+    try:
+        register()
+    except Refused as error:
+        if not others or not of_name(error):
+            raise
+        [other] = others  # as several of a name are refused
+        task.client.delete_ssh_key(other.id)
+        others.clear()
+        try:
+            register()
+        except HostedError as again:
+            again.message += (
+                f". The key of this name, {other.fingerprint}, was removed before, to make way for it"
+            )
+            raise
+
+
+def of_name(error: Refused) -> bool:
+    """Tell whether a refusal says that the name of a key is taken. Any other is about the key."""
+    said = error.message.lower()
+    return bool(
+        re.search(r"\bname", said) and re.search(r"exist|taken|already|in use|unique|duplicate", said)
+    )
+
+
+def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Callable[[], None]:
+    """Return the call that registers the key. One that is there by now, as 409 says, is as good."""
+    known = {key.id for key in keys}
+
+    def add() -> None:
+        task.client.add_ssh_key(name, key.line)
+
+    def new_ones() -> list[SshKey]:
+        return [new for new in task.client.ssh_keys() if key.matches(new.fingerprint) and new.id not in known]
+
+    def run() -> None:
+        try:
+            create(add, new_ones, f"SSH key {name!r}", task)
+        except Conflict as error:
+            if of_name(error) or registered_key(task, key) is None:
+                raise
+
+    return run
+
+
+def deletion(task: Task, key: SshKey, keys: Sequence[SshKey]) -> Step:
+    """Plan the removal of a registered key, unless it is among ``keys`` no more by then."""
+
+    def remove() -> None:
+        if key in keys:
+            task.client.delete_ssh_key(key.id)
+
+    return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
+
+
+def removal(task: Task, keys: Sequence[SshKey]) -> Plan:
+    """Plan that none of these keys is registered any more."""
+    named = task.options["public_key"] or task.options["public_key_file"] or task.options["fingerprint"]
+    if len(keys) > 1 and not named:
+        prints = ", ".join(str(key.fingerprint) for key in keys)
+        raise Invalid(
+            f"{len(keys)} keys are named {task.options['name']!r}: {prints}. Name one by fingerprint"
+        )
+    return Plan(
+        result=None,
+        steps=[deletion(task, key, keys) for key in keys],
+        before=summary(keys[0]) if keys else {},
+    )
+
+
+def summary(key: SshKey) -> dict[str, Any]:
+    """Return what a diff shows of a key."""
+    return {"name": key.name, "fingerprint": key.fingerprint}
+
+
+def expected(key: PublicKey, name: str) -> dict[str, Any]:
+    """Return the key as it will be, as far as that is known."""
+    return SshKey.model_construct(
+        id=None, name=name, algorithm=key.algorithm, label=key.comment or None, fingerprint=key.fingerprint
+    ).as_dict()
+
+
+def reread(task: Task, key: PublicKey) -> dict[str, Any]:
+    """Return the key as the platform has it, once its list shows it."""
+    known = registered_key(task, key)
+    if known is None:
+        raise Missing(
+            f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
+        )
+    return known.as_dict()
+
+
+def registered_key(task: Task, key: PublicKey) -> SshKey | None:
+    """Return the key from the list, which may show it late."""
+    return appearing(lambda: next((k for k in task.client.ssh_keys() if key.matches(k.fingerprint)), None))

@@ -1,0 +1,26 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The library that speaks SSH, imported in one place and by nothing that can do without it.
+
+It takes a quarter of a second to import, so only what transfers files comes here.
+"""
+
+from __future__ import annotations
+
+from .._api.libraries import require_for
+
+try:
+    import asyncssh
+except ImportError:
+    asyncssh = None  # type: ignore[assignment]
+
+__all__ = ["asyncssh", "require"]
+
+
+def require() -> None:
+    """Check that the library is there.
+
+    :raises ConfigurationError: naming the command that installs it.
+    """
+    require_for("SFTP", asyncssh, "asyncssh")

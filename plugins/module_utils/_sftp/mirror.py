@@ -1,0 +1,271 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making one tree like another: many files at once over one connection, and safe to break off."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._api.text import clean
+from .abilities import try_attributes, try_links, try_renaming
+from .blocks import Shrank
+from .compare import Changes
+from .count import Count
+from .errors import TransferFailed
+from .library import asyncssh
+from .sides import OWNER, Local, Remote, Side
+from .trees import ROOT, Entry, Kind, gather, shown, within
+
+FILES_AT_ONCE = 64
+WRITABLE = 0o300
+PUSH, PULL = "push", "pull"
+Act = Callable[[str, Entry], Awaitable[None]]
+
+
+@dataclass
+class Mirror:
+    """A tree here, a tree on the server, and which of them follows the other."""
+
+    local: Local
+    remote: Remote
+    direction: str
+    progress: Callable[[str], None]
+    done: list[str] = field(default_factory=list)
+    """Paths that were changed so far."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """What could not be done, by path, with the reason."""
+    compared: bool = False
+    """Whether files of one size were compared by their content, so that those to be copied do differ."""
+
+    @property
+    def source(self) -> Side:
+        """The side that is read."""
+        return self.local if self.direction == PUSH else self.remote
+
+    @property
+    def target(self) -> Side:
+        """The side that is changed."""
+        return self.remote if self.direction == PUSH else self.local
+
+    async def same_content(self, source: Mapping[str, Entry], target: Mapping[str, Entry]) -> set[str]:
+        """Return the files that hold the same on both sides; those of one size are read on both.
+
+        One that cannot be read is none of them. To copy it tells why.
+        """
+        candidates = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
+        equal = {path for path, entry in candidates.items() if not entry.size}
+        candidates = {path: entry for path, entry in candidates.items() if entry.size}
+        count = self._count("compare", candidates)
+
+        async def look(path: str, entry: Entry) -> None:
+            try:
+                there = await self.remote.digest(path, entry, count.moved)
+                if there == await asyncio.to_thread(self.local.digest, path):
+                    equal.add(path)
+            except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+                raise
+            except (asyncssh.SFTPError, OSError):
+                pass
+
+        await self._each("compare", candidates, look, count)
+        return equal
+
+    async def carry_out(self, changes: Changes) -> None:
+        """Make the target like the source. What is there already is not touched, so it can be run again.
+
+        What cannot be done is noted in ``failures`` and does not keep the rest from being done, but for
+        deletions. ``changes`` loses what turns out to be impossible or needless.
+
+        :raises TransferFailed: when nothing more can be written; ``done`` tells how far it came.
+        """
+        await self._spare(changes)
+        opened = await self._open(changes)
+        try:
+            await self._write(changes)
+        finally:
+            for path, mode in reversed(opened.items()):
+                closing = self.target.set_mode(path, mode)
+                await self._attempt("set the mode of", path, closing, None)
+
+    async def _write(self, changes: Changes) -> None:
+        for_links = {path: entry for path, entry in changes.in_the_way.items() if within(path, changes.links)}
+        others = {path: entry for path, entry in changes.in_the_way.items() if path not in for_links}
+        await self._remove(others)
+        if ROOT in changes.wished:
+            await self._attempt("make the directories above", ROOT, self.target.make_parents(), None)
+        for level in by_depth(changes.directories):
+            await self._change("make", level, self.target.make_directory)
+        await self._adapt(changes)
+        await self._copy(changes.files)
+        await self._remove({path: for_links[path] for path in for_links if within(path, changes.links)})
+
+        async def link(path: str, entry: Entry) -> None:
+            there = changes.there.get(path)
+            await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
+
+        await self._change("link", changes.links, link)
+        await self._remove(dict.fromkeys(changes.leftovers, Entry(Kind.FILE)))
+        if not self.failures:  # what is deleted may be all that is left of what could not be copied
+            await self._remove(changes.extra)
+        if self.remote.abilities.modes or self.direction == PULL:
+            await self._change("set the mode of", finished(changes), self._set_mode)
+
+    async def _spare(self, changes: Changes) -> None:
+        """Keep what is in the way of something that cannot be read."""
+        blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
+        count = self._count("read", blocked, with_bytes=False)
+        await self._each("read", blocked, lambda path, entry: self.source.try_reading(path), count)
+        for path in [path for path in changes.in_the_way if within(path, self.failures)]:
+            del changes.in_the_way[path]
+
+    async def _open(self, changes: Changes) -> dict[str, int]:
+        """Make directories writable in which something is to be changed; return which mode each has later."""
+        doomed = {**changes.in_the_way, **changes.extra}
+        touched = [*changes.directories, *changes.files, *changes.links, *doomed, *changes.leftovers]
+        opened = {}
+        for path in sorted({posixpath.dirname(path) for path in touched if path}):
+            there = changes.there.get(path)
+            if there is None or there.kind is not Kind.DIRECTORY or there.mode is None:
+                continue
+            if there.mode & WRITABLE != WRITABLE and self.remote.abilities.modes:
+                with suppress(asyncssh.SFTPPermissionDenied, asyncssh.SFTPFailure, PermissionError):
+                    await self.target.set_mode(path, there.mode | OWNER)
+                    if path not in doomed:
+                        opened[path] = int(changes.modes.get(path, there).mode or 0)
+        return opened
+
+    async def _adapt(self, changes: Changes) -> None:
+        """Leave out what the server turns out not to keep: it would be done anew in every run."""
+        abilities = self.remote.abilities
+        if self.direction != PUSH:
+            return
+        sftp = self.remote.sftp
+        if (changes.files or changes.modes) and abilities.times and abilities.modes:
+            await try_attributes(sftp, self._beside(changes.files or changes.modes), abilities)
+        if not abilities.times and not self.compared:
+            changes.drop_files(await self.same_content(changes.files, changes.there))
+        if not abilities.modes:
+            changes.drop_modes()
+        if changes.links and abilities.links:
+            await try_links(sftp, self._beside(changes.links), abilities)
+            if abilities.links and not changes.there.keys().isdisjoint(changes.links):
+                await try_renaming(sftp, self._beside(changes.links), abilities)
+        if not abilities.links:
+            changes.drop_links()
+
+    def _beside(self, entries: Iterable[str]) -> str:
+        """Return the directory of the server that the first of these lies in."""
+        return posixpath.dirname(self.remote.at(next(iter(entries))))
+
+    async def _copy(self, files: Mapping[str, Entry]) -> None:
+        count = self._count("copy", files)
+
+        async def copy(path: str, entry: Entry) -> None:
+            if self.direction == PUSH:
+                await self.remote.push(self.local, path, entry, count.moved)
+            else:
+                await self.remote.pull(self.local, path, entry, count.moved)
+            self.done.append(path)
+
+        await self._each("write", files, copy, count)
+
+    async def _set_mode(self, path: str, entry: Entry) -> None:
+        await self.target.set_mode(path, int(entry.mode or 0))
+
+    async def _remove(self, entries: Mapping[str, Entry]) -> None:
+        """Remove files and links, then directories, the deepest first."""
+
+        async def remove(path: str, entry: Entry) -> None:
+            await self.target.remove(path, entry.kind)
+
+        plain = {path: entry for path, entry in entries.items() if entry.kind is not Kind.DIRECTORY}
+        folders = {path: entry for path, entry in entries.items() if entry.kind is Kind.DIRECTORY}
+        await self._change("remove", plain, remove)
+        for level in reversed(by_depth(folders)):
+            empty = {path: entry for path, entry in level.items() if not any_below(path, self.failures)}
+            await self._change("remove", empty, remove)
+
+    async def _change(self, what: str, entries: Mapping[str, Entry], act: Act) -> None:
+        """Change many entries in the same way, and note them as done."""
+
+        async def change(path: str, entry: Entry) -> None:
+            await act(path, entry)
+            self.done.append(path)
+
+        await self._each(what, entries, change, self._count(what, entries, with_bytes=False))
+
+    def _count(self, what: str, entries: Mapping[str, Entry], with_bytes: bool = True) -> Count:
+        size = sum(entry.size for entry in entries.values()) if with_bytes else 0
+        return Count(what, len(entries), size, self.progress)
+
+    async def _each(self, what: str, entries: Mapping[str, Entry], act: Act, count: Count) -> None:
+        """Do the same to many entries, a bounded number at once."""
+        todo = iter(entries.items())
+
+        async def work() -> None:
+            for path, entry in todo:
+                if not (self.failures and within(path, self.failures)):
+                    await self._attempt(what, path, act(path, entry), entry)
+                count.one()
+
+        await gather(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
+
+    async def _attempt(self, what: str, path: str, act: Any, entry: Entry | None) -> None:
+        """Do something to an entry, and note it when that cannot be done.
+
+        :raises TransferFailed: when there is no room for anything more.
+        """
+        try:
+            await act
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except (asyncssh.SFTPError, OSError) as error:
+            side = self._failing(error)
+            if side is self.source:
+                what = "read"
+            reason = await side.full(error, path, entry) if side is self.target else ""
+            place = f"{shown(side.at(path)) or 'the file'} {side.where}"
+            if reason:
+                raise TransferFailed(f"cannot {what} {place}: {reason}") from None
+            said = error.strerror if isinstance(error, OSError) else None
+            self.failures[path] = (
+                f"cannot {what} {place}: {clean(said or str(error)) or type(error).__name__}"
+            )
+
+    def _failing(self, error: Exception) -> Side:
+        """Return the side that an error came from."""
+        if isinstance(error, Shrank):
+            return self.source
+        return self.local if isinstance(error, OSError) else self.remote
+
+
+def same_size(entry: Entry, there: Entry | None) -> bool:
+    """Tell whether two entries are files of one size."""
+    return (
+        there is not None and (entry.kind, entry.size) == (Kind.FILE, there.size) and there.kind is entry.kind
+    )
+
+
+def any_below(path: str, paths: Iterable[str]) -> bool:
+    """Tell whether one of these paths lies below a directory."""
+    return any(other.startswith(path + "/") for other in paths)
+
+
+def by_depth(entries: Mapping[str, Entry]) -> Sequence[dict[str, Entry]]:
+    """Return entries level by level, those nearest to the root first."""
+    levels: dict[int, dict[str, Entry]] = {}
+    for path, entry in entries.items():
+        levels.setdefault(path.count("/") + bool(path), {})[path] = entry
+    return [levels[depth] for depth in sorted(levels)]
+
+
+def finished(changes: Changes) -> dict[str, Entry]:
+    """Return what gets its permissions at the end: new directories once they are filled, changed ones."""
+    new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
+    return {**new, **changes.modes}

@@ -1,0 +1,238 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One connection to an SFTP server, and errors that say what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .._api.errors import ConfigurationError, HostedError
+from .._api.text import clean
+from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
+from .host_keys import HostKeys
+from .library import asyncssh
+from .packets import start_sftp
+
+T = TypeVar("T")
+
+KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 15, 4
+# The first that both sides know is taken; with AES in hardware these are the fastest.
+CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes128-ctr"]
+CIPHERS += ["aes192-ctr", "aes256-ctr"]
+TAKE_SEVERAL_WRITERS = ("OpenSSH", "AsyncSSH", "mod_sftp")
+"""Servers on which several connections may share a file. Others drop what one writes, or read it slowly."""
+ALIAS = "hosted-services"
+"""The name under which ssh looks up the key that this connection has found to be right."""
+
+
+@dataclass(frozen=True)
+class Login:
+    """Where to go and as whom. ``timeout`` is for connecting and logging in, in seconds."""
+
+    host: str
+    port: int
+    username: str | None
+    private_key_file: str | None = None
+    passphrase: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+    timeout: float = 60
+
+    def __str__(self) -> str:
+        return f"{self.username or getpass.getuser()}@{self.host}:{self.port}"
+
+    def credentials(self) -> dict[str, Any]:
+        """Return what the library logs in with: what was given, else the agent and the user's own keys.
+
+        :raises ConfigurationError: when the key file cannot be used.
+        """
+        if self.private_key_file is None:
+            if self.password is None:
+                return {"client_keys": (), "agent_path": ()}
+            return {"client_keys": None, "agent_path": None, "password": self.password}
+        path = os.path.expanduser(self.private_key_file)
+        try:
+            key = asyncssh.read_private_key(path, self.passphrase)
+        except OSError as error:
+            raise ConfigurationError(f"private_key_file {path!r} cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise ConfigurationError(f"private_key_file {path!r} {self.key_problem(error)}") from None
+        return {"client_keys": [key], "agent_path": None, "password": self.password}
+
+    def identity(self) -> dict[str, str] | None:
+        """Return with which settings ssh logs in as this does; ``None`` when it needs a secret for that."""
+        if self.private_key_file is None:
+            return None if self.password is not None else {}
+        if self.passphrase is not None:
+            return None
+        path = os.path.expanduser(self.private_key_file)
+        return {"IdentityFile": f'"{path}"', "IdentitiesOnly": "yes", "IdentityAgent": "none"}
+
+    def key_problem(self, error: ValueError) -> str:
+        """Say what is wrong with the key file, from what the library says."""
+        said = str(error)
+        if "bcrypt" in said:
+            return "is encrypted in a way that needs the Python library bcrypt; install it, or use an agent"
+        if "passphrase" in said.lower() and self.passphrase is None:
+            return "is encrypted; set passphrase, or use an agent"
+        if isinstance(error, asyncssh.KeyEncryptionError) or self.passphrase is not None:
+            return "is encrypted, and the passphrase does not open it"
+        return f"is not a private key that can be used: {said}"
+
+    def tried(self) -> str:
+        """Say what was tried, for an error."""
+        ways = [f"the key {self.private_key_file}"] if self.private_key_file else []
+        ways += ["the password"] if self.password is not None else []
+        return " and ".join(ways) or "the keys of the agent and of ~/.ssh"
+
+
+class Session:
+    """An open connection with a loop of its own. Everything asynchronous runs through :meth:`run`."""
+
+    def __init__(self, login: Login, host_keys: HostKeys, remember: bool = True) -> None:
+        self.login = login
+        self._host_keys = host_keys
+        self._remember = remember
+        self._runner = asyncio.Runner()
+        # When a connection breaks, the library leaves requests behind whose errors nobody asks for. The error
+        # itself is raised; that of each request would only fill the screen.
+        self._runner.get_loop().set_exception_handler(lambda loop, context: None)
+        self._connection: Any = None
+        self._known: str | None = None
+        self._closing = ExitStack()
+        self.sftp: Any = None
+
+    def __enter__(self) -> Session:
+        try:
+            self.run(self._open())
+        except BaseException:
+            self._runner.close()
+            raise
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        try:
+            self._runner.run(self._close())
+        finally:
+            self._runner.close()
+            self._closing.close()
+
+    def ssh_command(self) -> list[str] | None:
+        """Return how OpenSSH's client opens a further connection, to nobody but the server of this one.
+
+        There is none where it would have to ask for a secret, or where that is not known to be of use.
+        """
+        program = shutil.which("ssh")
+        identity = self.login.identity()
+        version = str(self._connection.get_extra_info("server_version"))
+        if program is None or identity is None or not any(name in version for name in TAKE_SEVERAL_WRITERS):
+            return None
+        settings = {
+            "HostKeyAlias": ALIAS,
+            "UserKnownHostsFile": f'"{self._key_file()}"',
+            "GlobalKnownHostsFile": "none",
+            "StrictHostKeyChecking": "yes",
+            "UpdateHostKeys": "no",
+            "BatchMode": "yes",
+            "ConnectTimeout": str(max(int(self.login.timeout), 1)),
+            "ServerAliveInterval": str(KEEPALIVE_SECONDS),
+            "ServerAliveCountMax": str(KEEPALIVE_MISSES),
+            "Ciphers": ",".join(CIPHERS),
+            "LogLevel": "QUIET",
+            **identity,
+        }
+        options = [part for name, value in settings.items() for part in ("-o", f"{name}={value}")]
+        user = self.login.username or getpass.getuser()
+        place = ["-p", str(self.login.port), "-l", user, "-s", "--", self.login.host, "sftp"]
+        return [program, "-F", "none", "-a", "-x", "-T", *options, *place]
+
+    def _key_file(self) -> str:
+        """Return a file that holds the key of the server, as long as the session lasts."""
+        if self._known is None:
+            key = self._connection.get_server_host_key().export_public_key().decode()
+            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="hosted-"))
+            self._known = os.path.join(folder, "known_hosts")
+            with open(self._known, "w", encoding="utf-8") as file:
+                file.write(f"{ALIAS} {key}")
+        return self._known
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run ``work`` to its end.
+
+        :raises HostedError: whatever of the library's errors it ended in.
+        """
+        try:
+            return self._runner.run(work)
+        except (asyncssh.Error, OSError, TimeoutError) as error:
+            raise self._explain(error) from None
+
+    async def _open(self) -> None:
+        keys, refusals = self._host_keys, []
+
+        class Visitor(asyncssh.SSHClient):  # type: ignore[misc, name-defined, unused-ignore]
+            """Asked by the library about a server's key that the file does not vouch for."""
+
+            def validate_host_public_key(self, host: str, addr: str, port: int, key: Any) -> bool:
+                try:
+                    return keys.accepts(addr, key)
+                except HostedError as error:
+                    refusals.append(error)
+                    return False
+
+        try:
+            self._connection = await asyncssh.connect(
+                self.login.host,
+                self.login.port,
+                username=self.login.username or getpass.getuser(),
+                client_factory=Visitor,
+                known_hosts=keys.known(),
+                config=[],
+                gss_host=None,
+                connect_timeout=self.login.timeout,
+                login_timeout=self.login.timeout,
+                keepalive_interval=KEEPALIVE_SECONDS,
+                keepalive_count_max=KEEPALIVE_MISSES,
+                encryption_algs=CIPHERS,
+                compression_algs=None,
+                **self.login.credentials(),
+            )
+        except asyncssh.HostKeyNotVerifiable:
+            if refusals:
+                raise refusals[0] from None
+            raise
+        if self._remember:
+            keys.pin()
+        self.sftp = await start_sftp(self._connection)
+
+    async def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            await self._connection.wait_closed()
+
+    def _explain(self, error: Exception) -> HostedError:
+        """Turn an error of the library into one of ours."""
+        reason = clean(str(error)) or type(error).__name__
+        if isinstance(error, asyncssh.PermissionDenied):
+            return LoginRefused(
+                f"{self.login} was not let in with {self.login.tried()}. A key must be registered on the "
+                "account (hosted.services.ssh_key), a password is made by hosted.services.sftp_password"
+            )
+        if isinstance(error, asyncssh.HostKeyNotVerifiable):
+            return HostKeyRefused(f"the key of {self.login.host} was not accepted: {reason}")
+        if isinstance(error, asyncssh.SFTPError) and not isinstance(
+            error, (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection)
+        ):
+            return TransferFailed(f"{self.login}: the server refused: {reason}")
+        if isinstance(error, TimeoutError):
+            return ConnectionBroken(f"{self.login} did not answer within {self.login.timeout:g} seconds")
+        if self.sftp is None:
+            return ConnectionBroken(f"cannot connect to {self.login}: {reason}")
+        return ConnectionBroken(f"the connection to {self.login} was lost: {reason}")

@@ -1,0 +1,333 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A directory with all that is below it, or a single file, as data: here and on the server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import posixpath
+import re
+import stat
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from .._api.text import clean
+from .errors import TransferFailed
+from .library import asyncssh
+from .patterns import Patterns
+
+TEMPORARY = re.compile(r"\.hosted-[0-9a-f]{16}\.part")
+"""The names that files have until they are whole."""
+LISTINGS_AT_ONCE = 32
+ROOT = ""
+
+
+class Kind(Enum):
+    """What an entry is. Symbolic links are never followed; what is none of the first three is left alone."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    LINK = "link"
+    OTHER = "special file"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry. Size in bytes, time of change in whole seconds, mode with the special bits."""
+
+    kind: Kind
+    size: int = 0
+    mtime: int = 0
+    mode: int | None = None
+    target: str | None = None
+    """Where a symbolic link points."""
+    resolved: bool = False
+    """Whether the server told only the place that ``target`` means, and not how it is written."""
+
+
+@dataclass
+class Tree:
+    """The entries by path relative to the root, whose own path is empty. Names that are not UTF-8 are kept.
+
+    ``protected`` are directories with something below them that takes no part, so they have to stay.
+    """
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    protected: set[str] = field(default_factory=set)
+    leftovers: list[str] = field(default_factory=list)
+    """Half-written files of a transfer that broke off."""
+    left_out: set[str] = field(default_factory=set)
+    """What is there and takes no part though nobody excluded it, such as sockets."""
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """Directories whose content is not known, with the reason."""
+
+    def __contains__(self, path: str) -> bool:
+        return path in self.entries
+
+    def take(self, path: str, entry: Entry, patterns: Patterns) -> bool:
+        """Note an entry that was met; return whether it is a directory to look into."""
+        directory = entry.kind is Kind.DIRECTORY
+        if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
+            self.leftovers.append(path)
+            return False
+        if patterns.excludes(path, directory) or entry.kind is Kind.OTHER:
+            self.protect(path)
+            return False
+        if directory or patterns.includes(path, directory):
+            self.entries[path] = entry
+        else:
+            self.protect(path)
+        return directory
+
+    def protect(self, path: str) -> None:
+        """Keep the directories above something that takes no part."""
+        while path:
+            path = posixpath.dirname(path)
+            self.protected.add(path)
+
+    def cannot_read(self, path: str, reason: str) -> None:
+        """Note a directory that could not be read, and keep it with those above it."""
+        self.unreadable[path] = reason
+        self.protect(join(path, "unknown"))
+
+    def prune(self, patterns: Patterns) -> None:
+        """Drop the directories that take no part: neither they nor anything below them is included."""
+        needed = {ROOT}
+        for path, entry in self.entries.items():
+            if patterns.includes(path, entry.kind is Kind.DIRECTORY):
+                above = path
+                while above not in needed:
+                    needed.add(above)
+                    above = posixpath.dirname(above)
+        self.entries = {path: entry for path, entry in self.entries.items() if path in needed}
+
+
+def join(root: str, path: str) -> str:
+    """Return where an entry of a tree lies."""
+    return posixpath.join(root, path) if path else root
+
+
+def within(path: str, places: Container[str]) -> bool:
+    """Tell whether a path is one of these places or lies below one."""
+    while path:
+        if path in places:
+            return True
+        path = posixpath.dirname(path)
+    return ROOT in places
+
+
+# --- Here ---------------------------------------------------------------------------------------------
+
+
+def local_tree(root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
+    """Read a tree of this machine; an empty one where there is nothing. ``skip`` hears what is left out.
+
+    :raises TransferFailed: when the root cannot be read.
+    """
+    tree = Tree()
+    try:
+        base = local_root(root)
+        if base is None:
+            return tree
+        tree.entries[ROOT] = base
+        folders = look_into_local(tree, root, ROOT, patterns, skip) if base.kind is Kind.DIRECTORY else []
+    except OSError as error:
+        raise TransferFailed(f"cannot read {shown(str(error.filename))}: {error.strerror}") from None
+    while folders:
+        folder = folders.pop()
+        try:
+            folders += look_into_local(tree, root, folder, patterns, skip)
+        except OSError as error:
+            tree.cannot_read(folder, str(error.strerror))
+    tree.prune(patterns)
+    return tree
+
+
+def look_into_local(
+    tree: Tree, root: str, folder: str, patterns: Patterns, skip: Callable[[str, str], None]
+) -> list[str]:
+    """Note what a directory holds; return the directories in it that are to be looked into."""
+    inner = []
+    with os.scandir(os.path.join(root, folder)) as found:
+        for item in found:
+            path = join(folder, item.name)
+            try:
+                entry = local_entry(item.path, item.stat(follow_symlinks=False))
+            except FileNotFoundError:  # somebody has removed it in the meantime
+                continue
+            if tree.take(path, entry, patterns):
+                inner.append(path)
+            elif entry.kind is Kind.OTHER:
+                tree.left_out.add(path)
+                skip(path, "it is neither a file, a directory nor a link")
+    return inner
+
+
+def local_root(root: str) -> Entry | None:
+    """Return what stands at the root; a link that the user named is followed."""
+    try:
+        return local_entry(root, os.stat(root))
+    except FileNotFoundError:
+        return local_entry(root, os.lstat(root)) if os.path.islink(root) else None
+
+
+def local_entry(path: str, info: os.stat_result) -> Entry:
+    """Read what ``lstat`` told."""
+    kind = kind_of(info.st_mode)
+    target = os.readlink(path) if kind is Kind.LINK else None
+    return Entry(kind, info.st_size, int(info.st_mtime), stat.S_IMODE(info.st_mode), target)
+
+
+# --- On the server ------------------------------------------------------------------------------------
+
+
+async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
+    """Read a tree of the server; an empty one where there is nothing. ``skip`` hears what is left out."""
+    tree = Tree()
+    base = await remote_root(sftp, root)
+    if base is None:
+        return tree
+    tree.entries[ROOT] = base
+    at_once = asyncio.Semaphore(LISTINGS_AT_ONCE)
+
+    async def look_into(folder: str) -> None:
+        async with at_once:
+            names = await listed(sftp, root, folder, tree)
+        inner = []
+        for item in names:
+            path = join(folder, checked(item.filename))
+            entry = await remote_entry(sftp, join(root, path), item.attrs)
+            if tree.take(path, entry, patterns):
+                inner.append(path)
+            elif entry.kind is Kind.OTHER:
+                tree.left_out.add(path)
+                skip(path, "it is neither a file, a directory nor a link")
+        await gather(*(look_into(path) for path in inner))
+
+    if base.kind is Kind.DIRECTORY:
+        await look_into(ROOT)
+    tree.prune(patterns)
+    return tree
+
+
+async def listed(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any]:
+    """Return what a server lists of a directory; nothing, and a note in ``tree``, where it cannot be read.
+
+    OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken for
+    an empty one, it would have what it holds deleted on the other side.
+
+    :raises TransferFailed: when it is the root.
+    """
+    place = join(root, folder)
+    try:
+        names = await sftp.readdir(encoded(place))
+        if not names:
+            await sftp.stat(encoded(join(place, ".")))
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except asyncssh.SFTPError as error:
+        reason = clean(str(error))
+        if folder == ROOT:
+            raise TransferFailed(f"cannot read {shown(place)} on the service: {reason}") from None
+        tree.cannot_read(folder, reason)
+        return []
+    return [item for item in names if item.filename not in (b".", b"..")]
+
+
+async def remote_root(sftp: Any, root: str) -> Entry | None:
+    """Return what stands at the root; a link that the user named is followed.
+
+    :raises TransferFailed: when the server does not tell.
+    """
+    for look in (sftp.stat, sftp.lstat):
+        try:
+            return await remote_entry(sftp, root, await look(encoded(root)))
+        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            continue
+        except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+            raise
+        except asyncssh.SFTPError as error:
+            reason = clean(str(error))
+            raise TransferFailed(f"cannot read {shown(root)} on the service: {reason}") from None
+    return None
+
+
+async def remote_entry(sftp: Any, path: str, attributes: Any) -> Entry:
+    """Read what the server tells about an entry."""
+    kind = kind_of(attributes.permissions or 0)
+    target, resolved = await remote_target(sftp, path) if kind is Kind.LINK else (None, False)
+    mode = stat.S_IMODE(attributes.permissions or 0)
+    return Entry(kind, attributes.size or 0, attributes.mtime or 0, mode, target, resolved)
+
+
+async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
+    """Return where a link points, ``None`` when the server does not tell, and whether it was put otherwise.
+
+    Some servers tell an absolute path for any link; below the directory where the session began, that is
+    made relative to the link again.
+    """
+    try:
+        target: str = (await sftp.readlink(encoded(path))).decode("utf-8", "surrogateescape")
+        if not target.startswith("/"):
+            return target, False
+        start, folder = [
+            (await sftp.realpath(encoded(place))).decode("utf-8", "surrogateescape")
+            for place in (".", posixpath.dirname(path) or ".")
+        ]
+    except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
+        raise
+    except asyncssh.SFTPError:
+        return None, False
+    inside = target.startswith(start.rstrip("/") + "/")
+    return (posixpath.relpath(target, folder), True) if inside else (target, False)
+
+
+def checked(name: bytes) -> str:
+    """Return a name that a server sent, unless it would lead out of its directory.
+
+    :raises TransferFailed: for such a name: no honest server sends one.
+    """
+    if not name or b"/" in name or b"\0" in name:
+        raise TransferFailed(f"the server sent a file name that is none: {name!r}; nothing was done")
+    return name.decode("utf-8", "surrogateescape")
+
+
+# --- Both ---------------------------------------------------------------------------------------------
+
+
+def kind_of(mode: int) -> Kind:
+    """Read the kind out of a mode with its type bits."""
+    kinds = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.DIRECTORY, stat.S_IFLNK: Kind.LINK}
+    return kinds.get(stat.S_IFMT(mode), Kind.OTHER)
+
+
+def encoded(path: str) -> bytes:
+    """Return a path as it goes over the wire."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def shown(path: str) -> str:
+    """Return a path for people and JSON: what is not UTF-8, and what would steer a terminal, is escaped."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+async def gather(*works: Any) -> None:
+    """Do all at once. The first error ends the others and is raised, once they have cleaned up."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        # Unlike the loop's own gather this leaves them alone when it is called off: to be called off twice
+        # would end them in the middle of cleaning up.
+        if tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in tasks:
+            if task.done():
+                task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,282 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where tasks and lookups find the platform and the token: at the task, its host, or in the environment.
+
+The nearest of these wins. A token is bound to the platform that it is for: what a host brings along is used
+as a whole or not at all, and not when the task names another platform than the host's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+
+URL, OWN_URL = "hosted_url", "hosted_services_url"
+"""The variable that the inventory hands on to its hosts, and the one that users set."""
+SETTINGS = {
+    option: f"hosted_services_{option}"
+    for option in CONNECTION
+    if option not in ("base_url", "token", "token_file")
+}
+"""The variable of each option that is neither the address nor a token."""
+OWN_TOKENS = {"token": "hosted_services_token", "token_file": "hosted_services_token_file"}
+"""Variables that users set: the token itself, mostly from a vault, or a file."""
+HANDED_ON = {
+    "token_file": "hosted_token_file",
+    "token_env": "hosted_token_env",
+    "token_variable": "hosted_token_variable",
+}
+"""Options of the inventory that say where the token is, and the variables that hand that on."""
+NOT_HANDED_ON = "hosted_token_handed_on"
+"""False on the hosts of an inventory with a token of its own, for which it names no source."""
+ENVIRONMENT = {option: spec["fallback"][1][0] for option, spec in CONNECTION.items()}
+MAY_BE_EMPTY = {"auth_scheme": SETTINGS["auth_scheme"]}
+IDENTIFYING = ("base_url", "token", "token_file")
+
+Template = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Connected:
+    """The arguments of a task or lookup with what its host brings along, and how they relate to the host."""
+
+    arguments: dict[str, Any]
+    same_platform: bool = True
+    """Whether the platform is the one that the host is on, so that the ids in its variables hold there."""
+    from_controller: bool = False
+    """Whether the token is in a file that the host names, read on the controller wherever the task runs."""
+    warnings: tuple[str, ...] = ()
+    elsewhere: str = ""
+    """How platform or account differ from those of the host's inventory; empty when they do not."""
+
+
+def connected(
+    arguments: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    variables: Mapping[str, Any],
+    template: Template,
+) -> Connected:
+    """Return ``arguments`` with the connection that the variables of a host name, where that is nearest.
+
+    ``environment`` is what the task's own keyword sets. The controller's comes last and is left to others.
+
+    :raises ConfigurationError: when an option is written down without a value, or variables contradict.
+    """
+    check_written(arguments)
+    own_url = arguments.get("base_url") or environment.get(ENVIRONMENT["base_url"])
+    urls = host_urls(variables, template)
+    is_own = own_url is None or not urls or [plain_url(own_url)] == urls
+    filled = dict(arguments)
+    if own_url is None and urls:
+        filled["base_url"] = the_url(urls, variables)
+    own_token = token_of_task(arguments, environment)
+    filled.update(own_token)
+    from_host = host_token(variables, template) if is_own and not own_token else {}
+    if is_own:
+        filled.update(host_settings(filled, environment, variables, template))
+    if not own_token and not from_host:
+        check_same_account(is_own, variables)
+        check_one_token("the environment", os.environ, ENVIRONMENT)
+    foreign = own_url is None and bool(urls) and not own_token and not from_host and foreign_token(urls[0])
+    return Connected(
+        {**filled, **from_host},
+        same_platform=is_own,
+        from_controller="token_file" in from_host,
+        warnings=(foreign,) if foreign else (),
+        elsewhere=elsewhere(filled, bool(own_token), bool(from_host), variables, template),
+    )
+
+
+def check_written(arguments: Mapping[str, Any]) -> None:
+    """Refuse an address or a token that is written down and null: another one would be used in its place."""
+    for name in IDENTIFYING:
+        if name in arguments and arguments[name] is None:
+            raise ConfigurationError(
+                f"{name} is null; give it a value, or leave it out, as default(omit) does in a template"
+            )
+
+
+# --- The address --------------------------------------------------------------------------------------
+
+
+def plain_url(url: Any) -> str:
+    """Return an address as it is compared with others."""
+    return str(url).rstrip("/")
+
+
+def host_urls(variables: Mapping[str, Any], template: Template) -> list[str]:
+    """Return the addresses that the variables of a host name: none, one, or two that contradict."""
+    values = [
+        plain_url(value_of(name, variables, template)) for name in (OWN_URL, URL) if has(name, variables)
+    ]
+    return list(dict.fromkeys(values))
+
+
+def the_url(urls: list[str], variables: Mapping[str, Any]) -> str:
+    """Return the only address of a host.
+
+    :raises ConfigurationError: when there are two; which was set with more thought cannot be seen.
+    """
+    if len(urls) > 1:
+        raise ConfigurationError(
+            f"the variables {OWN_URL} ({urls[0]}) and {URL} ({urls[1]}) of "
+            f"{variables.get('inventory_hostname')} name two platforms; set one, or base_url on the task"
+        )
+    return urls[0]
+
+
+# --- The token ----------------------------------------------------------------------------------------
+
+
+def token_of_task(arguments: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the token, or its file, that the task itself names: as an option, else in its environment.
+
+    :raises ConfigurationError: when one of these names both.
+    """
+    check_one_token("the task or its module_defaults", arguments, {name: name for name in OWN_TOKENS})
+    if all(arguments.get(name) is None for name in OWN_TOKENS):
+        check_one_token("the environment of the task", environment, ENVIRONMENT)
+    for source in (arguments, {name: environment.get(ENVIRONMENT[name]) for name in OWN_TOKENS}):
+        for name in OWN_TOKENS:
+            if source.get(name) is not None:
+                return {name: source[name]}
+    return {}
+
+
+def check_same_account(is_own: bool, variables: Mapping[str, Any]) -> None:
+    """Refuse the environment's token on a host that its inventory has by another one: of another account.
+
+    :raises ConfigurationError: saying where the token can be named.
+    """
+    if is_own and variables.get(NOT_HANDED_ON) is False:
+        raise ConfigurationError(
+            f"the inventory has {variables.get('inventory_hostname')} by a token of its own, which it does "
+            "not hand on and which is not that of the environment. Name it with token_env, token_file or "
+            "token_variable in the inventory file, or on the task"
+        )
+
+
+def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Refuse a token and a token file in one place: Ansible does not tell which of them is nearer to a task.
+
+    :raises ConfigurationError: naming both, as they may be of two accounts.
+    """
+    token, file = names["token"], names["token_file"]
+    if settings.get(token) not in (None, "") and settings.get(file) not in (None, ""):
+        raise ConfigurationError(
+            f"{place} has both {token} and {file}, which may be of two accounts; leave one of them. What is "
+            "set once for many tasks or an outer block has to be of the same kind as what replaces it"
+        )
+
+
+def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, Any]:
+    """Return the token of a host, or its file, as one option; nothing when its variables name none.
+
+    :raises ConfigurationError: when they name two, or one that is not there.
+    """
+    sources = [name for name in (*OWN_TOKENS.values(), *HANDED_ON.values()) if has(name, variables)]
+    if len(sources) > 1:
+        raise ConfigurationError(
+            f"the variables {' and '.join(sources)} of {variables.get('inventory_hostname')} each name "
+            "a token, and they may be of two accounts; leave the one of the account that the host's service "
+            "is in, and remove the others or set them to an empty string"
+        )
+    if not sources:
+        return {}
+    name = sources[0]
+    value = value_of(name, variables, template)
+    if name == HANDED_ON["token_env"]:
+        return {"token": token_in_environment(str(value), name)}
+    if name == HANDED_ON["token_variable"]:
+        if not has(str(value), variables):
+            raise ConfigurationError(
+                f"{name} says that the token is in the variable {value}, which is not set for this host"
+            )
+        return {"token": value_of(str(value), variables, template)}
+    return {"token" if name == OWN_TOKENS["token"] else "token_file": value}
+
+
+def token_in_environment(variable: str, source: str) -> str:
+    """Return the token of an environment variable of the controller.
+
+    :raises ConfigurationError: when it is not set. That of another source may be of another account.
+    """
+    token = os.environ.get(variable)
+    if not token:
+        raise ConfigurationError(
+            f"{source} says that the token is in the environment variable {variable}, which is not set"
+        )
+    return token
+
+
+def foreign_token(url: str) -> str:
+    """Say that the environment's token is used on another platform than the environment's, if it is."""
+    other = os.environ.get(ENVIRONMENT["base_url"])
+    if not other or plain_url(other) == url:
+        return ""
+    return (
+        f"the token of the environment, which names {plain_url(other)} as the platform, was used on {url}: "
+        "the host names that platform, but no token. Name one in its inventory with token_env, token_file or "
+        "token_variable"
+    )
+
+
+# --- All else -----------------------------------------------------------------------------------------
+
+
+def host_settings(
+    filled: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    variables: Mapping[str, Any],
+    template: Template,
+) -> dict[str, Any]:
+    """Return the other options of the connection that the host's variables set and the task does not."""
+    return {
+        option: value_of(name, variables, template)
+        for option, name in SETTINGS.items()
+        if filled.get(option) is None
+        and ENVIRONMENT[option] not in environment
+        and (has(name, variables) or (option in MAY_BE_EMPTY and variables.get(name) is not None))
+    }
+
+
+def elsewhere(
+    filled: Mapping[str, Any],
+    own_token: bool,
+    from_host: bool,
+    variables: Mapping[str, Any],
+    template: Template,
+) -> str:
+    """Say how platform or account of a task differ from those of the host's inventory, if they do."""
+    if not has(URL, variables):
+        return ""
+    url, host = plain_url(value_of(URL, variables, template)), variables.get("inventory_hostname")
+    used = plain_url(filled.get("base_url") or os.environ.get(ENVIRONMENT["base_url"]))
+    if used != url:
+        return f"the inventory has {host} from {url}, and the task asked {used}"
+    if own_token:
+        return f"the inventory has {host} by another token than the task used, which may be another account's"
+    return ""
+
+
+def has(name: str, variables: Mapping[str, Any]) -> bool:
+    """Tell whether a variable is set. An empty string takes a value back that another place has set."""
+    return variables.get(name) not in (None, "")
+
+
+def value_of(name: str, variables: Mapping[str, Any], template: Template) -> Any:
+    """Return a variable as it is rendered.
+
+    :raises ConfigurationError: when nothing is left of it.
+    """
+    value = untagged(template(variables[name]))
+    if value is None or (isinstance(value, str) and not value.strip() and name not in MAY_BE_EMPTY.values()):
+        raise ConfigurationError(f"the variable {name} is set, but there is nothing in it")
+    return value

@@ -1,0 +1,367 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Running a noun inside the controller, without a second Python: the fast way, taken wherever it can be."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from ansible import constants
+from ansible.errors import AnsibleError
+from ansible.module_utils.common.parameters import remove_values
+from ansible.module_utils.errors import UnsupportedError
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
+    Surroundings,
+    execute,
+    shown_options,
+)
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+    argument_spec,
+    checked_arguments,
+    read_token,
+    validated,
+    with_token_meant,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConfigurationError,
+    HostedError,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Wire
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    HOME_VARIABLE,
+    PLAYBOOK_FOLDER,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    SERVICE_ID,
+    Resource,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import wire_of_run
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
+    ENVIRONMENT,
+    URL,
+    Connected,
+    connected,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import with_whole_paths
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.warm_up import rehearse
+
+display = Display()
+rehearse()  # here, as Ansible loads an action before it forks, and nothing but actions imports this
+
+WATCHED = sys.stdout.isatty()
+"""Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
+SECONDS_BETWEEN_PROGRESS = 10.0
+NAMES_A_SERVICE = frozenset({"name", "service", "services"})
+"""Options that take the name of a service; ``name`` does so in the modules on services alone."""
+KEPT_TRANSPORT = "_hosted_services_transport"
+"""Where a worker keeps its transport: on the one object that the items of a loop share and no fork shares."""
+
+
+class InProcessAction(ActionBase):
+    """Base of the collection's actions. A subclass names its noun and adds nothing else."""
+
+    resource: ClassVar[Resource]
+    _apart = False
+    """Whether the task makes its own connections: in an environment of its own, a proxy's say, it has to."""
+    _supports_async = True
+    _supports_check_mode = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Run the task here, or hand it over where it has to run elsewhere."""
+        variables = task_vars or {}
+        result: dict[str, Any] = super().run(tmp, variables)
+        with self._environment() as environment:
+            self._apart = bool(environment) or not boolean(variables.get("hosted_keep_connections", True))
+            try:  # as they were written: a path that is made whole does not look empty any more
+                checked_arguments(self.resource, self._task.args)
+                result.update(self._run_completed(environment, variables))
+            except HostedError as error:
+                result.update(self._refusal(error.message, self._task.args))
+        if not shows_arguments(variables):
+            result.pop("invocation", None)
+        return result
+
+    def _run_completed(self, environment: Mapping[str, str], variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the task with what its host brings along, here or as a module."""
+        completed = with_host_variables(
+            self.resource, self._task.args, environment, variables, self._templar.template
+        )
+        as_module = self._task.async_val or self._belongs_elsewhere(variables)
+        if not as_module or self._connection.transport == "local":
+            folder = self._loader.get_basedir()
+            whole = with_whole_paths(self.resource, completed.arguments, self._find_needle, folder)
+            completed = replace(completed, arguments=dict(whole))
+        if as_module:
+            result = self._run_as_module(completed, variables)
+        else:
+            result = self._run_here(completed.arguments, self._progress(variables))
+        add_warnings(self.resource, completed, result)
+        return result
+
+    def _run_as_module(self, completed: Connected, variables: Mapping[str, Any]) -> dict[str, Any]:
+        in_background = self._task.async_val and not self._connection.has_native_async
+        here = self._connection.transport == "local"
+        if not here:
+            check_python(self._task.delegate_to, variables)
+        with self._as_oneself(here):
+            result: dict[str, Any] = self._execute_module(
+                module_args=with_readable_token(completed, here, self._loader),
+                task_vars=variables,
+                wrap_async=in_background,
+            )
+        return result
+
+    @contextmanager
+    def _as_oneself(self, here: bool) -> Iterator[None]:
+        """Leave ``become`` out for a module on the controller, as it has no effect inside the controller."""
+        become = self._connection.become
+        if here:
+            self._connection.become = None
+        try:
+            yield
+        finally:
+            self._connection.become = become
+
+    def _belongs_elsewhere(self, variables: Mapping[str, Any]) -> bool:
+        """Whether the task is delegated to another machine, or ``hosted_in_process`` turns this way off."""
+        if not boolean(variables.get("hosted_in_process", True)):
+            return True
+        return bool(self._task.delegate_to) and self._connection.transport != "local"
+
+    def _progress(self, variables: Mapping[str, Any]) -> Callable[[str], None]:
+        """Return what shows the progress of the task, under the name of its host."""
+        if not WATCHED or self._task.no_log:
+            return lambda line: None
+        host = variables.get("inventory_hostname")
+        seconds = pause(variables.get("hosted_progress_interval", SECONDS_BETWEEN_PROGRESS))
+        return paced(lambda line: display.display(f"  [{host}] {printable(line)}"), seconds)
+
+    def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
+        spec = argument_spec(self.resource)
+        try:
+            validation = validated(self.resource, arguments)
+        except HostedError as error:
+            return self._refusal(error.message, arguments)
+        if validation.error_messages:
+            return self._refusal(self._complaint(validation.errors), validation.validated_parameters)
+        around = Surroundings(
+            check_mode=self._task.check_mode,
+            diff=self._task.diff,
+            progress=progress,
+            log=self._log,
+            connect=self._connect,
+        )
+        options = with_token_meant(untagged(validation.validated_parameters), arguments)
+        paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
+        for name in paths:  # from the environment; a module on this machine begins at the playbook as well
+            options[name] = os.path.join(self._loader.get_basedir(), options[name])
+        options = with_token_decrypted(options, self._loader)
+        result = execute(self.resource, options, around)
+        cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
+        return cleaned
+
+    def _refusal(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a task whose arguments are wrong."""
+        shown = shown_options(self.resource, untagged(dict(given)))
+        return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
+
+    def _complaint(self, problems: Any) -> str:
+        """Say what is wrong with the arguments in the words that a module uses."""
+        if isinstance(problems[0], UnsupportedError):
+            return f"Unsupported parameters for ({self._task.action}) module: {problems.msg}"
+        return str(problems.msg)
+
+    def _log(self, line: str) -> None:
+        if self._task.no_log:
+            return
+        display.vvv(f"hosted.services: {line}", host=self._task.delegate_to or self._play_context.remote_addr)
+
+    def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
+        """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
+        key = (os.getpid(), settings, self._apart)
+        kept = vars(self._loader).get(KEPT_TRANSPORT)
+        if kept is None or kept[0] != key:
+            wire = Wire() if self._apart else wire_of_run(folder_of_run())
+            kept = (key, Transport(settings, log, wire))
+            vars(self._loader)[KEPT_TRANSPORT] = kept
+        return Client(kept[1])
+
+    @contextmanager
+    def _environment(self) -> Iterator[Mapping[str, str]]:
+        """Honour the ``environment`` of the task, as a module would find it, and yield it.
+
+        ``home`` of ansible.cfg is part of it. A module on this machine inherits it.
+        """
+        wanted: dict[str, str] = {}
+        self._compute_environment_string(wanted)
+        before = dict(os.environ)
+        os.environ[HOME_VARIABLE] = home_of_ansible()
+        os.environ.update({name: str(value) for name, value in wanted.items()})
+        os.environ[PLAYBOOK_FOLDER] = self._loader.get_basedir()
+        try:
+            yield wanted
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def folder_of_run() -> str:
+    """Return the folder that Ansible makes for each run, for its user alone, and removes at the end."""
+    # Ansible makes its constants when it starts, so that their types are not known before.
+    folder: str = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
+    return folder
+
+
+def home_of_ansible() -> str:
+    """Return Ansible's home: ``home`` of ansible.cfg, ``ANSIBLE_HOME``, or Ansible's default."""
+    home: str = constants.config.get_config_value("ANSIBLE_HOME")
+    return home
+
+
+def shows_arguments(variables: Mapping[str, Any]) -> bool:
+    """Whether results carry their arguments: always, until ansible-core 2.21 made it a setting."""
+    try:
+        return bool(constants.config.get_config_value("INJECT_INVOCATION", variables=variables))
+    except AnsibleError:
+        return True
+
+
+def with_host_variables(
+    resource: Resource,
+    arguments: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    variables: Mapping[str, Any],
+    template: Callable[[Any], Any],
+) -> Connected:
+    """Return the arguments of a task, completed by what the host of the play brings along.
+
+    That is the connection to the platform, where the task names none. For a noun with ``host_options`` it is
+    the host itself as well, unless the task names something else, or another platform: then nothing of this
+    host is used for that one.
+
+    :raises ConfigurationError: when the variables of the host contradict each other, or lead to nothing.
+    """
+    check_own_name(resource, arguments, variables)
+    from_host = {}
+    if variables.get("inventory_hostname") not in constants.LOCALHOST and resource.works_on_host(arguments):
+        from_host = first_values(resource.host_options, variables, template)
+    filled = {**from_host, **arguments}  # null is kept: it must be refused, not filled in
+    if not resource.needs_api({**dict.fromkeys(resource.options), **filled}):
+        return Connected(filled)
+    completed = connected(arguments, environment, variables, template)
+    if completed.same_platform:
+        return replace(completed, arguments={**from_host, **completed.arguments})
+    return completed
+
+
+def check_own_name(resource: Resource, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
+    """Refuse the name of a host in place of that of its service, where an inventory had to change the name.
+
+    An order by that name would double each service of the play, and a deletion would find nothing.
+
+    :raises ConfigurationError: naming both.
+    """
+    host, service = variables.get("inventory_hostname"), variables.get("hosted_name")
+    if SERVICE_ID not in variables or service in (None, host):
+        return
+    for option in NAMES_A_SERVICE & arguments.keys():
+        given = arguments[option]
+        applies = option != "name" or resource.name in ("service", "service_info")
+        if applies and host in (given if isinstance(given, list) else [given]):
+            raise ConfigurationError(
+                f"{option} is {host!r}, the name of the host in the inventory; its service is named "
+                f"{service!r}. Name the service by its id, {SERVICE_ID}, or leave the option out"
+            )
+
+
+def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
+    """Refuse to run as a module on a host that the inventory reaches over SFTP alone.
+
+    :raises ConfigurationError: saying where the task can run.
+    """
+    host = delegated or variables.get("inventory_hostname")
+    known = variables.get("ansible_delegated_vars", {}).get(delegated, {}) if delegated else variables
+    if known.get("ansible_facts_modules") == [] and known.get(URL):
+        raise ConfigurationError(
+            f"{host} is reached over SFTP, where there is no Python for a module to run on, as it does with "
+            "async or hosted_in_process: false. Add delegate_to: localhost, to async_status as well"
+        )
+
+
+def with_readable_token(completed: Connected, here: bool, loader: DataLoader) -> dict[str, Any]:
+    """Return the arguments for a module, with the token in the place of a file that it could not read.
+
+    That is one that ansible-vault has encrypted, and one of the controller's for a module on another machine.
+    """
+    arguments = completed.arguments
+    named = {name: arguments.get(name) for name in ("token", "token_file")}
+    if here and not any(value is not None for value in named.values()):
+        named = {name: os.environ.get(ENVIRONMENT[name]) for name in named}
+    if here or completed.from_controller:
+        read = with_token_decrypted(named, loader)
+        if completed.from_controller and not here and read["token"] is None:
+            path = os.path.join(loader.get_basedir(), os.path.expanduser(str(read["token_file"])))
+            read["token"] = read_token(None, path)
+        if read["token"] != named["token"]:
+            return {**arguments, "token": read["token"], "token_file": None}
+    return arguments
+
+
+def add_warnings(resource: Resource, completed: Connected, result: dict[str, Any]) -> None:
+    """Add what there is to say of the connection, and of an id to delete that may be another account's."""
+    given, warnings = completed.arguments, [*completed.warnings]
+    found_nothing = not result.get("failed") and result.get(resource.noun, result) is None
+    if completed.elsewhere and given.get("state") == "absent" and given.get("id") and found_nothing:
+        warnings.append(
+            f"there is nothing to delete under the id {given['id']!r}, but it may be on another platform or "
+            f"of another account: {completed.elsewhere}"
+        )
+    if warnings:
+        result["warnings"] = [*result.get("warnings", ()), *warnings]
+
+
+def pause(value: Any) -> float:
+    """Return how many seconds lie between two lines of progress; zero means that none is wanted.
+
+    :raises AnsibleError: for what is not a number of seconds.
+    """
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = -1
+    if not 0 <= seconds < math.inf:
+        raise AnsibleError(
+            f"the variable hosted_progress_interval is {value!r}; give a number of seconds, 0 for no progress"
+        )
+    return seconds
+
+
+def paced(show: Callable[[str], None], seconds: float) -> Callable[[str], None]:
+    """Return a function that shows a line when the last one is ``seconds`` old; with zero it shows none."""
+    last = [time.monotonic()]
+
+    def progress(line: str) -> None:
+        if seconds and time.monotonic() - last[0] >= seconds:
+            last[0] = time.monotonic()
+            show(line)
+
+    return progress

@@ -1,0 +1,56 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relative paths of this machine, resolved once for both ways of running a task.
+
+A file to read is looked for as ``ansible.builtin.copy`` looks for its source: in the folder ``files`` of the
+role, in the role, then in ``files`` beside the playbook and in the folder of the playbook. A file to write is
+relative to the folder of the playbook.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFileNotFound
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+    CONNECTION,
+    argument_spec,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+
+FILES = "files"
+"""Where roles and plays keep what they bring along."""
+
+
+def with_whole_paths(
+    resource: Resource, arguments: Mapping[str, Any], find: Callable[[str, str], str], folder: str
+) -> dict[str, Any]:
+    """Return the arguments of a task with absolute paths in place of relative ones.
+
+    ``find`` looks for a file to read, given the name of a folder and the path. What it does not find is left
+    to the resource to complain about, as a path in ``folder``, which is that of the playbook.
+    """
+    spec = argument_spec(resource)
+    of_connection = {name for name, option in CONNECTION.items() if option["type"] == "path"}
+    sources = resource.sources(arguments) | of_connection
+    resolved = dict(arguments)
+    for name in sources | resource.destinations(arguments):
+        value = arguments.get(name)
+        if not isinstance(value, str) or not value:
+            continue
+        path = os.path.expandvars(value) if spec[name]["type"] == "path" else value
+        if path and not path.startswith(("/", "~")):
+            resolved[name] = (name in sources and found(find, path)) or os.path.join(folder, path)
+    return resolved
+
+
+def found(find: Callable[[str, str], str], path: str) -> str | None:
+    """Return where a file to read is; nothing when it is nowhere."""
+    try:
+        return os.path.abspath(find(FILES, path))
+    except AnsibleFileNotFound:
+        return None

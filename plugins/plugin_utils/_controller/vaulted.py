@@ -1,0 +1,44 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Token files that ansible-vault has encrypted: only the controller has the password."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import is_encrypted, read_token
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+
+
+def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict[str, Any]:
+    """Return connection options with the token in the place of its file, where that is encrypted.
+
+    :raises ConfigurationError: when it cannot be decrypted.
+    """
+    if options.get("token") is not None or not options.get("token_file"):
+        return dict(options)
+    path = os.path.join(loader.get_basedir(), os.path.expanduser(str(options["token_file"])))
+    if not is_encrypted(path):
+        return dict(options)
+    return {**options, "token": decrypted(path, loader), "token_file": None}
+
+
+def decrypted(path: str, loader: DataLoader) -> str:
+    """Return the token of an encrypted file. The copy that Ansible makes of it is gone when this returns."""
+    try:
+        plain = loader.get_real_file(path)
+    except AnsibleError as error:
+        raise ConfigurationError(
+            f"token_file {path!r} is encrypted with ansible-vault and cannot be decrypted ({error}); "
+            "give ansible the password that it was encrypted with"
+        ) from None
+    try:
+        return read_token(None, plain)
+    finally:
+        loader.cleanup_tmp_file(plain)

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The variables of a host: what is known of its service, and how Ansible reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import HOST
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
+
+try:
+    from ansible.template import trust_as_template
+except ImportError:  # ansible-core 2.18, which takes every string for a template that is not wrapped
+
+    def trust_as_template(value: str) -> str:  # type: ignore[misc]
+        """Return the string as it is."""
+        return value
+
+
+SYNTAX = frozenset("{}%#")
+
+
+class Marked(dict[str, str]):
+    """Strings marked such that nothing in them is ever taken for a template, each of them once.
+
+    Marking takes longer than all else that a host needs, and most strings of a host are those of many.
+
+    What has a character that templates are made of is marked as unsafe. Others could be marked as well, but
+    ansible-inventory would then show each as an object with a key ``__ansible_unsafe``.
+    """
+
+    def __missing__(self, value: str) -> str:
+        marked: str = trust_as_template(value) if SYNTAX.isdisjoint(value) else wrap_var(value)
+        self[value] = marked
+        return marked
+
+
+def variables_of(
+    service: Mapping[str, Any],
+    connect_with: str,
+    prefix: str,
+    url: str,
+    marked: Marked,
+    *,
+    handed_on: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the variables of a host. The collection's tasks look for the id, ``url`` and ``handed_on``."""
+    facts = {f"{prefix}{name}": value for name, value in service.items() if name != "sftp"}
+    known = {
+        **facts,
+        SERVICE_ID: service["id"],
+        "hosted_url": url,
+        **(handed_on or {}),
+        **reach(service, connect_with),
+    }
+    variables: dict[str, Any] = never_templates(known, marked)
+    return variables
+
+
+def reach(service: Mapping[str, Any], connect_with: str) -> dict[str, Any]:
+    """Return the variables that tell Ansible where the host is."""
+    if connect_with == "sftp":
+        found = service.get("sftp") or {}
+        # Facts are gathered by Python on the host, and SFTP opens files only.
+        return {"ansible_facts_modules": [], **{f"ansible_{name}": value for name, value in found.items()}}
+    if connect_with == "address" and service["address"]:
+        return split_address(service["address"])
+    return {}
+
+
+def split_address(address: str) -> dict[str, Any]:
+    """Read ``host:port``, with an IPv6 address in brackets. Nothing comes of what cannot be one."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal():
+        host, port = address, ""
+    host = host.strip("[]")
+    if not HOST.fullmatch(host) and not host.startswith(":"):
+        return {}
+    return {"ansible_host": host, **({"ansible_port": int(port)} if port else {})}
+
+
+def never_templates(value: Any, marked: Marked) -> Any:
+    """Return ``value`` with every string in it as ``marked`` has it."""
+    if isinstance(value, str):
+        return marked[value]
+    if isinstance(value, dict):
+        return {key: never_templates(item, marked) for key, item in value.items()}
+    if isinstance(value, list):
+        return [never_templates(item, marked) for item in value]
+    return value

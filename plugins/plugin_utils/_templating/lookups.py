@@ -1,0 +1,101 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lookups that read from the platform: their options and errors, with nothing kept and nothing shown."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ansible.errors import AnsibleError, AnsibleLookupError
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.lookup import LookupBase
+from ansible.template import Templar
+from ansible.utils.display import Display
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+    CONNECTION,
+    connection,
+    with_token_meant,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConfigurationError,
+    HostedError,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
+    check_selector,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import connected
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
+
+display = Display()
+
+
+class ReadingLookup(LookupBase):
+    """Base of the collection's lookups. A subclass reads what it is for and returns it.
+
+    What it returns goes to Ansible and nowhere else. The log has the address and the status of each call.
+    """
+
+    @abstractmethod
+    def read(self, client: Client, terms: list[str]) -> list[Any]:
+        """Return one value for each term, or the only one there is.
+
+        :raises HostedError: when it cannot be read.
+        """
+
+    def run(
+        self, terms: Sequence[Any], variables: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """Read from the platform.
+
+        :raises AnsibleLookupError: with one sentence on what went wrong.
+        """
+        try:
+            require()
+            self._check(kwargs)
+            template = cast(Templar, self._templar).template
+            named = {name: value for name, value in kwargs.items() if name in CONNECTION}
+            found = connected(named, {}, variables or {}, template)
+            for warning in found.warnings:
+                display.warning(warning)
+            given = found.arguments
+            self.set_options(direct={**kwargs, **given})
+            plain = untagged({name: self.get_option(name) for name in CONNECTION})
+            options = with_token_decrypted(with_token_meant(plain, given), cast(DataLoader, self._loader))
+            settings = connection(options, self._name())
+            transport = Transport(settings, lambda line: display.vvv(f"hosted.services: {line}"))
+            try:
+                return self.read(Client(transport), untagged(list(terms)))
+            finally:
+                transport.close()
+        except HostedError as error:
+            raise AnsibleLookupError(error.message) from None
+        except AnsibleError:  # what Ansible itself says of an option or a variable
+            raise
+        except Exception as error:  # one that nobody foresaw; its text may hold a secret
+            raise AnsibleLookupError(defect(error)["msg"]) from None
+
+    def _name(self) -> str:
+        """Return the name of the lookup, which is that of its file."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def _check(self, keywords: Mapping[str, Any]) -> None:
+        """Refuse what Ansible would ignore, such as a project whose option has a slip in its name.
+
+        What narrows must hold something too.
+        """
+        known = [name for name in self.option_definitions if name != "_terms"]
+        for name in keywords:
+            if name not in known:
+                raise ConfigurationError(f"unknown option {name!r}{near_miss(name, known)}")
+            if name not in CONNECTION:
+                check_selector(name, untagged(keywords[name]))

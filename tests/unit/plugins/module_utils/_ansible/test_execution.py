@@ -1,0 +1,418 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task returns: on success, in check mode, on failure, and when it came half way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
+    Surroundings,
+    execute,
+    shown_options,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api import libraries
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError, Refused
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
+    Exchanger,
+    Reply,
+    Request,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Plan,
+    Resource,
+    Step,
+    Task,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import WaitEnded
+
+TOKEN = "tok-hunter2"
+OPTIONS: dict[str, Any] = {
+    "base_url": "https://api.example.com",
+    "token": TOKEN,
+    "token_file": None,
+    "auth_header": "Authorization",
+    "auth_scheme": "Bearer",
+    "validate_certs": True,
+    "ca_path": None,
+    "timeout": 60.0,
+    "retries": 5,
+    "allow_http_hosts": [],
+    "name": "x",
+    "variables": {"PASSWORD": "hunter2"},
+}
+
+
+class Thing(Resource):
+    """A noun whose plan is what the test gives it."""
+
+    noun = "thing"
+    options: ClassVar[dict[str, Any]] = {
+        "name": {"type": "str"},
+        "variables": {"type": "dict"},
+        "pin": {"type": "str", "no_log": True},
+    }
+    secret_options = frozenset({"variables"})
+
+    def __init__(self, make: Callable[[Task], Plan]) -> None:
+        self.make = make
+
+    def plan(self, task: Task) -> Plan:
+        return self.make(task)
+
+
+class Echo:
+    """A platform that refuses everything, and repeats what it was sent after so much of its own."""
+
+    def __init__(self, before: str = "") -> None:
+        self.before = before
+
+    def exchange(self, request: Request, seconds: float) -> Reply:
+        said = f"{self.before}invalid value for KEY: {request.body['environment']['KEY']}"
+        return Reply(400, None, json.dumps({"statusCode": 400, "message": said}).encode())
+
+    def twin(self) -> Echo:
+        return self
+
+    def close(self) -> None: ...
+
+
+def run(
+    make: Callable[[Task], Plan],
+    options: dict[str, Any] | None = None,
+    wire: Exchanger | None = None,
+    **around: Any,
+) -> dict[str, Any]:
+    surroundings = Surroundings(
+        connect=lambda settings, log: Client(Transport(settings, log, wire or Echo())), **around
+    )
+    return execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings)
+
+
+def fail() -> None:
+    raise Refused("PUT /x: the platform refused (400): no", 400, hint=1)
+
+
+def steps(*runs: Callable[[], Any]) -> list[Step]:
+    return [Step(f"step {number}", run) for number, run in enumerate(runs, 1)]
+
+
+def test_nothing_to_do() -> None:
+    result = run(lambda task: Plan(result={"id": "1"}))
+    invocation = result.pop("invocation")
+    assert result == {"changed": False, "thing": {"id": "1"}, "actions": []}
+    assert invocation["module_args"]["name"] == "x"
+
+
+def test_a_change_is_made_and_read_again() -> None:
+    made: list[int] = []
+    plan = Plan(
+        result={"id": None},
+        steps=steps(lambda: made.append(1), lambda: made.append(2)),
+        reread=lambda: {"id": "new"},
+        before={},
+        after={"name": "x", "size": {"a": 1}},
+        cost=Cost(None, Decimal("1.5")),
+    )
+    result = run(lambda task: plan, diff=True)
+    result.pop("invocation")
+    assert made == [1, 2]
+    assert result == {
+        "changed": True,
+        "thing": {"id": "new"},
+        "actions": ["step 1", "step 2"],
+        "diff": {"before": "", "after": "name: x\nsize:\n  a: 1\n"},
+        "cost": {"monthly_before": None, "monthly_after": "1.50", "monthly_change": None, "lines": []},
+    }
+
+
+def test_check_mode_shows_the_same_and_does_nothing() -> None:
+    plan = Plan(result={"id": None}, steps=steps(fail), reread=fail, after={"name": "x"})
+    result = run(lambda task: plan, diff=True, check_mode=True)
+    assert result["changed"] is True
+    assert result["thing"] == {"id": None}
+    assert result["actions"] == ["step 1"]
+    assert result["diff"] == {"before": "", "after": "name: x\n"}
+    assert "failed" not in result
+
+
+def test_the_plan_is_told_of_check_mode() -> None:
+    for check_mode in (True, False):
+        assert run(lambda task: Plan(result=task.check_mode), check_mode=check_mode)["thing"] is check_mode
+
+
+def test_a_failure_of_the_plan() -> None:
+    def make(task: Task) -> Plan:
+        task.warn("look")
+        task.warn("look")
+        fail()
+        raise AssertionError
+
+    result = run(make)
+    result.pop("invocation")
+    assert result == {
+        "changed": False,
+        "failed": True,
+        "msg": "PUT /x: the platform refused (400): no",
+        "status": 400,
+        "hint": 1,
+        "warnings": ["look"],
+    }
+
+
+@pytest.mark.parametrize(("at", "changed", "actions"), [(0, False, []), (1, True, ["step 1"])])
+def test_a_failure_half_way_tells_how_far_it_came(at: int, changed: bool, actions: list[str]) -> None:
+    runs: list[Callable[[], Any]] = [lambda: None, lambda: None]
+    runs[at] = fail
+
+    def make(task: Task) -> Plan:
+        task.facts["secrets_file"] = "/kept"
+        return Plan(
+            result={"id": None}, steps=steps(*runs), reread=lambda: {"id": "left"}, after={"name": "x"}
+        )
+
+    result = run(make, diff=True)
+    assert result["failed"] is True
+    assert result["changed"] is changed
+    assert result["actions"] == actions
+    assert result["thing"] == ({"id": "left"} if changed else None)
+    assert result["secrets_file"] == "/kept", "what is known only here survives"
+    assert "diff" not in result, "a diff shows what happened, not what was wished"
+
+
+def test_a_failure_to_read_again_does_not_hide_that_something_changed() -> None:
+    result = run(lambda task: Plan(result={"id": None}, steps=steps(lambda: None), reread=fail))
+    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
+    assert result["thing"] is None
+
+
+def crash() -> None:
+    raise ZeroDivisionError("with hunter2 in its text")
+
+
+def test_a_defect_is_told_by_kind_and_place_without_its_text() -> None:
+    def make(task: Task) -> Plan:
+        crash()
+        raise AssertionError
+
+    result = run(make)
+    assert (result["failed"], result["changed"]) == (True, False)
+    assert "a defect of the collection: ZeroDivisionError at execution.py:" in result["msg"]
+    assert result["places"][-1].endswith("in crash")
+    assert "hunter2" not in str(result)
+    assert "\n" not in result["msg"]
+
+
+def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
+    """What was set in motion goes on, so something was changed."""
+
+    class Fine(Echo):
+        def exchange(self, request: Request, seconds: float) -> Reply:
+            return Reply(204, None, b"")
+
+    def make(task: Task) -> Plan:
+        def start() -> None:
+            task.client.suspend("s")
+            raise WaitEnded("gave up waiting")
+
+        def wait() -> None:
+            raise WaitEnded("gave up waiting")
+
+        begun = task.options["name"] == "begun"
+        return Plan(result="wished", steps=steps(start if begun else wait), reread=lambda: "as it is")
+
+    result = run(make, {"name": "begun"}, Fine())
+    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
+    assert result["thing"] == "as it is"
+    result = run(make, {"name": "only waited"}, Fine())
+    assert (result["failed"], result["changed"], result["actions"]) == (True, False, [])
+
+
+def test_a_defect_half_way_tells_how_far_it_came() -> None:
+    plan = Plan(result={"id": None}, steps=steps(lambda: None, crash), reread=crash, after={"name": "x"})
+    result = run(lambda task: plan, diff=True)
+    assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
+    assert "diff" not in result
+
+
+@pytest.mark.parametrize(
+    "echo",
+    ["hunter2", "eyJwYXNzd29yZCI6Imh1bnRlcjIifQ==", "pin%201234%26x", '{\\"deep\\": \\"in-a-list\\"}'],
+)
+def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
+    def make(task: Task) -> Plan:
+        task.warn(f"careful with {echo}")
+        raise Refused(f"PUT /x: no {echo}", 400, said=[{"word": echo}])
+
+    options = {"variables": {"PASSWORD": "hunter2", "more": ["in-a-list", True]}, "pin": "pin 1234&x"}
+    result = run(make, options)
+    assert HIDDEN in result["msg"]
+    assert HIDDEN in result["warnings"][0]
+    assert HIDDEN in result["said"][0]["word"]
+    for secret in ("hunter2", "pin%201234", "in-a-list"):
+        assert secret not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("secret", "before"),
+    [
+        ("first line of a secret\nsecond line of it", ""),
+        ("correct horse  battery staple", ""),
+        ("correct-horse-battery-staple-and-more", "x" * 960 + " "),
+    ],
+    ids=["lines", "spaces", "cut"],
+)
+@pytest.mark.parametrize("twin", [False, True], ids=["client", "twin"])
+def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(secret: str, before: str, twin: bool) -> None:
+    def make(task: Task) -> Plan:
+        client = task.client.twin() if twin else task.client
+        client.replace_environment("shop", {"KEY": secret})
+        raise AssertionError
+
+    message = run(make, {"variables": {"KEY": secret}}, Echo(before))["msg"]
+    assert f"invalid value for KEY: {HIDDEN}" in message
+    assert "horse" not in message
+    assert "line of" not in message
+
+
+def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
+    """Connections are kept from task to task, and what the next one says is not to be damaged."""
+    kept: list[Transport] = []
+
+    def connect(settings: Connection, log: Any) -> Client:
+        kept.append(kept[0] if kept else Transport(settings, log, Echo()))
+        return Client(kept[-1])
+
+    def make(task: Task) -> Plan:
+        task.client.replace_environment("shop", {"KEY": "painless"})
+        raise AssertionError
+
+    said = []
+    for pin in ("painless", "something-else", "painless"):
+        options = {**OPTIONS, "variables": {}, "pin": pin}
+        said.append(execute(Thing(make), options, Surroundings(connect=connect))["msg"])
+    assert ["painless" in message for message in said] == [False, True, False]
+
+
+def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
+    def make(task: Task) -> Plan:
+        raise Refused("PUT /x: the platform refused (400): not 1 but 12", 400)
+
+    message = run(make, {"variables": {"COUNT": 1, "FLAG": True, "NAME": "not"}})["msg"]
+    assert message.endswith("not 1 but 12")
+
+
+def test_what_would_steer_a_terminal_is_written_out() -> None:
+    def make(task: Task) -> Plan:
+        task.warn("called \x1b[31mred")
+        return Plan(
+            result={"name": "\x1b[31mred"}, before="a\r\n\x1b]0;title\x07", after={"n": "\u202ex\x9b"}
+        )
+
+    result = run(make, diff=True)
+    assert result["warnings"] == [r"called \x1b[31mred"]
+    assert result["diff"] == {"before": "a\\r\n\\x1b]0;title\\x07", "after": 'n: "\\u202ex\\x9B"\n'}
+    assert result["thing"] == {"name": "\x1b[31mred"}, "data are data"
+
+    def refuse(task: Task) -> Plan:
+        raise Refused("no \x9b31m", 400)
+
+    assert run(refuse)["msg"] == r"no \x9b31m"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"base_url": None}, "base_url is not set"),
+        ({"base_url": "http://api.example.com"}, "in the clear"),
+        ({"token": None}, "token is not set"),
+        ({"token": ""}, "token is empty"),
+        ({"token": "a\nb"}, "token has 2 lines"),
+        ({"token": None, "token_file": "/nowhere/token"}, "token_file '/nowhere/token' cannot be read"),
+    ],
+)
+def test_bad_settings_fail_before_anything_is_sent(options: dict[str, Any], complaint: str) -> None:
+    def connect(settings: Connection, log: Any) -> Any:
+        raise AssertionError("connected")
+
+    result = execute(
+        Thing(lambda task: Plan(result=None)), {**OPTIONS, **options}, Surroundings(connect=connect)
+    )
+    assert result["failed"] is True
+    assert complaint in result["msg"]
+
+
+def test_no_secret_is_in_the_invocation() -> None:
+    shown = run(lambda task: Plan(result=None), {"pin": "1234"})["invocation"]["module_args"]
+    assert (shown["token"], shown["variables"], shown["pin"]) == (HIDDEN, HIDDEN, HIDDEN)
+    assert shown["name"] == "x"
+    assert "hunter2" not in str(shown)
+
+
+def test_a_slip_in_the_name_of_a_secret_does_not_show_it() -> None:
+    resource = Thing(lambda task: Plan(result=None))
+    assert shown_options(resource, {"tokne": "hunter2", "name": "x"}) == {"tokne": HIDDEN, "name": "x"}
+    assert shown_options(BACKUP, {"service": ["mc"], "wait": True}) == {"service": ["mc"], "wait": True}
+
+
+@pytest.mark.parametrize("empty", [None, {}, []])
+def test_what_is_empty_hides_nothing(empty: Any) -> None:
+    resource = Thing(lambda task: Plan(result=None))
+    assert shown_options(resource, {"variables": empty}) == {"variables": empty}
+
+
+def test_a_password_in_the_url_is_not_in_the_invocation() -> None:
+    result = run(lambda task: Plan(result=None), {"base_url": "https://me:hunter2@api.example.com"})
+    assert result["failed"] is True
+    assert "hunter2" not in str(result)
+
+
+def test_missing_libraries_are_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "MISSING", ["pydantic>=2", "requests"])
+    result = run(lambda task: Plan(result=None))
+    assert result["failed"] is True
+    assert result["msg"].endswith("-m pip install 'pydantic>=2' 'requests'")
+    assert "\n" not in result["msg"]
+
+
+def test_progress_reaches_the_surroundings() -> None:
+    said: list[str] = []
+
+    def make(task: Task) -> Plan:
+        task.progress("half way")
+        return Plan(result=None)
+
+    run(make, progress=said.append)
+    assert said == ["half way"]
+
+
+def test_each_further_step_is_told() -> None:
+    said: list[str] = []
+    steps = [Step(f"remove {name}", lambda: None) for name in "abc"]
+    run(lambda task: Plan(result=None, steps=steps), progress=said.append)
+    assert said == ["step 2 of 3: remove b", "step 3 of 3: remove c"]
+
+
+def test_details_of_errors_are_data() -> None:
+    error = HostedError("sentence", ids=["a"])
+    assert (str(error), error.message, error.details) == ("sentence", "sentence", {"ids": ["a"]})
+
+
+@pytest.mark.parametrize("url", ["https://me:hunter2@host", "https://me:hun/ter2@host:port"])
+def test_a_password_in_the_url_is_not_shown(url: str) -> None:
+    shown = shown_options(PROJECT, {"base_url": url})["base_url"]
+    assert "hun" not in shown
+    assert shown.startswith("https://host")

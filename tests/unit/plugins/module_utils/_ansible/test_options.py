@@ -1,0 +1,162 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that all nouns share: complete, documented alike, and read as the documentation says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+    CONNECTION,
+    WAITING,
+    argument_spec,
+    checked_arguments,
+    connection,
+    read_token,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+
+VARIABLES = {
+    "base_url": "HOSTED_SERVICES_URL",
+    "token": "HOSTED_SERVICES_TOKEN",
+    "token_file": "HOSTED_SERVICES_TOKEN_FILE",
+    "auth_header": "HOSTED_SERVICES_AUTH_HEADER",
+    "auth_scheme": "HOSTED_SERVICES_AUTH_SCHEME",
+    "validate_certs": "HOSTED_SERVICES_VALIDATE_CERTS",
+    "ca_path": "HOSTED_SERVICES_CA_PATH",
+    "timeout": "HOSTED_SERVICES_TIMEOUT",
+    "retries": "HOSTED_SERVICES_RETRIES",
+    "allow_http_hosts": "HOSTED_SERVICES_ALLOW_HTTP_HOSTS",
+}
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    for variable in VARIABLES.values():
+        monkeypatch.delenv(variable, raising=False)
+    yield monkeypatch
+
+
+def validated(**given: Any) -> dict[str, Any]:
+    result = ArgumentSpecValidator(argument_spec(PROJECT), **PROJECT.rules).validate({"name": "x", **given})
+    assert not result.error_messages
+    parameters: dict[str, Any] = result.validated_parameters
+    return parameters
+
+
+def test_every_option_of_the_connection_is_there_and_has_its_variable() -> None:
+    assert {name: option["fallback"][1][0] for name, option in CONNECTION.items()} == VARIABLES
+    assert set(CONNECTION) < set(argument_spec(PROJECT))
+
+
+def test_only_what_waits_has_options_for_it() -> None:
+    assert set(WAITING) == {"wait", "wait_timeout", "wait_interval"}
+    assert not set(WAITING) & set(argument_spec(PROJECT))
+    assert set(WAITING) < set(argument_spec(SERVICE))
+
+
+@pytest.mark.parametrize(("spec", "text"), [(CONNECTION, "DOCUMENTATION"), (WAITING, "WAIT")])
+def test_the_documentation_says_the_same(spec: dict[str, Any], text: str) -> None:
+    documented = yaml.safe_load(getattr(ModuleDocFragment, text))["options"]
+    assert set(documented) == set(spec)
+    for name, option in spec.items():
+        for key in ("type", "default", "elements"):
+            assert documented[name].get(key) == option.get(key), f"{key} of {name}"
+
+
+def test_the_token_is_the_one_secret() -> None:
+    assert [name for name, option in CONNECTION.items() if option.get("no_log")] == ["token"]
+
+
+def test_defaults_make_a_connection() -> None:
+    made = connection(validated(base_url="https://api.example.com", token="tok"))
+    assert (made.authorization, made.verify, made.timeout, made.retries) == ("Bearer tok", True, 60.0, 5)
+
+
+@pytest.mark.parametrize(
+    ("caller", "sent"),
+    [
+        ("", "hosted.services (Ansible collection)"),
+        ("ssh_key", "hosted.services (Ansible collection; ssh_key)"),
+    ],
+)
+def test_the_platform_is_told_who_calls(caller: str, sent: str) -> None:
+    made = connection(validated(base_url="https://api.example.com", token="tok"), caller)
+    assert made.user_agent == sent
+
+
+def test_the_environment_fills_what_is_not_given(environment: pytest.MonkeyPatch) -> None:
+    values = {
+        "base_url": "http://nas.lan",
+        "token": "tok",
+        "auth_header": "X-Key",
+        "auth_scheme": "",
+        "validate_certs": "false",
+        "timeout": "7.5",
+        "retries": "2",
+        "allow_http_hosts": "nas.lan,other.lan",
+    }
+    for name, value in values.items():
+        environment.setenv(VARIABLES[name], value)
+    made = connection(validated())
+    assert (made.base_url, made.authorization, made.auth_header) == ("http://nas.lan", "tok", "X-Key")
+    assert (made.verify, made.timeout, made.retries) == (False, 7.5, 2)
+    assert made.allow_http_hosts == ("nas.lan", "other.lan")
+    assert connection(validated(token="mine")).token == "mine"
+
+
+@pytest.mark.parametrize("text", ["tok", "tok\n", "tok\r\n"])
+def test_a_token_file_may_end_in_a_line_break(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(text.encode())
+    assert read_token(None, str(path)) == "tok"
+    assert read_token("given", str(path)) == "given"
+
+
+def test_a_token_file_of_something_else_is_refused_and_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("hunter2\nhunter3\n")
+    with pytest.raises(ConfigurationError, match="token has 2 lines") as caught:
+        connection(validated(base_url="https://api.example.com", token_file=str(path)))
+    assert "hunter" not in caught.value.message
+    path.write_bytes(b"\xff\xfehunter2")
+    with pytest.raises(ConfigurationError, match="cannot be read") as caught:
+        read_token(None, str(path))
+    assert "hunter" not in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_patterns_in_one_text_are_refused(name: str) -> None:
+    """Any other list of Ansible is split at commas; a name of a file may hold one."""
+    with pytest.raises(Invalid, match=rf"^{name} is 'a.log,data.db'.*write a list: \['a.log', 'data.db'\]"):
+        checked_arguments(SFTP_SYNC, {name: "a.log,data.db"})
+    assert checked_arguments(SFTP_SYNC, {name: "*.log"}) == {name: ["*.log"]}
+    assert checked_arguments(SFTP_SYNC, {name: ["a,b"]}) == {name: ["a,b"]}
+    assert checked_arguments(BACKUP, {"services": "web,db"}) == {"services": ["web,db"]}
+
+
+@pytest.mark.parametrize(
+    ("resource", "arguments"),
+    [(PROJECT, {"name": 1.1}), (BACKUP, {"services": ["a", 1.1], "name": "x"}), (BACKUP, {"service": 1.1})],
+)
+def test_a_number_with_a_fraction_is_no_name(resource: Any, arguments: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"is 1\.1, a number, and YAML reads 1\.10 as 1\.1"):
+        checked_arguments(resource, arguments)
+
+
+def test_a_number_with_a_fraction_is_an_amount() -> None:
+    given = {"name": "web", "max_monthly": 12.5}
+    assert checked_arguments(SERVICE, given) == given

@@ -1,0 +1,351 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the client sends, and how it reads pages, batches and absences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import Route
+
+
+class Script:
+    """A transport that notes what is sent and answers from a list; an exception in it is raised."""
+
+    def __init__(self, answers: Iterable[Any]) -> None:
+        self.answers = iter(answers)
+        self.sent: list[tuple[str, Any, Any]] = []
+
+    def send(
+        self,
+        route: Route[Any],
+        ids: dict[str, str],
+        query: Any = None,
+        body: Any = None,
+        seconds: float | None = None,
+    ) -> Any:
+        self.sent.append(
+            (f"{route.method} {route.url(ids, str)}", None if query is None else dict(query), body)
+        )
+        answer = next(self.answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def client(*answers: Any) -> tuple[Client, Script]:
+    script = Script(answers)
+    return Client(script), script  # type: ignore[arg-type]
+
+
+NOT_FOUND = errors.NotFound("the platform refused (404): gone", 404)
+SIZE = m.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3)
+PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
+
+BODIES: list[tuple[Callable[[Client], Any], str, Any]] = [
+    (
+        lambda c: c.create_app("shop", None, "p", SIZE),
+        "POST /api/apps",
+        {"slug": "shop", "hostId": None, "projectId": "p", "dimensions": PLAIN_SIZE},
+    ),
+    (
+        lambda c: c.create_app("shop", "h", None, None),
+        "POST /api/apps",
+        {"slug": "shop", "hostId": "h", "projectId": None, "dimensions": None},
+    ),
+    (
+        lambda c: c.declare_release("shop", "v1", "sha256:0"),
+        "POST /api/apps/shop/releases",
+        {"tag": "v1", "digest": "sha256:0"},
+    ),
+    (lambda c: c.deploy("shop", "v1"), "POST /api/apps/shop/deploy", {"tag": "v1"}),
+    (
+        lambda c: c.replace_environment("shop", {"A_B": "1"}),
+        "PUT /api/apps/shop/environment",
+        {"environment": {"A_B": "1"}},
+    ),
+    (lambda c: c.set_network("s", False), "PUT /api/resources/s/network", {"isPublic": False}),
+    (lambda c: c.set_scale("s", SIZE), "PUT /api/resources/s/scale", PLAIN_SIZE),
+    (lambda c: c.set_command("s", ""), "PUT /api/resources/s/deploy", {"command": ""}),
+    (lambda c: c.set_project("s", "p"), "PUT /api/resources/s/project", {"projectId": "p"}),
+    (lambda c: c.power("s", "kill"), "POST /api/resources/s/power", {"signal": "kill"}),
+    (lambda c: c.suspend("s"), "POST /api/resources/s/suspend", None),
+    (lambda c: c.resume("s"), "POST /api/resources/s/resume", None),
+    (
+        lambda c: c.write_file("s", "/a", "text"),
+        "POST /api/resources/s/files/write",
+        {"path": "/a", "content": "text"},
+    ),
+    (
+        lambda c: c.create_directory("s", "/", "b"),
+        "POST /api/resources/s/files/directory",
+        {"root": "/", "name": "b"},
+    ),
+    (
+        lambda c: c.rename_file("s", "/", "a", "b"),
+        "PUT /api/resources/s/files/rename",
+        {"root": "/", "from": "a", "to": "b"},
+    ),
+    (lambda c: c.create_backup("s", "n"), "POST /api/resources/s/backups", {"name": "n"}),
+    (lambda c: c.restore_backup("s", "b"), "POST /api/resources/s/backups/b/restore", None),
+    (lambda c: c.create_snapshot("s", "n"), "POST /api/resources/s/snapshots", {"name": "n"}),
+    (lambda c: c.roll_back("s", "n"), "POST /api/resources/s/snapshots/n/rollback", None),
+    (lambda c: c.create_project("n"), "POST /api/projects", {"name": "n"}),
+    (lambda c: c.rename_project("p", "n"), "PATCH /api/projects/p", {"name": "n"}),
+    (
+        lambda c: c.add_ssh_key("n", "ssh-ed25519 AAAA"),
+        "POST /api/users/me/ssh-keys",
+        {"name": "n", "publicKey": "ssh-ed25519 AAAA"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "line", "body"), BODIES, ids=[line for _call, line, _body in BODIES])
+def test_a_write_sends_the_body_of_the_specification(
+    call: Callable[[Client], Any], line: str, body: Any
+) -> None:
+    answers: list[Any] = [None, {}, [], "anything", {"id": "x"}]
+    for answer in answers:  # none of these answers is shown
+        writer, script = client(answer)
+        assert call(writer) is None
+        assert script.sent == [(line, None, body)]
+
+
+QUERIES: list[tuple[Callable[[Client], Any], str, Any, Any]] = [
+    (lambda c: c.files("s", "/a"), "GET /api/resources/s/files", {"directory": "/a"}, []),
+    (
+        lambda c: c.read_file("s", "/a"),
+        "GET /api/resources/s/files/contents",
+        {"path": "/a"},
+        {"content": ""},
+    ),
+    (lambda c: c.logs("s", 7), "GET /api/resources/s/logs", {"lines": 7}, {"lines": []}),
+    (lambda c: c.usage("s", 9), "GET /api/resources/s/usage", {"range": 9}, {}),
+    (
+        lambda c: c.billed_totals("s", "h", "d", "w", "m"),
+        "GET /api/resources/s/billed-totals",
+        {"hourStart": "h", "dayStart": "d", "weekStart": "w", "monthStart": "m"},
+        {},
+    ),
+    (
+        lambda c: c.database_rows("s", "public", "t"),
+        "GET /api/resources/s/database/rows",
+        {"schema": "public", "table": "t", "page": 0},
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "line", "query", "answer"), QUERIES, ids=[case[1] for case in QUERIES])
+def test_a_read_sends_the_query_of_the_specification(
+    call: Callable[[Client], Any], line: str, query: Any, answer: Any
+) -> None:
+    reader, script = client(answer)
+    call(reader)
+    assert script.sent == [(line, query, None)]
+
+
+def event(id: str, second: int = 0) -> dict[str, str]:
+    return {"id": id, "type": "POWER_START", "at": f"2026-11-01T10:00:{second:02}.000Z"}
+
+
+def test_pages_are_followed_to_the_end() -> None:
+    reader, script = client(
+        {"items": [event("1")], "nextCursor": "a"},
+        {"items": [], "nextCursor": "b"},
+        {"items": [event("2")], "nextCursor": None},
+    )
+    assert [found.id for found in reader.events("s")] == ["1", "2"]
+    assert [query for _line, query, _body in script.sent] == [{}, {"cursor": "a"}, {"cursor": "b"}]
+
+
+def test_no_page_is_read_beyond_the_limit() -> None:
+    reader, script = client({"items": [event("2", 2), event("1", 1)], "nextCursor": "a"})
+    assert [found.id for found in reader.events("s", 2)] == ["2", "1"]
+    assert len(script.sent) == 1
+
+
+LISTS = {
+    "newest first": ([6, 5, 5, 4, 4, 3], "fedcba"),
+    "oldest first": ([3, 4, 4, 5, 5, 6], "fedcba"),
+    "oldest first, two of the first moment": ([3, 3, 3, 5, 5, 6], "fedcba"),
+    "newest first, three of the first moment": ([6, 6, 6, 5, 4, 3], "fedcba"),
+    "of one moment": ([3, 3, 3, 3, 3, 3], "abcdef"),
+    "in no order": ([5, 3, 6, 4, 4, 6], "cfadeb"),
+}
+
+
+@pytest.mark.parametrize("limit", [None, 1, 2, 3, 4, 6, 9])
+@pytest.mark.parametrize("order", LISTS)
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_the_newest_events_come_first_in_whatever_order_they_are_listed(
+    order: str, size: int, limit: int | None
+) -> None:
+    """The order of the list is not shown, and several events may share a millisecond."""
+    seconds, ids = LISTS[order]
+    listed = "fedcba" if order.startswith("newest first") else "abcdef"
+    events = [event(id, second) for id, second in zip(listed, seconds, strict=True)]
+    pages = [events[at : at + size] for at in range(0, len(events), size)]
+    cursors = [*(str(number) for number in range(1, len(pages))), None]
+    reader, _script = client(
+        *({"items": page, "nextCursor": cursor} for page, cursor in zip(pages, cursors, strict=True))
+    )
+    if order == "in no order" and (limit or 6) < 4:
+        pytest.skip("as many as are asked for look like a list with the newest first")
+    assert "".join(found.id for found in reader.events("s", limit)) == ids[:limit]
+
+
+def test_a_cursor_that_comes_again_ends_in_an_error() -> None:
+    pages = [{"items": [event("1")], "nextCursor": cursor} for cursor in ("a", "b", "a")]
+    reader, script = client(*pages)
+    with pytest.raises(errors.UnexpectedAnswer, match="repeats the cursor 'a'"):
+        reader.events("s")
+    assert len(script.sent) == 3
+
+
+def test_metrics_are_asked_for_in_fifties_and_missing_ones_are_unknown() -> None:
+    ids = [f"s{number}" for number in range(120)]
+    answers = [{"s0": {"state": "running"}, "s1": None, "stranger": {"state": "stopped"}}, {}, {}]
+    reader, script = client(*answers)
+    found = reader.metrics(ids)
+    assert [len(query["ids"].split(",")) for _line, query, _body in script.sent] == [50, 50, 20]
+    assert list(found) == ids
+    assert found["s0"] is not None
+    assert found["s0"].state == "running"
+    assert {value for id, value in found.items() if id != "s0"} == {None}
+
+
+def test_no_metrics_are_asked_for_no_service() -> None:
+    reader, script = client()
+    assert reader.metrics([]) == {}
+    assert script.sent == []
+
+
+@pytest.mark.parametrize("answer", [None, [], {"s": "running"}])
+def test_metrics_of_another_shape_are_an_error(answer: Any) -> None:
+    with pytest.raises(errors.UnexpectedAnswer, match="GET /api/resources/metrics"):
+        client(answer)[0].metrics(["s"])
+
+
+def test_files_are_deleted_in_hundreds() -> None:
+    writer, script = client(None, None, None)
+    names = [f"f{number}" for number in range(201)]
+    writer.delete_files("s", "/", names)
+    assert [len(body["files"]) for _line, _query, body in script.sent] == [100, 100, 1]
+    assert [name for _line, _query, body in script.sent for name in body["files"]] == names
+
+
+ABSENT: list[Callable[[Client], Any]] = [
+    lambda c: c.service("x"),
+    lambda c: c.project("x"),
+    lambda c: c.scan("x", "v1"),
+    lambda c: c.delete_service("x"),
+    lambda c: c.delete_project("x"),
+    lambda c: c.delete_ssh_key("x"),
+    lambda c: c.delete_backup("x", "b"),
+    lambda c: c.delete_snapshot("x", "n"),
+]
+
+
+@pytest.mark.parametrize("call", ABSENT)
+def test_404_means_absent_where_one_item_is_read_or_deleted(call: Callable[[Client], Any]) -> None:
+    """Where a list could still have the item it is looked at; without the service there is no list either."""
+    assert call(client(NOT_FOUND, NOT_FOUND)[0]) is None
+
+
+PRESENT: list[Callable[[Client], Any]] = [
+    lambda c: c.services(),
+    lambda c: c.projects(),
+    lambda c: c.ssh_keys(),
+    lambda c: c.backups("x"),
+    lambda c: c.settings("x"),
+    lambda c: c.sftp("x"),
+    lambda c: c.power("x", "start"),
+    lambda c: c.set_network("x", True),
+    lambda c: c.rename_project("x", "y"),
+    lambda c: c.create_project("y"),
+]
+
+
+def test_metrics_of_what_is_gone_are_unknown() -> None:
+    """A platform may refuse the whole call for one id, so that no refusal tells which one it is."""
+    assert client(NOT_FOUND)[0].metrics(["x"]) == {"x": None}
+    assert client(NOT_FOUND, NOT_FOUND, {"y": None})[0].metrics(["x", "y"]) == {"x": None, "y": None}
+
+
+@pytest.mark.parametrize("call", PRESENT)
+def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
+    with pytest.raises(errors.NotFound):
+        call(client(NOT_FOUND)[0])
+
+
+SERVICE = {"id": "x", "name": "web", "family": "APP", "status": "ACTIVE"}
+PROJECT = {"id": "x", "name": "web"}
+KEY = {"id": "x", "name": "me", "fingerprint": "SHA256:0"}
+DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
+    "service": (lambda c: c.delete_service("x"), SERVICE, {**SERVICE, "status": "DELETING"}),
+    "project": (lambda c: c.delete_project("x"), {**PROJECT, "resources": []}, NOT_FOUND),
+    "key": (lambda c: c.delete_ssh_key("x"), [KEY], []),
+    "backup": (lambda c: c.delete_backup("s", "x"), [{"id": "x", "name": "b", "status": "COMPLETED"}], []),
+    "snapshot": (lambda c: c.delete_snapshot("s", "x"), [{"name": "x"}], []),
+}
+
+
+def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() -> None:
+    """Which status an item has that is not there is not shown."""
+    for status in (400, 403, 422):
+        refused = errors.Refused("the reason", status)
+        assert client(refused, [{**SERVICE, "id": "other"}])[0].service("x") is None
+        assert client(refused, [])[0].project("x") is None
+        for answers in ((refused, [SERVICE]), (refused, errors.Unauthorized("no list either", 403))):
+            with pytest.raises(errors.Refused, match="the reason"):
+                client(*answers)[0].service("x")
+        with pytest.raises(errors.Refused, match="the reason"):
+            client(refused, [PROJECT])[0].project("x")
+    with pytest.raises(errors.Unauthorized):
+        client(errors.Unauthorized("no", 401))[0].service("x")
+    with pytest.raises(errors.Unauthorized):
+        client(errors.Unauthorized("no", 403))[0].scan("x", "v1")
+
+
+@pytest.mark.parametrize("status", [400, 403, 409, 422])
+@pytest.mark.parametrize("what", DELETIONS)
+def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -> None:
+    """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
+    delete, there, gone = DELETIONS[what]
+    deleter, script = client(errors.Refused("no", status), gone)
+    delete(deleter)
+    assert deleter.carried_out == 1
+    assert [line.partition(" ")[0] for line, _query, _body in script.sent] == ["DELETE", "GET"]
+
+    refused, _script = client(errors.Refused("the reason", status), there)
+    with pytest.raises(errors.Refused, match="the reason"):
+        delete(refused)
+    assert refused.carried_out == 0
+
+
+@pytest.mark.parametrize("what", DELETIONS)
+def test_a_refused_deletion_is_not_taken_for_done_unseen(what: str) -> None:
+    """A list that cannot be read tells nothing; with a token that is not valid it is not even asked."""
+    delete = DELETIONS[what][0]
+    deleter, _script = client(errors.Conflict("the reason", 409), errors.ServerFailure("down"))
+    with pytest.raises(errors.Conflict, match="the reason"):
+        delete(deleter)
+    deleter, script = client(errors.Unauthorized("who", 401))
+    with pytest.raises(errors.Unauthorized):
+        delete(deleter)
+    assert len(script.sent) == 1
+
+
+@pytest.mark.parametrize("slug", [{"slug": None}, {"slug": ""}, {}])
+def test_an_application_without_a_slug_is_none_of_the_account(slug: dict[str, Any]) -> None:
+    shop = {"id": "a", "slug": "shop", "status": "ACTIVE"}
+    reader, _script = client({"items": [{"id": "b", "name": "db", "status": "ACTIVE", **slug}, shop]})
+    assert [app.slug for app in reader.apps()] == ["shop"]

@@ -1,0 +1,103 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answers become models; what does not fit is named by route and field, and never shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.decoding import items_of, one
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
+
+BACKUP = {"id": "bk_1", "name": "nightly", "status": "COMPLETED"}
+HIDE = "hunter2-hunter2"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cursor"),
+    [
+        ([BACKUP], None),
+        ({"items": [BACKUP]}, None),
+        ({"items": [BACKUP], "nextCursor": None}, None),
+        ({"items": [BACKUP], "nextCursor": "c2"}, "c2"),
+        ({"items": [BACKUP], "nextCursor": 42}, "42"),
+    ],
+)
+def test_a_list_is_an_array_or_an_object_with_items(answer: Any, cursor: str | None) -> None:
+    items, found = items_of(r.BACKUPS, answer)
+    assert [item.id for item in items] == ["bk_1"]
+    assert found == cursor
+
+
+@pytest.mark.parametrize(
+    "answer", [None, "text", 5, {}, {"items": None}, {"items": {"a": BACKUP}}, {"data": []}]
+)
+def test_what_is_no_list_is_an_error_and_not_an_empty_list(answer: Any) -> None:
+    with pytest.raises(
+        UnexpectedAnswer, match=r"GET /api/resources/\{id\}/backups: expected a list of items"
+    ):
+        items_of(r.BACKUPS, answer)
+
+
+def test_a_cursor_of_another_kind_is_an_error() -> None:
+    with pytest.raises(UnexpectedAnswer, match="nextCursor to be a string, got an object"):
+        items_of(r.BACKUPS, {"items": [], "nextCursor": {"at": 1}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "came"),
+    [(None, "nothing"), ([BACKUP], "a list"), (HIDE, "a string"), (True, "a boolean"), (4, "a number")],
+)
+def test_what_is_no_object_is_named_by_its_kind(answer: Any, came: str) -> None:
+    with pytest.raises(UnexpectedAnswer) as caught:
+        one(r.CONNECTION, r.CONNECTION.answer.model, answer)
+    assert caught.value.message == (
+        f"GET /api/resources/{{id}}/database/connection: expected an object, got {came}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("route", "answer", "field", "came"),
+    [
+        (r.SFTP_PASSWORD, {"host": "h", "port": 1, "username": "u"}, "password", "missing"),
+        (r.SFTP_PASSWORD, {"host": "h", "port": 1, "username": "u", "password": None}, "password", "nothing"),
+        (
+            r.SFTP_PASSWORD,
+            {"host": "h", "port": 1, "username": "u", "password": {"value": HIDE}},
+            "password",
+            "an object",
+        ),
+        (r.SFTP_PASSWORD, {"host": "h", "port": HIDE, "username": "u", "password": HIDE}, "port", "a string"),
+        (
+            r.REGISTRY_CREDENTIALS,
+            {"host": "h", "project": "p", "username": [HIDE], "secret": HIDE},
+            "username",
+            "a list",
+        ),
+        (r.CONNECTION, {"url": HIDE, "password": {"is": HIDE}}, "password", "an object"),
+        (r.DATABASE_QUERY, {"columns": [{"name": "x"}, HIDE]}, "columns.1", "a string"),
+        (r.PROJECT, {"id": "p", "name": "n", "resources": [{"id": "s"}]}, "resources.0.name", "missing"),
+        (r.SERVICE, {"id": "s", "name": "n", "family": "APP", "status": True}, "status", "a boolean"),
+    ],
+)
+def test_the_error_names_route_field_and_kind_but_never_the_value(
+    route: r.Route[Any], answer: Any, field: str, came: str
+) -> None:
+    with pytest.raises(UnexpectedAnswer) as caught:
+        one(route, route.answer.model, answer)
+    message = caught.value.message
+    assert message.startswith(f"{route}: ")
+    assert repr(field) in message
+    assert came in message
+    assert HIDE not in message
+    assert HIDE not in repr(caught.value.__cause__)
+    assert caught.value.__suppress_context__
+
+
+def test_an_item_of_a_list_is_held_to_the_same() -> None:
+    with pytest.raises(UnexpectedAnswer, match="'status' is missing"):
+        items_of(r.BACKUPS, [BACKUP, {"id": "bk_2", "name": "x"}])

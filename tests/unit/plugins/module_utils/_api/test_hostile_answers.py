@@ -1,0 +1,201 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever a platform answers to any call, the outcome is a result or one of our own errors."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wire
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api import session as transport
+from ansible_collections.hosted.services.plugins.module_utils._api.client import MAX_PAGES, Client
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Reply
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Dimensions, plain
+from ansible_collections.hosted.services.plugins.module_utils._api.session import (
+    error_message,
+    retry_after_seconds,
+)
+from unit.plugins.hostile import STRINGS, HostileTransport, body_of
+
+ARGUMENTS: dict[str, Any] = {
+    "str": "a",
+    "int": 1,
+    "bool": True,
+    "Sequence[str]": ["a", "mc"],
+    "dict[str, str]": {"A": "1"},
+    "dict[str, Any]": {},
+    "m.Dimensions": Dimensions(cpu_cores=1),
+}
+METHODS = {
+    name: method
+    for name, method in inspect.getmembers(Client, inspect.isfunction)
+    if not name.startswith("_") and name != "twin"
+}
+EVERY_CALL = pytest.mark.parametrize("name", METHODS)
+A_FEW = settings(max_examples=max(settings.default.max_examples // 4, 1))  # type: ignore[union-attr]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(STRINGS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+class Answering(HostileTransport):
+    """Answers every call with one body."""
+
+    def __init__(self, body: bytes, status: int = 200, retry_after: str | None = None) -> None:
+        super().__init__(0)
+        self.reply = Reply(status, retry_after, body)
+        self.called: r.Route[Any] | None = None
+
+    def _attempt(self, route: r.Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
+        self.called = route
+        return self._judge(route, self.reply)
+
+
+def call(name: str, sender: transport.Transport) -> Any:
+    """Make a typed call with arguments of its types; return what it returns, or the error of ours."""
+    parameters = list(inspect.signature(METHODS[name]).parameters.values())[1:]
+    given = [
+        ARGUMENTS[p.annotation] for p in parameters if p.default is p.empty and p.annotation in ARGUMENTS
+    ]
+    given = [None if " | None" in p.annotation else ARGUMENTS[p.annotation] for p in needed(parameters)]
+    try:
+        return METHODS[name](Client(sender), *given)
+    except errors.HostedError as error:
+        assert error.message.replace("\n", "").isprintable()
+        assert len(error.message) <= 30_000
+        return error
+
+
+def needed(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return those without a default."""
+    return [parameter for parameter in parameters if parameter.default is parameter.empty]
+
+
+def check_usable(value: Any) -> None:
+    """Check that a result can be made data, written and printed."""
+    if not isinstance(value, errors.HostedError):
+        json.dumps(plain(value), ensure_ascii=False).encode()
+
+
+def test_every_route_is_called() -> None:
+    called = set()
+    for name in METHODS:
+        sender = Answering(b"{}")
+        call(name, sender)
+        called.add(str(sender.called))
+    assert called == {str(route) for route in r.ROUTES.values()}
+    assert len(METHODS) == len(r.ROUTES) == 68
+
+
+@EVERY_CALL
+@A_FEW
+@given(seed=st.integers(0), wildness=st.sampled_from([0.0, 0.5, 0.9]))
+def test_an_answer_that_is_almost_right(name: str, seed: int, wildness: float) -> None:
+    sender = Answering(b"{}")
+    call(name, sender)
+    assert sender.called is not None
+    body = body_of(sender.called, random.Random(seed), wildness)
+    check_usable(call(name, Answering(body)))
+
+
+@EVERY_CALL
+@A_FEW
+@given(value=JSON)
+def test_an_answer_of_any_json(name: str, value: Any) -> None:
+    check_usable(call(name, Answering(json.dumps(value).encode())))
+
+
+@given(name=st.sampled_from(sorted(METHODS)), body=st.binary(max_size=100), status=st.integers(200, 599))
+def test_an_answer_of_any_bytes_and_status(name: str, body: bytes, status: int) -> None:
+    check_usable(call(name, Answering(body, status)))
+
+
+@given(body=JSON | st.builds(lambda said: {"message": said}, JSON))
+def test_an_error_of_any_json(body: Any) -> None:
+    said = error_message(json.dumps(body).encode(), lambda text: text)
+    assert said.isprintable()
+
+
+@given(value=st.text() | st.from_regex(r"[0-9]{1,6000}") | st.sampled_from(STRINGS) | st.datetimes().map(str))
+def test_any_wish_for_a_pause(value: str) -> None:
+    seconds = retry_after_seconds(value)
+    assert seconds is None or seconds >= 0
+
+
+MONSTERS = {
+    "deep lists": b"[" * 100_000 + b"]" * 100_000,
+    "lists a little too deep": b"[" * 101 + b"]" * 101,
+    "deep objects": b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    "long number": b"9" * 1_000_000,
+    "huge exponent": b'{"a": 1e999999999}',
+    "half a character": b'{"id": "\\ud800", "name": "\\udfff", "slug": "\\ud83d"}',
+    "half a character in bytes": b'{"id": "\xed\xa0\x80"}',
+    "another encoding": '{"id": "a"}'.encode("utf-16"),
+    "a mark before it": b'\xef\xbb\xbf{"id": "a"}',
+    "nul": b'{"id": "a\\u0000b", "name": "\x00"}',
+    "no numbers": b'{"a": NaN, "b": Infinity, "c": -Infinity}',
+    "one key many times": b'{"id": "a"' + b',"id": "b"' * 10_000 + b"}",
+    "many keys": ("{" + ",".join(f'"k{n}": {n}' for n in range(20_000)) + "}").encode(),
+    "many objects": b'{"items": [' + b",".join([b"{}"] * 50_000) + b"]}",
+    "one long string": b'{"id": "' + b"x" * 5_000_000 + b'"}',
+    "one long key": b'{"id": {"' + b"y" * 5_000_000 + b'": 1}}',
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["services", "service", "metrics", "app_nodes", "order", "power", "scan", "project"]
+)
+@pytest.mark.parametrize("body", MONSTERS.values(), ids=MONSTERS)
+def test_monsters(name: str, body: bytes) -> None:
+    for status in (200, 400):
+        check_usable(call(name, Answering(body, status)))
+
+
+def test_memory_is_bounded_however_dense_the_answer_is() -> None:
+    body = b"[" + b"[]," * (wire.MAX_BODY // 3 - 2) + b"[]]"
+    tracemalloc.start()
+    try:
+        outcome = call("app_nodes", Answering(body))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(outcome, errors.UnexpectedAnswer)
+    assert "values" in outcome.message
+    assert peak < 2 * wire.MAX_BODY
+
+
+def test_what_is_too_much_is_refused_where_it_is_needed_alone() -> None:
+    deep = MONSTERS["lists a little too deep"]
+    assert "levels" in call("app_nodes", Answering(deep)).message
+    assert call("suspend", Answering(deep)) is None, "nothing depends on this answer"
+    assert call("app_nodes", Answering(deep[1:-1])) is not None
+
+
+def test_a_list_that_never_ends_is_left() -> None:
+    class Endless(Answering):
+        """Has one more page after each."""
+
+        pages = 0
+
+        def _attempt(self, *arguments: Any) -> Any:
+            self.pages += 1
+            return {"items": [], "nextCursor": self.pages}
+
+    sender = Endless(b"")
+    outcome = call("events", sender)
+    assert isinstance(outcome, errors.UnexpectedAnswer)
+    assert f"does not end after {MAX_PAGES} pages" in outcome.message
+    assert sender.pages == MAX_PAGES

@@ -1,0 +1,265 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which connections are used again, what is not carried to the next request, and what is given up."""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wire
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
+    Aside,
+    Exchanger,
+    Request,
+    Wire,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._broker import broker
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import KeptWire
+
+Ask = Callable[..., bytes]
+
+
+class Platform(ThreadingHTTPServer):
+    """Keeps connections open and counts them; its answers set a cookie and repeat what was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answers)
+        self.connections = 0
+        self.closed = threading.Semaphore(0)
+        self.cookies: list[str] = []
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection, and tell."""
+        super().shutdown_request(request)
+        self.closed.release()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Keep quiet about those who hang up before the end of an answer."""
+
+
+class Answers(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: Platform
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+
+    def do_GET(self) -> None:
+        self.server.cookies += self.headers.get_all("Cookie") or []
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or self.path.encode()
+        self.send_response(200)
+        self.send_header("Set-Cookie", "session=someone; Path=/")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = "last" in self.path
+
+    do_POST = do_GET  # noqa: N815 - the library's name
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def platform() -> Iterator[Platform]:
+    with Platform() as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(params=["own connections", "kept connections"])
+def one_wire(request: pytest.FixtureRequest) -> Callable[[], Exchanger]:
+    """Return what opens a wire."""
+    if request.param == "own connections":
+        return Wire
+    path = request.getfixturevalue("keeper")
+    return lambda: KeptWire(path)
+
+
+@pytest.fixture
+def ask(platform: Platform) -> Ask:
+    """Return a function that makes a request over a wire."""
+    address = f"http://127.0.0.1:{platform.server_port}"
+
+    def ask(over: Exchanger, path: str = "/", body: object = None, fresh: bool = False) -> bytes:
+        method = "GET" if body is None else "POST"
+        return over.exchange(Request(method, address + path, None, body, {}, True, {}, fresh), 5).body
+
+    return ask
+
+
+def test_a_connection_serves_many_requests(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+) -> None:
+    over = one_wire()
+    assert [ask(over, f"/{number}") for number in range(3)] == [b"/0", b"/1", b"/2"]
+    assert platform.connections == 1
+
+
+def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+) -> None:
+    """One that was idle may be closed just now, and a request that fails on it may have been acted on."""
+    over = one_wire()
+    ask(over)
+    assert json.loads(ask(over, body={"a": [1, None, "\ud7ff"]}, fresh=True)) == {"a": [1, None, "\ud7ff"]}
+    assert platform.connections == 2
+    ask(over)
+    assert platform.connections == 2, "and is as good as any other after it"
+
+
+def test_a_connection_that_the_server_closed_is_not_used(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+) -> None:
+    over = one_wire()
+    assert ask(over, "/last") == b"/last"
+    assert platform.closed.acquire(timeout=5)
+    assert ask(over, "/next") == b"/next"
+    assert platform.connections == 2
+
+
+def test_no_cookie_is_kept(platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask) -> None:
+    """It would be sent with the next token, on behalf of somebody else."""
+    over = one_wire()
+    ask(over)
+    ask(over)
+    assert platform.cookies == []
+
+
+def test_kept_connections_outlive_those_who_use_them(platform: Platform, keeper: str, ask: Ask) -> None:
+    for _worker in range(3):
+        over = KeptWire(keeper)
+        ask(over)
+        over.close()
+    assert platform.connections == 1
+
+
+def test_two_at_once_have_a_connection_each(platform: Platform, keeper: str, ask: Ask) -> None:
+    bodies: list[bytes] = []
+
+    def work(number: int) -> None:
+        over = KeptWire(keeper)
+        bodies.extend(ask(over, f"/{number}/{turn}") for turn in range(50))
+        over.close()
+
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(bodies) == sorted(f"/{n}/{turn}".encode() for n in range(4) for turn in range(50))
+    assert platform.connections <= 4
+
+
+def test_a_connection_is_not_kept_for_ever(
+    platform: Platform, keeper: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = KeptWire(keeper)
+    ask(over)
+    monkeypatch.setattr(broker, "KEPT_SECONDS", 0)
+    ask(over)
+    assert platform.connections == 2
+
+
+def test_connections_that_are_checked_otherwise_are_not_shared(
+    platform: Platform, keeper: str, ask: Ask
+) -> None:
+    """What was opened without a look at the certificate must not serve a task that wants one."""
+    over = KeptWire(keeper)
+    address = f"http://127.0.0.1:{platform.server_port}/"
+    for verify in (False, True, True):
+        over.exchange(Request("GET", address, None, None, {}, verify, {}, False), 5)
+    assert platform.connections == 2
+
+
+def test_a_large_answer_comes_whole(platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask) -> None:
+    body = "x" * 20_000_000
+    assert json.loads(ask(one_wire(), body=body)) == body
+
+
+def test_a_body_beyond_the_bound_is_refused(
+    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_BODY", 1024 * 1024)
+    with pytest.raises(errors.UnexpectedAnswer, match="larger than 1 MB"):
+        ask(one_wire(), body="x" * 2_000_000)
+
+
+# --- Calls that can be given up -----------------------------------------------------------------------------
+
+
+def test_one_thread_makes_all_calls() -> None:
+    """To begin a thread for each costs a third of a call."""
+    aside = Aside()
+    threads = {aside.within(5, threading.get_ident) for __ in range(3)}
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+    aside.end()
+
+
+def test_what_a_call_raises_is_raised() -> None:
+    """Whatever it is, and the next call is made all the same."""
+    aside = Aside()
+    with pytest.raises(KeyboardInterrupt):
+        aside.within(5, interrupt)
+    assert aside.within(5, lambda: 1) == 1
+    aside.end()
+
+
+def interrupt() -> None:
+    """Raise what is not an Exception."""
+    raise KeyboardInterrupt
+
+
+def test_a_late_outcome_is_that_of_no_other_call() -> None:
+    """A call that was given up goes on aside; what becomes of it is told to nobody, and its thread ends."""
+    aside, go_on, late = Aside(), threading.Event(), []
+
+    def slow() -> str:
+        late.append(threading.current_thread())
+        go_on.wait(20)
+        return "late"
+
+    with pytest.raises(TimeoutError):
+        aside.within(0.05, slow)
+    assert aside.within(5, lambda: "next") == "next"
+    go_on.set()
+    late[0].join(5)
+    assert not late[0].is_alive()
+    assert aside.within(5, lambda: "last") == "last"
+    aside.end()
+    aside.end()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OSError("Could not find a suitable TLS CA certificate bundle"), errors.ConfigurationError),
+        (OSError(errno.EIO, "Input/output error"), errors.Interrupted),
+        (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), errors.Interrupted),
+    ],
+)
+def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
+    error: OSError, kind: type[Exception]
+) -> None:
+    """An order that broke off would be placed again."""
+    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
+    assert isinstance(wire.translate(error, request), kind)

@@ -1,0 +1,390 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Registries that keep to the distribution protocol in other ways than the sandbox's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConfigurationError,
+    HostedError,
+    Interrupted,
+    RateLimited,
+    Refused,
+    UnexpectedAnswer,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
+from unit.sandbox_parts.registry.conftest import serving
+
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+CONTENT = os.urandom(1000)
+DIGEST = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+
+Headers = list[tuple[bytes, bytes]]
+Answer = tuple[int, Headers, bytes]
+
+
+@dataclass
+class Odd:
+    """A registry whose answers are changed on their way, and the requests that came in."""
+
+    host: str = ""
+    seen: list[tuple[str, str]] = field(default_factory=list)
+    answer: Callable[[str, str], Answer | None] = lambda method, path: None
+    """What is answered in place of the registry."""
+    headers: Callable[[str, Headers], Headers] = lambda method, headers: headers
+    """What becomes of the headers of its own answers."""
+    cut: list[int] = field(default_factory=list)
+    """The pieces of uploads, counted from 1, of which half arrives before the connection breaks."""
+    secret: str = "s3cret"
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        async def changed(scope: Scope, receive: Receive, send: Send) -> None:
+            method, path = scope["method"], scope["path"]
+            self.seen.append((method, path))
+            instead = self.answer(method, path)
+            if instead is not None:
+                status, headers, body = instead
+                await send({"type": "http.response.start", "status": status, "headers": headers})
+                await send({"type": "http.response.body", "body": body})
+                return
+
+            broken = method == "PATCH" and len(self.calls("PATCH")) in self.cut
+
+            async def send_changed(message: Message) -> None:
+                if broken:
+                    return  # what is answered then is the server's own 500
+                if message["type"] == "http.response.start":
+                    message["headers"] = self.headers(method, list(message["headers"]))
+                await send(message)
+
+            await app(scope, self.receiving(method, receive), send_changed)
+
+        return changed
+
+    def receiving(self, method: str, receive: Receive) -> Receive:
+        """Return how the registry gets the body: only the first half of a piece that is to be cut."""
+        if method != "PATCH" or len(self.calls("PATCH")) not in self.cut:
+            return receive
+        halved = False
+
+        async def half() -> Message:
+            nonlocal halved
+            if halved:
+                return {"type": "http.disconnect"}
+            message = await receive()
+            halved = True
+            body = message.get("body", b"")
+            return {**message, "body": body[: len(body) // 2], "more_body": True}
+
+        return half
+
+    def repository(self) -> registry.Repository:
+        """Log in, as a task does."""
+        login = {"host": self.host, "project": "anna", "username": "anna", "secret": self.secret}
+        return registry.Repository(RegistryCredentials(**login), "shop", 5)
+
+    def calls(self, *methods: str) -> list[str]:
+        """Return the methods of what was asked of the repository, narrowed to some."""
+        asked = [method for method, path in self.seen if path != "/v2/"]
+        return [method for method in asked if not methods or method in methods]
+
+
+@contextmanager
+def odd(folder: Path, **behaviour: Any) -> Iterator[Odd]:
+    """Run a registry that behaves in some other way."""
+    strange = Odd(**behaviour)
+    with serving(folder / "registry", around=strange.around) as running:
+        strange.host = running.host
+        yield strange
+
+
+def without(*names: bytes) -> Callable[[str, Headers], Headers]:
+    """Return a change that takes headers away."""
+    return lambda method, headers: [(name, value) for name, value in headers if name.lower() not in names]
+
+
+def file_of(folder: Path, content: bytes = CONTENT) -> str:
+    """Write a part of an image."""
+    (folder / "part").write_bytes(content)
+    return str(folder / "part")
+
+
+def push(repository: registry.Repository, folder: Path, tag: str) -> str:
+    """Push an image of one layer under a tag, and return its digest."""
+    repository.send_blob(file_of(folder), DIGEST, len(CONTENT))
+    part = {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": DIGEST, "size": len(CONTENT)}
+    manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "config": part, "layers": []}
+    content = json.dumps(manifest).encode()
+    repository.put_manifest(content, MANIFEST, tag)
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def test_the_digest_of_a_tag_is_computed_where_no_header_names_it(tmp_path: Path) -> None:
+    """The protocol lets a registry leave the header out."""
+    with odd(tmp_path, headers=without(b"docker-content-digest")) as strange:
+        repository = strange.repository()
+        digest = push(repository, tmp_path, "v1")
+        assert repository.digest_of("v1") == digest
+        assert repository.digest_of(digest) == digest
+        assert repository.digest_of("v2") is None
+
+
+def test_a_registry_may_not_know_head(tmp_path: Path) -> None:
+    """Then the manifest itself is read."""
+
+    def no_head(method: str, path: str) -> Answer | None:
+        return (405, [], b"") if method == "HEAD" and "/manifests/" in path else None
+
+    with odd(tmp_path, answer=no_head) as strange:
+        repository = strange.repository()
+        digest = push(repository, tmp_path, "v1")
+        assert repository.digest_of("v1") == digest
+        assert repository.digest_of("v2") is None
+
+
+def test_a_manifest_keeps_its_type_where_the_answer_does_not_name_it(tmp_path: Path) -> None:
+    """It is put under another tag with the type that it names itself."""
+
+    def plain(method: str, headers: Headers) -> Headers:
+        return [*without(b"content-type")(method, headers), (b"content-type", b"application/json")]
+
+    with odd(tmp_path, headers=plain) as strange:
+        repository = strange.repository()
+        digest = push(repository, tmp_path, "v1")
+        content, media_type = repository.manifest(digest)
+        assert media_type == MANIFEST
+        repository.put_manifest(content, media_type, "v2")
+        assert repository.digest_of("v2") == digest
+
+
+def test_a_manifest_that_is_another_one_is_not_passed_on(tmp_path: Path) -> None:
+    """A registry that converts manifests would give a tag to an image that nobody scanned."""
+
+    def another(method: str, path: str) -> Answer | None:
+        return (
+            (200, [(b"content-type", MANIFEST.encode())], b"{}")
+            if method == "GET" and "sha256" in path
+            else None
+        )
+
+    with odd(tmp_path, answer=another) as strange:
+        repository = strange.repository()
+        with pytest.raises(UnexpectedAnswer, match="another manifest"):
+            repository.manifest(push(repository, tmp_path, "v1"))
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(405, "read-only"), (401, "registry credentials"), (403, "registry credentials"), (413, "too large")],
+)
+def test_a_refusal_without_a_reason_is_told_with_what_it_means(
+    tmp_path: Path, status: int, said: str
+) -> None:
+    """Once, without the address of the upload: what registries put there opens it."""
+    state = [(b"location", b"/v2/anna/shop/blobs/uploads/1?_state=SECRETSTATE"), (b"content-length", b"0")]
+
+    def refuse(method: str, path: str) -> Answer | None:
+        if method == "POST" and status in (401, 413):
+            return 202, state, b""
+        return (status, [], b"") if method in ("POST", "PATCH") else None
+
+    with odd(tmp_path, answer=refuse) as strange:
+        repository = strange.repository()
+        with pytest.raises(Refused) as refused:
+            repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+    assert f"refused ({status})" in refused.value.message and said in refused.value.message
+    assert "SECRETSTATE" not in refused.value.message and "line 1" not in refused.value.message
+    assert refused.value.status == status
+    assert len(strange.calls("POST")) <= 3, "logging in again is all that is repeated"
+
+
+def test_an_upload_without_an_address_is_told(tmp_path: Path) -> None:
+    """In our words, not in those of a decoder."""
+    with odd(tmp_path, headers=without(b"location")) as strange:
+        repository = strange.repository()
+        with pytest.raises(UnexpectedAnswer, match="where to send"):
+            repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+
+
+def test_an_upload_elsewhere_is_told_without_its_state(tmp_path: Path) -> None:
+    """The credentials go to the registry alone."""
+
+    def elsewhere(method: str, headers: Headers) -> Headers:
+        if method != "POST":
+            return headers
+        there = (b"location", b"https://cdn.example.com/up?_state=SECRETSTATE")
+        return [*without(b"location")(method, headers), there]
+
+    with odd(tmp_path, headers=elsewhere) as strange, pytest.raises(ConfigurationError) as refused:
+        strange.repository().send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+    assert "cdn.example.com" in refused.value.message and "SECRETSTATE" not in refused.value.message
+
+
+def test_a_part_that_is_kept_elsewhere_is_there(tmp_path: Path) -> None:
+    """A registry over an object store answers with a redirect to it."""
+
+    def stored(method: str, path: str) -> Answer | None:
+        there = [(b"location", b"https://store.example.com/part?signature=1")]
+        return (307, there, b"") if method == "HEAD" and "/blobs/" in path else None
+
+    with odd(tmp_path, answer=stored) as strange:
+        assert strange.repository().has_blob(DIGEST)
+
+
+def test_an_upload_goes_on_where_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What arrived is not sent again: the registry is asked how much that is."""
+    monkeypatch.setattr(uploads, "CHUNK", 400)
+    with odd(tmp_path, cut=[2]) as strange:
+        repository = strange.repository()
+        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        assert repository.has_blob(DIGEST)
+    assert len(strange.calls("POST")) == 1
+    assert strange.calls("PATCH", "GET", "PUT") == ["PATCH", "PATCH", "GET", "PATCH", "PUT"]
+
+
+def test_an_upload_that_is_forgotten_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registry need not keep what came before a cut."""
+    monkeypatch.setattr(uploads, "CHUNK", 400)
+
+    def forget(method: str, path: str) -> Answer | None:
+        return (404, [], b"") if method == "GET" and "/uploads/" in path else None
+
+    with odd(tmp_path, cut=[2], answer=forget) as strange:
+        repository = strange.repository()
+        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        assert repository.has_blob(DIGEST)
+    assert len(strange.calls("POST")) == 2
+
+
+def test_pieces_are_as_large_as_the_registry_wants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may name the least size of a piece when an upload begins."""
+    monkeypatch.setattr(uploads, "CHUNK", 100)
+
+    def least(method: str, headers: Headers) -> Headers:
+        return [*headers, (b"oci-chunk-min-length", b"600")]
+
+    with odd(tmp_path, headers=least) as strange:
+        strange.repository().send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+    assert len(strange.calls("PATCH")) == 2
+
+
+def test_a_piece_that_was_taken_in_part_is_made_up_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The range of the answer says how far the registry is."""
+    monkeypatch.setattr(uploads, "CHUNK", 1000)
+
+    class Cutting(Odd):
+        def receiving(self, method: str, receive: Receive) -> Receive:
+            if method != "PATCH" or len(self.calls("PATCH")) > 1:
+                return receive
+
+            async def half() -> Message:
+                message = await receive()
+                return {**message, "body": message["body"][:500], "more_body": False}
+
+            return half
+
+        def around(self, app: ASGIApp) -> ASGIApp:
+            inner = super().around(app)
+
+            async def unannounced(scope: Scope, receive: Receive, send: Send) -> None:
+                scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"content-range"]
+                await inner(scope, receive, send)
+
+            return unannounced
+
+    strange = Cutting()
+    with serving(tmp_path / "registry", around=strange.around) as running:
+        strange.host = running.host
+        repository = strange.repository()
+        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        assert repository.has_blob(DIGEST)
+    assert len(strange.calls("PATCH")) == 2
+
+
+@pytest.mark.parametrize("login", ["basic", "token"])
+def test_a_login_that_is_refused_is_told_as_that(tmp_path: Path, login: Any) -> None:
+    """Not as a registry that cannot be reached, and without the secret."""
+    strange = Odd(secret="wrong-secret")
+    with serving(tmp_path / "registry", login, around=strange.around) as running:
+        strange.host = running.host
+        with pytest.raises(Refused) as refused:
+            strange.repository().digest_of("v1")
+    assert refused.value.status == 401 and "registry credentials" in refused.value.message
+    assert "wrong-secret" not in refused.value.message
+
+
+def test_an_answer_that_is_not_json_where_a_token_was_wanted(tmp_path: Path) -> None:
+    """It is told as that."""
+
+    def page(method: str, path: str) -> Answer | None:
+        return (200, [], b"<html>") if path == "/token" else None
+
+    strange = Odd(answer=page)
+    with serving(tmp_path / "registry", "token", around=strange.around) as running:
+        strange.host = running.host
+        with pytest.raises(Interrupted, match="not JSON"):
+            strange.repository().digest_of("v1")
+
+
+def test_the_secret_does_not_follow_the_registry_to_a_plain_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever hears the request for a token hears the secret as well."""
+    asked: list[str] = []
+    plain = requests.Session.request
+
+    def heard(session: requests.Session, method: str, url: str, **options: Any) -> requests.Response:
+        asked.append(url)
+        return plain(session, method, url, **options)
+
+    monkeypatch.setattr(requests.Session, "request", heard)
+    challenge = b'Bearer realm="http://tokens.invalid/token",service="registry"'
+    answer = (401, [(b"www-authenticate", challenge), (b"content-length", b"0")], b"")
+    with odd(tmp_path, answer=lambda method, path: answer) as strange:
+        with pytest.raises(ConfigurationError, match="not https; the registry's secret is not sent there"):
+            strange.repository().has_blob(DIGEST)
+        assert asked and all(url.startswith(f"http://{strange.host}/") for url in asked)
+
+
+@pytest.mark.parametrize("header", [[], [(b"retry-after", b"0")]])
+def test_a_registry_that_wants_a_pause_gets_it(tmp_path: Path, header: Headers) -> None:
+    answers = iter([(429, [*header, (b"content-length", b"0")], b"")])
+    with odd(tmp_path) as strange:
+        repository = strange.repository()
+        strange.answer = lambda method, path: next(answers, None)
+        assert repository.has_blob(DIGEST) is False
+        assert strange.calls("HEAD") == ["HEAD", "HEAD"]
+
+
+def test_what_a_registry_asks_for_reaches_the_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float | None] = []
+
+    def pause(error: HostedError, failures: int) -> float:
+        asked.append(getattr(error, "retry_after", None))
+        return 0.0
+
+    monkeypatch.setattr(registry, "pause_before_retry", pause)
+    answer = (429, [(b"retry-after", b"7"), (b"content-length", b"0")], b"")
+    with odd(tmp_path) as strange:
+        repository = strange.repository()
+        strange.answer = lambda method, path: answer
+        with pytest.raises(RateLimited, match="too many requests"):
+            repository.has_blob(DIGEST)
+    assert asked == [7.0, 7.0]

@@ -1,0 +1,712 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Calls over real sockets to a server that misbehaves on command: what is sent again, and what never."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wires
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api import session as transport
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Wire
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import KeptWire
+
+TOKEN = "tok-4f/9a+77"
+RETRIES = 2
+Answer = Callable[[socket.socket], None]
+
+
+class Server:
+    """Reads one request a connection, notes it, and answers by the next function of the script."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.requests: list[bytes] = []
+        self.script: list[Answer] = []
+        self.over = threading.Event()
+        self.threads: list[threading.Thread] = []
+        self._start(self._accept)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self) -> None:
+        self.over.set()
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for thread in self.threads:
+            thread.join(5)
+
+    def _start(self, run: Callable[..., None], *arguments: Any) -> None:
+        thread = threading.Thread(target=run, args=arguments, daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while not self.over.is_set():
+            try:
+                connection, _address = self.listener.accept()
+            except OSError:
+                return
+            self._start(self._serve, connection)
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.settimeout(5)
+            if connection.recv(1, socket.MSG_PEEK) == b"\x16":  # a TLS greeting
+                reply(400)(connection)
+            elif request := self._read(connection):
+                self.requests.append(request)
+                # The last answer of the script is good for all that follows.
+                answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+                answer(connection)
+
+    @staticmethod
+    def _read(connection: socket.socket) -> bytes:
+        data = b""
+        while b"\r\n\r\n" not in data:
+            if not (part := connection.recv(65536)):
+                return b""
+            data += part
+        head, _blank, body = data.partition(b"\r\n\r\n")
+        length = next(
+            (
+                int(line.split(b":")[1])
+                for line in head.split(b"\r\n")
+                if line.lower().startswith(b"content-length:")
+            ),
+            0,
+        )
+        while len(body) < length:
+            body += connection.recv(65536)
+        return head + b"\r\n\r\n" + body
+
+    # --- Answers ------------------------------------------------------------------------------------------
+
+    def no_answer(self, connection: socket.socket) -> None:
+        self.over.wait(10)
+
+    def drip(self, data: bytes, at_once: int = 0) -> Answer:
+        def answer(connection: socket.socket) -> None:
+            connection.sendall(data[:at_once])
+            for byte in data[at_once:]:
+                if self.over.wait(0.05):
+                    return
+                connection.sendall(bytes([byte]))
+
+        return answer
+
+
+def reply(status: int = 200, body: Any = None, **headers: str) -> Answer:
+    """Answer with JSON, or with ``body`` as it is when it is bytes."""
+    data = body if isinstance(body, bytes) else json.dumps({"email": "me"} if body is None else body).encode()
+    fields = {"Content-Length": str(len(data)), "Connection": "close"}
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"HTTP/1.1 {status} x", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
+    return lambda connection: connection.sendall("\r\n".join(lines).encode() + data)
+
+
+def reset(connection: socket.socket) -> None:
+    """Close with an RST instead of an answer."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def hang_up(connection: socket.socket) -> None:
+    """Close in good order, but without an answer."""
+
+
+def reset_in_the_body(connection: socket.socket) -> None:
+    connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"email"')
+    time.sleep(0.05)
+    reset(connection)
+
+
+OK = reply()
+CUT_OFF = reply(200, b'{"email": "m', Content_Length="200")
+HALF = reply(200, b'{"email": "m')
+HTML = reply(200, b"<html>Log in to the hotel's network</html>", Content_Type="text/html")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def lines() -> list[str]:
+    return []
+
+
+Open = Callable[..., Transport]
+
+
+@pytest.fixture(params=["own connections", "kept connections"])
+def connect(
+    request: pytest.FixtureRequest, server: Server, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Open]:
+    """Return a function that opens a transport to the server, whose retries come without a pause."""
+    kept = request.param == "kept connections"
+    path = request.getfixturevalue("keeper") if kept else ""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "NETRC"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(transport, "pause_before_retry", lambda error, failures: 0.0)
+    opened: list[Transport] = []
+
+    def connect(**settings: Any) -> Transport:
+        defaults = {"base_url": server.url, "token": TOKEN, "timeout": 5, "retries": RETRIES}
+        wire = KeptWire(path) if kept else Wire()
+        opened.append(Transport(Connection(**{**defaults, **settings}), lines.append, wire))
+        return opened[-1]
+
+    yield connect
+    for made in opened:
+        made.close()
+
+
+# --- What is sent again ---------------------------------------------------------------------------------
+
+ROUTE_OF = {
+    r.Repeat.READ: (r.WHOAMI, {}),
+    r.Repeat.IDEMPOTENT: (r.SCALE, {"id": "s"}),
+    r.Repeat.LAST_WINS: (r.SFTP_PASSWORD, {"id": "s"}),
+    r.Repeat.CREATE: (r.ORDER, {}),
+    r.Repeat.ACT: (r.SUSPEND, {"id": "s"}),
+    r.Repeat.NEVER: (replace(r.DATABASE_QUERY, patience=0), {"id": "s"}),
+}
+AGAIN = (r.Repeat.READ, r.Repeat.IDEMPOTENT, r.Repeat.LAST_WINS)
+OPEN_ENDINGS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
+    "reset": (reset, errors.Interrupted),
+    "hang up": (hang_up, errors.Interrupted),
+    "reset in the body": (reset_in_the_body, errors.Interrupted),
+    "cut-off body": (CUT_OFF, errors.Interrupted),
+    "500": (reply(500, {"message": "oops"}), errors.ServerFailure),
+    "502": (reply(502, b"<html>Bad gateway</html>"), errors.ServerFailure),
+    "503": (reply(503, b""), errors.ServerFailure),
+    "504": (reply(504, b""), errors.ServerFailure),
+    "no HTTP": (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9\r\n"), errors.Interrupted),
+}
+REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
+    "400": (reply(400, {"message": "no"}), errors.Refused),
+    "401": (reply(401, {"message": "no"}), errors.Unauthorized),
+    "403": (reply(403, {"message": "no"}), errors.Unauthorized),
+    "404": (reply(404, {"message": "no"}), errors.NotFound),
+    "410": (reply(410, {"message": "no"}), errors.NotFound),
+    "409": (reply(409, {"message": "no"}), errors.Conflict),
+    "422": (reply(422, {"message": "no"}), errors.Refused),
+    "301": (reply(301, b"", Location="http://127.0.0.1:1/"), errors.Redirected),
+    "307": (reply(307, b"", Location="http://127.0.0.1:1/"), errors.Redirected),
+}
+
+
+def outcome(sender: Transport, repeat: r.Repeat) -> errors.HostedError:
+    route, ids = ROUTE_OF[repeat]
+    with pytest.raises(errors.HostedError) as caught:
+        sender.send(route, ids, body={"a": 1} if route.method != "GET" else None)
+    assert caught.value.message.startswith(f"{route}: ")
+    assert str(caught.value) == caught.value.message
+    return caught.value
+
+
+@pytest.mark.parametrize("ending", OPEN_ENDINGS)
+@pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
+def test_an_open_outcome_is_tried_again_only_where_twice_does_no_harm(
+    server: Server, connect: Open, repeat: r.Repeat, ending: str
+) -> None:
+    answer, kind = OPEN_ENDINGS[ending]
+    server.script = [answer]
+    error = outcome(connect(), repeat)
+    assert error.__class__ is kind
+    assert isinstance(error, errors.OpenOutcome)
+    assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
+
+
+@pytest.mark.parametrize("ending", OPEN_ENDINGS)
+@pytest.mark.parametrize("repeat", AGAIN, ids=lambda repeat: repeat.name)
+def test_a_second_try_that_works_is_as_good(
+    server: Server, connect: Open, repeat: r.Repeat, ending: str
+) -> None:
+    route, ids = ROUTE_OF[repeat]
+    server.script = [OPEN_ENDINGS[ending][0], OK]
+    assert connect().send(route, ids) == {"email": "me"}
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
+def test_429_is_tried_again_by_every_call(server: Server, connect: Open, repeat: r.Repeat) -> None:
+    server.script = [reply(429, {"message": "slow down"})]
+    error = outcome(connect(), repeat)
+    assert isinstance(error, errors.RateLimited)
+    assert len(server.requests) == 1 + RETRIES
+
+
+@pytest.mark.parametrize("ending", REFUSALS)
+@pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
+def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Repeat, ending: str) -> None:
+    answer, kind = REFUSALS[ending]
+    server.script = [answer]
+    error = outcome(connect(), repeat)
+    assert error.__class__ is kind
+    assert len(server.requests) == 1
+    if isinstance(error, errors.Refused):
+        assert error.status == error.details["status"] == int(ending)
+
+
+@pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
+def test_a_refused_connection_is_tried_again_by_every_call(
+    server: Server, connect: Open, lines: list[str], repeat: r.Repeat
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+    error = outcome(connect(base_url=f"http://127.0.0.1:{port}"), repeat)
+    assert error.__class__ is errors.ConnectionFailed
+    assert "Is base_url right" in error.message
+    assert len(lines) == 1 + RETRIES
+
+
+@pytest.mark.parametrize("body", [HALF, HTML], ids=["half of the JSON", "HTML"])
+@pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
+def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Repeat, body: Answer) -> None:
+    """A page for people is not from the API: what stands before it may not have passed the call on."""
+    server.script = [body]
+    route, ids = ROUTE_OF[repeat]
+    if (
+        isinstance(route.answer, r.NotShown) and body is HALF
+    ):  # may be anything; what was reached is read again
+        assert connect().send(route, ids) is None
+        assert len(server.requests) == 1
+    else:
+        assert outcome(connect(), repeat).__class__ is errors.Garbled
+        assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
+
+
+def test_no_retries_means_one_try(server: Server, connect: Open) -> None:
+    server.script = [reset]
+    outcome(connect(retries=0), r.Repeat.READ)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("answer", [reply(204, b""), reply(200, b""), reply(200, b" \n")])
+def test_an_empty_body_of_success_is_nothing(server: Server, connect: Open, answer: Answer) -> None:
+    server.script = [answer]
+    assert connect().send(r.SUSPEND, {"id": "s"}) is None
+
+
+# --- Time -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("repeat", [r.Repeat.READ, r.Repeat.NEVER], ids=lambda repeat: repeat.name)
+@pytest.mark.parametrize("ending", ["no answer", "drip of headers", "drip of the body", "many headers"])
+def test_the_deadline_holds_whatever_the_server_does(
+    server: Server, connect: Open, repeat: r.Repeat, ending: str
+) -> None:
+    # Each of these is a good answer in the end: a deadline that does not hold ends without an error.
+    slow = b'HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n{"email": "' + b"x" * 47 + b'"}'
+    many = b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10 + b"Content-Length: 2\r\n\r\n{}"
+    server.script = [
+        {
+            "no answer": server.no_answer,
+            "drip of headers": server.drip(slow),
+            "drip of the body": server.drip(slow, at_once=45),
+            "many headers": server.drip(many),
+        }[ending]
+    ]
+    error = outcome(connect(timeout=0.6), repeat)
+    assert error.__class__ is errors.Interrupted
+    assert "no whole answer" in error.message or "timed out" in error.message
+    assert 1 <= len(server.requests) <= (1 + RETRIES if repeat is r.Repeat.READ else 1)
+
+
+def test_after_a_deadline_the_next_call_has_a_connection_of_its_own(server: Server, connect: Open) -> None:
+    sender = connect(timeout=3, retries=0)
+    server.script = [server.no_answer, OK]
+    outcome(sender, r.Repeat.NEVER)
+    assert sender.send(r.WHOAMI, {}) == {"email": "me"}
+
+
+def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, connect: Open) -> None:
+    def late(connection: socket.socket) -> None:
+        time.sleep(1)
+        OK(connection)
+
+    server.script = [late]
+    assert connect(timeout=0.2).send(r.ORDER, {}, body={}) == {"email": "me"}
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "pause_before_retry", lambda error, failures: 3600.0)
+    server.script = [reply(429, {"message": "later"}, Retry_After="3600"), OK]
+    error = outcome(connect(), r.Repeat.READ)
+    assert isinstance(error, errors.RateLimited)
+    assert error.retry_after == 3600
+    assert "asks for a pause of 3600 seconds: later" in error.message
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0),
+        ("7", 7),
+        (" 7 ", 7),
+        ("-3", 0),
+    ],
+)
+def test_retry_after_in_seconds(header: str, seconds: float) -> None:
+    assert transport.retry_after_seconds(header) == seconds
+
+
+@pytest.mark.parametrize(("hours", "low", "high"), [(2, 3600, 7200), (-2, 0, 0)])
+@pytest.mark.parametrize("gmt", [True, False])
+def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -> None:
+    when = datetime.now(UTC) + timedelta(hours=hours)
+    date = format_datetime(when, usegmt=True) if gmt else format_datetime(when.replace(tzinfo=None))
+    seconds = transport.retry_after_seconds(date)
+    assert seconds is not None
+    assert low <= seconds <= high
+
+
+@pytest.mark.parametrize(
+    "header",
+    [None, "", "soon", "1.5", "9" * 400, "9" * 9000, "Fri, 99 Foo 99999999999999999999 00:00:00 GMT"],
+)
+def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
+    assert transport.retry_after_seconds(header) is None
+
+
+def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:
+    for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, transport.MAX_RETRY_AFTER + 1)):
+        for number in range(1, 10):
+            pause = transport.pause_before_retry(errors.RateLimited("x", asked), number)
+            assert min(asked, transport.MAX_RETRY_AFTER) <= pause <= most
+
+
+def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> None:
+    def pauses(number: int) -> list[float]:
+        return [transport.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
+
+    assert max(pauses(1)) <= 0.25
+    assert 0.25 < max(pauses(5)) <= 4
+    assert 4 < max(pauses(30)) <= 10
+    assert len(set(pauses(30))) > 100
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_the_server_asks_for_reaches_the_pause(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    asked: list[float | None] = []
+
+    def pause(error: errors.HostedError, failures: int) -> float:
+        asked.append(getattr(error, "retry_after", None))
+        return 0.0
+
+    monkeypatch.setattr(transport, "pause_before_retry", pause)
+    server.script = [reply(status, {}, Retry_After="2"), reply(status, {}), OK]
+    connect().send(r.WHOAMI, {})
+    assert asked == [2.0, None]
+
+
+# --- Size -----------------------------------------------------------------------------------------------
+
+
+def test_a_body_that_is_too_large_is_not_read_to_its_end(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wires, "MAX_BODY", 1024 * 1024)
+    server.script = [reply(200, b'"' + b"x" * (1024 * 1024) + b'"')]
+    error = outcome(connect(), r.Repeat.READ)
+    assert isinstance(error, errors.UnexpectedAnswer)
+    assert "larger than 1 MB" in error.message
+    assert len(server.requests) == 1
+
+
+def test_a_deeply_nested_body_is_an_error_and_not_a_crash(server: Server, connect: Open) -> None:
+    server.script = [reply(200, b"[" * 200_000)]
+    assert isinstance(outcome(connect(retries=0), r.Repeat.READ), errors.Garbled)
+    server.script = [reply(400, b"[" * 200_000)]
+    assert "no reason was given" in outcome(connect(), r.Repeat.READ).message
+
+
+# --- The request and the token --------------------------------------------------------------------------
+
+
+def header(request: bytes, name: str) -> list[str]:
+    lines = request.partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
+    return [line.partition(": ")[2] for line in lines if line.lower().startswith(name.lower() + ":")]
+
+
+def test_a_request_as_it_leaves(server: Server, connect: Open) -> None:
+    server.script = [OK]
+    connect(base_url=server.url + "/v1/").send(r.SNAPSHOT_DELETE, {"id": "a b", "name": "x/../y?z#\u00e9%"})
+    connect().send(r.USAGE, {"id": "s"}, {"range": None})
+    connect().send(r.FILES, {"id": "s"}, {"directory": "/a b&c"})
+    connect().send(r.POWER, {"id": "s"}, body={"signal": "start"})
+    first = [request.split(b"\r\n")[0].decode() for request in server.requests]
+    assert first == [
+        "DELETE /v1/api/resources/a%20b/snapshots/x%2F..%2Fy%3Fz%23%C3%A9%25 HTTP/1.1",
+        "GET /api/resources/s/usage HTTP/1.1",
+        "GET /api/resources/s/files?directory=%2Fa%20b%26c HTTP/1.1",
+        "POST /api/resources/s/power HTTP/1.1",
+    ]
+    assert json.loads(server.requests[3].partition(b"\r\n\r\n")[2]) == {"signal": "start"}
+    assert header(server.requests[3], "Content-Type") == ["application/json"]
+    assert header(server.requests[0], "Accept") == ["application/json"]
+
+
+@pytest.mark.parametrize("name", ["..", "."])
+def test_a_name_of_dots_never_leaves(server: Server, connect: Open, name: str) -> None:
+    server.script = [OK]
+    with pytest.raises(errors.ConfigurationError):
+        connect().send(r.SNAPSHOT_DELETE, {"id": "s", "name": name})
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "value"),
+    [
+        ({}, "Authorization", f"Bearer {TOKEN}"),
+        ({"auth_scheme": "Token"}, "Authorization", f"Token {TOKEN}"),
+        ({"auth_scheme": ""}, "Authorization", TOKEN),
+        ({"auth_header": "X-Api-Key", "auth_scheme": ""}, "X-Api-Key", TOKEN),
+    ],
+)
+def test_how_the_token_is_sent(
+    server: Server, connect: Open, settings: dict[str, str], name: str, value: str
+) -> None:
+    server.script = [OK]
+    connect(**settings).send(r.WHOAMI, {})
+    assert header(server.requests[0], name) == [value]
+    assert server.requests[0].count(TOKEN.encode()) == 1
+
+
+def test_a_netrc_does_not_replace_the_token(
+    server: Server, connect: Open, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password other\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    server.script = [OK]
+    connect().send(r.WHOAMI, {})
+    assert header(server.requests[0], "Authorization") == [f"Bearer {TOKEN}"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_the_token_follows_no_redirect(server: Server, connect: Open, status: int) -> None:
+    other = Server()
+    try:
+        other.script = [OK]
+        server.script = [reply(status, b"", Location=other.url + "/api/apps/whoami")]
+        error = outcome(connect(), r.Repeat.READ)
+        assert f"redirect ({status})" in error.message
+        assert other.requests == []
+    finally:
+        other.close()
+
+
+def test_no_proxy_of_the_environment_sees_the_token_of_a_local_server(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = Server()
+    try:
+        proxy.script = server.script = [OK]
+        sender = connect()
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("http_proxy", proxy.url)
+        sender.send(r.WHOAMI, {})
+        assert (len(server.requests), len(proxy.requests)) == (1, 0)
+    finally:
+        proxy.close()
+
+
+def test_a_proxy_of_the_environment_is_used_for_other_hosts(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    server.script = [OK]
+    connect(base_url="http://nas.test", allow_http_hosts=("nas.test",)).send(r.WHOAMI, {})
+    assert server.requests[0].startswith(b"GET http://nas.test/api/apps/whoami ")
+
+
+def test_verify_is_not_loosened_by_the_environment(
+    server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def send(session: Any, request: Any, **how: Any) -> None:
+        seen.append(how["verify"])
+        raise ConnectionResetError
+
+    monkeypatch.setattr("requests.Session.send", send)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/elsewhere/ca.pem")
+    for settings in ({"ca_path": __file__}, {"validate_certs": False}):
+        outcome(connect(retries=0, **settings), r.Repeat.READ)
+    assert seen == [__file__, False]
+
+
+def test_a_server_that_speaks_no_tls_is_not_blamed_for_its_certificate(server: Server, connect: Open) -> None:
+    server.script = [OK]
+    error = outcome(
+        connect(base_url=server.url.replace("http:", "https:"), retries=0, timeout=1), r.Repeat.READ
+    )
+    assert isinstance(error, errors.ConfigurationError), "it will not get better by trying again"
+    assert "no TLS with https://" in error.message
+    assert "ca_path" not in error.message
+
+
+def test_a_file_of_authorities_without_any_is_named(server: Server, connect: Open, tmp_path: Path) -> None:
+    for content in ("no certificate\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ""):
+        (tmp_path / "ca.pem").write_text(content)
+        sender = connect(base_url=server.url.replace("http:", "https:"), ca_path=str(tmp_path / "ca.pem"))
+        error = outcome(sender, r.Repeat.READ)
+        assert isinstance(error, errors.ConfigurationError)
+        assert "ca.pem" in error.message
+        assert "server's certificate" not in error.message
+
+
+LEAKS: dict[str, Answer] = {
+    "message": reply(400, {"statusCode": 400, "message": f"bad token {TOKEN}"}),
+    "message in base64": reply(401, {"message": "bad dG9rLTRmLzlhKzc3"}),
+    "message URL-encoded": reply(403, {"message": "bad tok-4f%2F9a%2B77"}),
+    "message cut in the middle": reply(500, {"message": "x" * 990 + TOKEN}),
+    "list of messages": reply(400, {"message": [f"bad {TOKEN}"]}),
+    "status line": lambda connection: connection.sendall(b"HTTP/9 " + TOKEN.encode() + b"\r\n\r\n"),
+    "redirect": reply(302, b"", Location=f"http://x/{TOKEN}"),
+}
+
+
+@pytest.mark.parametrize("answer", LEAKS.values(), ids=LEAKS)
+def test_the_token_is_in_no_error_and_no_log(
+    server: Server, connect: Open, lines: list[str], answer: Answer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script = [answer]
+    with caplog.at_level(logging.DEBUG):
+        error = outcome(connect(retries=0), r.Repeat.READ)
+    shown = " ".join([str(error), repr(error), error.message, str(error.details), *lines, caplog.text])
+    for part in (TOKEN, TOKEN[:9], "dG9rLTRmLzlhKzc3", "tok-4f%2F9a%2B77"):
+        assert part not in shown
+
+
+def test_what_the_platform_says_is_shown_on_one_clean_line(server: Server, connect: Open) -> None:
+    server.script = [reply(409, {"message": f"\x1b[2Jno\r\nport \u202eleft {TOKEN}"})]
+    error = outcome(connect(), r.Repeat.READ)
+    assert error.message == (f"GET /api/apps/whoami: the platform refused (409): [2Jno port left {HIDDEN}")
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'""', b"{}", b"\xff\xfe", b"null"])
+def test_an_error_without_a_message_is_still_an_error(server: Server, connect: Open, body: bytes) -> None:
+    server.script = [reply(422, body)]
+    assert "the platform refused (422): no reason was given" in outcome(connect(), r.Repeat.READ).message
+
+
+OTHER_FORMS: dict[str, tuple[bytes, str]] = {
+    "text": (b"No port is\nleft\n", "No port is left"),
+    "a string": (b'"No port is left"', "No port is left"),
+    "a problem": (b'{"type": "about:blank", "detail": "No port is left"}', "No port is left"),
+    "an error in an object": (b'{"error": {"code": 7, "message": "No port is left"}}', "No port is left"),
+    "errors": (b'{"errors": [{"detail": "No port"}, {"detail": "is left"}]}', "No port; is left"),
+    "unknown fields": (b'{"why": "No port"}', '{"why": "No port"}'),
+    "a page": (
+        b"<html><head><style>p {}</style></head><body><h1>Blocked</h1></body></html>",
+        "a page for people, as proxies send: Blocked",
+    ),
+    "a secret": (b"no " + TOKEN.encode() + b" here", f"no {HIDDEN} here"),
+    "a long text": (b"x" * 5000, "x" * 1000 + " \u2026"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_a_reason_of_any_form_is_shown(server: Server, connect: Open, form: str) -> None:
+    """The form of an error is shown for some routes only. A 403 is not blamed on the token then."""
+    body, said = OTHER_FORMS[form]
+    server.script = [reply(403, body)]
+    error = outcome(connect(), r.Repeat.IDEMPOTENT)
+    assert error.message.partition(": ")[2] == f"the platform refused (403): {said}"
+
+
+@pytest.mark.parametrize(
+    ("repeat", "hint"),
+    [
+        (r.Repeat.READ, "This route needs scope REGISTRY or FULL"),
+        (r.Repeat.IDEMPOTENT, "This route needs scope FULL"),
+        (r.Repeat.CREATE, "This route needs a valid token"),
+    ],
+)
+def test_a_refused_token_names_the_scope(server: Server, connect: Open, repeat: r.Repeat, hint: str) -> None:
+    server.script = [reply(401, {"message": "no"})]
+    assert outcome(connect(), repeat).message.endswith(f"the token was not accepted (401): no. {hint}")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "the token was not accepted (403): no reason was given. This route needs scope FULL"),
+        (b"Forbidden\n", "the token was not accepted (403): Forbidden. This route needs scope FULL"),
+        (
+            {"message": "This route requires a token of scope FULL"},
+            "the token was not accepted (403): This route requires a token of scope FULL",
+        ),
+        (
+            {"message": "Insufficient scope."},
+            "the token was not accepted (403): Insufficient scope. This route needs scope FULL",
+        ),
+        (
+            {"message": "The default project cannot be deleted"},
+            "the platform refused (403): The default project cannot be deleted",
+        ),
+    ],
+)
+def test_a_403_is_blamed_on_the_token_only_where_it_speaks_of_it(
+    server: Server, connect: Open, body: Any, said: str
+) -> None:
+    """The scope is named once, and not at all where the platform has another reason."""
+    server.script = [reply(403, body)]
+    assert outcome(connect(), r.Repeat.IDEMPOTENT).message.endswith(f": {said}")
+
+
+def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:
+    server.script = [reply(503), OK]
+    connect().send(r.USAGE, {"id": "s"}, {"range": 3})
+    assert [line.rpartition(" in ")[0] for line in lines] == [
+        f"GET {server.url}/api/resources/s/usage -> 503",
+        f"GET {server.url}/api/resources/s/usage -> 200",
+    ]
+
+
+def test_a_twin_has_the_settings_but_not_the_session(server: Server, connect: Open) -> None:
+    server.script = [OK]
+    sender = connect()
+    twin = sender.twin()
+    try:
+        assert twin.connection is sender.connection
+        assert twin._wire is not sender._wire
+        assert twin.send(r.WHOAMI, {}) == {"email": "me"}
+    finally:
+        twin.close()

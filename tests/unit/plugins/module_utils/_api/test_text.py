@@ -1,0 +1,119 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text of the platform is safe to print: no steering of terminals, no secrets in any usual encoding."""
+
+from __future__ import annotations
+
+import base64
+import json
+import unicodedata
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._api.text import (
+    HARMLESS,
+    HIDDEN,
+    MAX_LENGTH,
+    Redactor,
+    clean,
+    printable,
+)
+
+SECRET = "p/a+s\"s'\\w%r?>?>"  # of a length that base64 pads
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_secret_is_hidden_wherever_it_stands_inside_base64(
+    before: str, encode: Callable[[bytes], bytes]
+) -> None:
+    encoded = encode(f"{before}{SECRET} and more".encode()).decode()
+    assert HIDDEN in Redactor([SECRET])(encoded)
+
+
+@given(st.text())
+def test_what_is_printable_steers_no_terminal_and_loses_nothing(text: str) -> None:
+    shown = printable(text)
+    assert all(
+        char in HARMLESS or unicodedata.category(char)[0] != "C" or not char.isascii() for char in shown
+    )
+    assert not set(shown) & set("\r\x1b\x7f\x85\x9b\u2028\u202e\ud800")
+    assert all(char in text or char.isascii() for char in shown)
+    if text.isprintable():
+        assert shown == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("  two\n lines\t", "two lines"),
+        ("\x1b[31mred\x1b[0m", "[31mred [0m"),
+        ("a\x00b\x07c\x7fd", "a b c d"),
+        ("right\u202eleft", "right left"),
+        ("caf\u00e9", "caf\u00e9"),
+        ("", ""),
+    ],
+)
+def test_clean(text: str, shown: str) -> None:
+    assert clean(text) == shown
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    assert clean("x" * MAX_LENGTH) == "x" * MAX_LENGTH
+    assert clean("x" * (MAX_LENGTH + 1)) == "x" * MAX_LENGTH + " \u2026"
+
+
+@given(st.text())
+def test_clean_leaves_nothing_that_steers_a_terminal(text: str) -> None:
+    shown = clean(text)
+    assert shown.isprintable()
+    assert len(shown) <= MAX_LENGTH + 2
+
+
+ENCODED = {
+    "raw": SECRET,
+    "base64": base64.b64encode(SECRET.encode()).decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(SECRET.encode()).decode(),
+    "base64 without padding": base64.b64encode(SECRET.encode()).decode().rstrip("="),
+    "URL": quote(SECRET, safe=""),
+    "URL path": quote(SECRET),
+    "JSON": json.dumps(SECRET)[1:-1],
+    "form": quote_plus(SECRET),
+    "Python": repr(SECRET)[1:-1],
+    "SQL": SECRET.replace("'", "''"),
+    "SQL in JSON": json.dumps(SECRET.replace("'", "''"))[1:-1],
+    "JSON in base64": base64.b64encode(json.dumps(SECRET)[1:-1].encode()).decode(),
+    "JSON in a URL": quote(json.dumps(SECRET)[1:-1], safe=""),
+}
+
+
+@pytest.mark.parametrize("encoded", ENCODED.values(), ids=ENCODED)
+def test_a_secret_is_hidden_however_it_is_encoded(encoded: str) -> None:
+    assert Redactor([SECRET])(f"before {encoded} after {encoded}") == f"before {HIDDEN} after {HIDDEN}"
+
+
+def test_the_longer_of_two_secrets_goes_first() -> None:
+    assert Redactor(["abc", "abcdef"])("abcdef abc") == f"{HIDDEN} {HIDDEN}"
+
+
+def test_a_telling_piece_is_hidden_however_often_the_secret_was_escaped() -> None:
+    secret = 'a"9f86d081884c7d\\'
+    assert Redactor([secret])(json.dumps(json.dumps(json.dumps(secret)))).count("9f86d081884c7d") == 0
+    words = 'postgresql://"extraordinarily/1234567890123'
+    assert Redactor([words])("no postgresql, extraordinarily") == "no postgresql, extraordinarily"
+
+
+def test_no_secret_hides_nothing() -> None:
+    assert Redactor(["", ""])("text") == "text"
+
+
+def test_a_secret_of_two_megabytes_is_hidden_as_well() -> None:
+    """Such as the content of a file: nothing that is done to it may grow with the square of its length."""
+    secret = "x" * 2_000_000
+    assert Redactor([secret])(f"before {secret} after") == f"before {HIDDEN} after"

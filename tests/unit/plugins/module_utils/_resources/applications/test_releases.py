@@ -1,0 +1,172 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases on platforms that show their list in pages, or refuse a scan that is not ready."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import release_list
+from hosted_sandbox.gaps import POINTS
+from hosted_sandbox.registry.images import build_image
+from unit.plugins.apps import IMAGES, Platform, plain, server
+
+__all__ = ["plain", "server"]
+DECLARE, DEPLOY = "releases.declare", "apps.deploy"
+PAGES = POINTS["releases.pages"].values[1:]
+FOLLOWED = PAGES[:-1]
+REFUSALS = POINTS["refusal.scan_unfinished"].values[1:]
+
+
+def fill(platform: Platform, **points: str) -> None:
+    """Fill single points in another way than the likeliest."""
+    platform.sandbox.profile("plain", **{name.replace("__", "."): value for name, value in points.items()})
+
+
+@pytest.mark.parametrize("pages", PAGES)
+def test_an_older_tag_is_a_release_all_the_same(plain: Platform, pages: str) -> None:
+    """Though the first page of the list does not show it: it is not declared again, and deployed."""
+    fill(plain, releases__pages=pages)
+    release = plain.run(APP_RELEASE, tag="v2", digest=plain.digests["v2"])
+    assert not release["changed"] and not release.get("failed"), release.get("msg")
+    deployed = plain.run(APP_DEPLOY, tag="v2")
+    assert deployed["changed"] and plain.in_service == plain.digests["v2"], deployed.get("msg")
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"] and plain.in_service == plain.digests["v1"]
+    assert plain.writes(DECLARE) == [] and len(plain.writes(DEPLOY)) == 2
+
+
+@pytest.mark.parametrize("pages", PAGES)
+def test_a_tag_that_is_on_no_page_is_not_declared(plain: Platform, pages: str) -> None:
+    """The whole list says so where it can be read; where it cannot, the refused scan does."""
+    fill(plain, releases__pages=pages)
+    result = plain.run(APP_DEPLOY, tag="v11")
+    assert result["failed"] and "is not declared" in result["msg"]
+    assert ("did you mean 'v1'?" in result["msg"]) is (pages in FOLLOWED)
+    assert plain.writes() == []
+
+
+@pytest.mark.parametrize("pages", PAGES)
+def test_all_pages_are_shown(plain: Platform, pages: str) -> None:
+    """Where the rest cannot be asked for, a note says that the list is cut."""
+    fill(plain, releases__pages=pages)
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    app = plain.run(APP_INFO, include=["releases"])["apps"][0]
+    tags = sorted(release["tag"] for release in app["releases"])
+    if pages in FOLLOWED:
+        assert tags == sorted(IMAGES) and app["releases_note"] is None
+        assert app["previous_release"]["tag"] == "v1"
+    else:
+        assert tags == ["blocked", "broken"] and "2 of 4" in app["releases_note"]
+        assert app["previous_release"] is None
+        assert "not all of them" in app["previous_release_note"]
+
+
+def test_a_list_that_is_not_understood_is_not_shown_as_empty(plain: Platform) -> None:
+    """A note says that it may hold releases."""
+    app = plain.run(APP_INFO, include=["releases"])["apps"][0]
+    assert app["releases_note"] is None and len(app["releases"]) == len(IMAGES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(release_list, "TAG_PATHS", ("nothing",))
+        app = plain.run(APP_INFO, include=["releases"])["apps"][0]
+    assert app["releases"] == [] and "cannot be read" in app["releases_note"]
+
+
+def push_new(platform: Platform, tag: str) -> str:
+    """Push an image that the platform has not analysed yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "new.tar"
+        digest = build_image(path, {"app/server": tag.encode()})
+        assert platform.run(APP_IMAGE, path=str(path), tag=tag)["changed"]
+    return digest
+
+
+def pending(platform: Platform, tag: str) -> None:
+    """Let the analysis of an image run for ever."""
+    platform.sandbox.operator("scans/shop", digest=platform.digests[tag], status="PENDING")
+
+
+@pytest.mark.parametrize(
+    ("status", "fields"),
+    [*zip(REFUSALS, ["flat", "image object", "tag only"], strict=True), (REFUSALS[0], "tag only")],
+)
+def test_a_scan_that_is_refused_while_it_runs_is_pending(plain: Platform, status: str, fields: str) -> None:
+    """The release is on the list: it is waited for, never declared again, and never called undeclared."""
+    fill(plain, scan__wait="1 s", refusal__scan_unfinished=status, release__fields=fields)
+    pending(plain, "v2")
+    wish: dict[str, Any] = {"tag": "v2", "digest": plain.digests["v2"]}
+    for resource in (APP_RELEASE, APP_DEPLOY):
+        result = plain.run(resource, **wish, wait_timeout=1)
+        assert result["failed"] and not result["changed"]
+        assert "gave up waiting" in result["msg"] and "not declared" not in result["msg"]
+    hurried = plain.run(APP_RELEASE, **wish, wait=False)
+    assert not hurried["changed"]
+    if fields == "tag only":
+        assert hurried["failed"] and "analysis probably still runs" in hurried["msg"]
+    else:
+        assert hurried["release"]["scan_status"] == "PENDING"
+    assert plain.writes() == []
+
+
+def test_a_verdict_that_comes_after_a_refusal_is_taken(plain: Platform) -> None:
+    """The deploy is refused while the analysis runs, and so is the scan: both are asked again."""
+    fill(plain, scan__wait="1 s", refusal__scan_unfinished="409")
+    plain.sandbox.delays(scan_wait=0.1, scan=2.5)
+    digest = push_new(plain, "v3")
+    assert plain.run(APP_RELEASE, tag="v3", digest=digest, wait=False)["release"]["scan_status"] == "PENDING"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_deploy, "settled", lambda task, report: report)  # straight to the deploy
+        assert plain.run(APP_DEPLOY, tag="v3")["changed"]
+    assert plain.in_service == digest
+    assert len(plain.writes(DECLARE)) == 1 and len(plain.writes(DEPLOY)) > 1
+
+
+@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].values)
+@pytest.mark.parametrize(("tag", "status"), [("v1", "PASSED"), ("v2", "WARNED"), ("blocked", "BLOCKED")])
+def test_a_scan_may_hold_nulls(plain: Platform, verdict: str, tag: str, status: str) -> None:
+    """It is read all the same: the result has the same keys, and words for what is not known."""
+    fill(plain, scan__verdict=verdict)
+    result = plain.run(APP_RELEASE, tag=tag, digest=plain.digests[tag], fail_on=[])
+    release = result["release"]
+    assert release["scan_status"] == status and isinstance(release["counts"], dict)
+    assert isinstance(release["blocking"], list) and isinstance(release["warnings"], list)
+    refused = plain.run(APP_RELEASE, tag=tag, digest=plain.digests[tag])
+    assert bool(refused.get("failed")) is (status == "BLOCKED")
+    assert "None" not in refused.get("msg", "")
+
+
+@pytest.mark.parametrize("verdict", POINTS["scan.verdict"].values)
+def test_a_severity_that_is_not_told_is_not_taken_for_none(plain: Platform, verdict: str) -> None:
+    """A limit that nobody can check is not kept; a release with nothing in it keeps every limit."""
+    fill(plain, scan__verdict=verdict)
+    wish: dict[str, Any] = {"tag": "v2", "digest": plain.digests["v2"]}
+    told = plain.run(APP_RELEASE, **wish, fail_on=[])["release"]["counts"]
+    every = ["critical", "high", "medium", "low"]
+    found = plain.run(APP_RELEASE, **wish, fail_on=every)
+    assert found["failed"] and found["scan"]["warning_count"]
+    if verdict == "nulls, and no severities":
+        assert not told and "does not tell the severity" in found["msg"]
+    else:
+        assert "flaw" in found["msg"]
+        clean = [name for name in every if not told.get(name.capitalize())]
+        assert clean and not plain.run(APP_RELEASE, **wish, fail_on=clean).get("failed")
+    assert not plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v1"], fail_on=every).get("failed")
+
+
+def test_an_analysis_that_did_not_complete_is_told(plain: Platform) -> None:
+    """Its counts say nothing. The platform deploys it, so that is a warning, unless `failed` is a limit."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="FAILED")
+    wish: dict[str, Any] = {"tag": "v1", "digest": plain.digests["v1"]}
+    told = plain.run(APP_RELEASE, **wish, fail_on=["critical"])
+    assert not told.get("failed") and "severity critical is not known" in told["warnings"][0]
+    assert plain.run(APP_RELEASE, **wish, fail_on=["critical", "failed"])["failed"]
+    assert "warnings" not in plain.run(APP_RELEASE, **wish)

@@ -1,0 +1,126 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Indexes of images, on platforms that show the image that they took out of one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import requests
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from hosted_sandbox.registry.images import build_image
+from unit.plugins.apps import Platform, plain, server
+
+__all__ = ["plain", "server"]
+DECLARE, DEPLOY = "releases.declare", "apps.deploy"
+VALUES = [
+    {"image_ref.digest": shown, "scan.digest": scanned}
+    for shown, scanned in [
+        ("the declared one", "the declared one"),
+        ("that of the platform's image", "the declared one"),
+        ("the declared one", "that of the platform's image"),
+        ("that of the platform's image", "that of the platform's image"),
+    ]
+]
+
+
+def push_index(platform: Platform, folder: Path, tag: str) -> str:
+    """Push an index of images for two platforms, as docker buildx does, and return its digest."""
+    digest = build_image(folder / tag, {"app/server": tag.encode()}, architecture=["amd64", "arm64"])
+    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
+    name = f"http://{login['host']}/v2/{login['project']}/shop"
+    send(folder / tag, name, (login["username"], login["secret"]), digest, tag)
+    return digest
+
+
+def send(layout: Path, name: str, auth: tuple[str, str], digest: str, tag: str) -> None:
+    """Push what an index refers to, and the index under its tag."""
+    session = requests.Session()
+    session.auth = auth
+    blobs = layout / "blobs" / "sha256"
+    for blob in blobs.iterdir():
+        answer = session.post(f"{name}/blobs/uploads/?digest=sha256:{blob.name}", data=blob.read_bytes())
+        assert answer.status_code == 201
+    index = json.loads((blobs / digest.partition(":")[2]).read_bytes())
+    for part in [*index["manifests"], {"digest": digest, "mediaType": index["mediaType"]}]:
+        body = (blobs / part["digest"].partition(":")[2]).read_bytes()
+        reference = tag if part["digest"] == digest else part["digest"]
+        headers = {"Content-Type": part["mediaType"]}
+        answer = session.put(f"{name}/manifests/{reference}", data=body, headers=headers)
+        assert answer.status_code == 201, answer.text
+
+
+@pytest.mark.parametrize("fill", VALUES, ids=["neither", "list", "scan", "both"])
+def test_an_index_is_deployed_once(plain: Platform, tmp_path: Path, fill: dict[str, str]) -> None:
+    """What the platform took out of it is the image that was asked for, so a second run does nothing."""
+    plain.sandbox.profile("plain", **fill)
+    first, second = (push_index(plain, tmp_path, tag) for tag in ("one", "two"))
+    for tag, digest in (("one", first), ("two", second)):
+        release = plain.run(APP_RELEASE, tag=tag, digest=digest)
+        assert release["changed"] and not release.get("failed"), release.get("msg")
+        assert not plain.run(APP_RELEASE, tag=tag, digest=digest)["changed"]
+        deployed = plain.run(APP_DEPLOY, tag=tag, digest=digest)
+        assert deployed["changed"] and not deployed.get("failed"), deployed.get("msg")
+        again = plain.run(APP_DEPLOY, tag=tag, digest=digest)
+        assert not again["changed"] and not again.get("failed"), again.get("msg")
+    assert plain.writes(DECLARE) == [201, 201] and plain.writes(DEPLOY) == [200, 200]
+    app = plain.run(APP_INFO, include=["releases"])["apps"][0]
+    assert app["previous_release"]["tag"] == "one"
+    assert [release["tag"] for release in app["releases"] if release["in_service"]] == ["two"]
+    assert plain.run(APP_DEPLOY, tag="one")["changed"]
+    assert plain.run(APP_INFO, include=["releases"])["apps"][0]["previous_release"] is not None
+
+
+def test_another_controller_knows_an_index_too(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its records are empty; the registry tells what the index holds."""
+    plain.sandbox.profile("plain", **VALUES[3])
+    digest = push_index(plain, tmp_path, "one")
+    assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
+    assert plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
+    assert not plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+    assert not plain.run(APP_DEPLOY, tag="one")["changed"]
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"], "another image is another one"
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_an_index_that_does_not_start_is_rolled_back(plain: Platform, tmp_path: Path) -> None:
+    """To the index before."""
+    plain.sandbox.profile("plain", **VALUES[3])
+    digest = push_index(plain, tmp_path, "one")
+    assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
+    assert plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+    failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert failed["failed"] and failed["rolled_back"] and digest in failed["rollback"], failed
+    assert not plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+
+
+@pytest.mark.parametrize("seed", [24, 27, 31, 36])
+def test_a_life_on_platforms_of_all_kinds(plain: Platform, tmp_path: Path, seed: int) -> None:
+    """Each task changes something once, whatever the specification leaves open is filled with."""
+    plain.sandbox.profile(f"random:{seed}", **{"list.lag": "at once"})
+    outcomes = []
+    for tag in ("one", "two"):
+        digest = push_index(plain, tmp_path, tag)
+        for resource, wish in (
+            (APP_RELEASE, {"tag": tag, "digest": digest}),
+            (ENVIRONMENT, {"variables": {"VERSION": tag, "TEXT": "${VAR:-x}"}}),
+            (APP_DEPLOY, {"tag": tag, "digest": digest}),
+        ):
+            results = [plain.run(resource, **wish) for _again in range(2)]
+            assert [result.get("msg") for result in results if result.get("failed")] == []
+            outcomes.append([result["changed"] for result in results])
+    assert outcomes == [[True, False]] * 6
+    assert len(plain.writes()) == 6, "one declaration, one environment and one deploy for each"
+    failed = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert failed["failed"] and failed["rolled_back"] and digest in failed["rollback"]
+    assert not plain.run(APP_DEPLOY, tag="two", digest=digest)["changed"]

@@ -1,0 +1,32 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sandbox for the nouns that are run straight against one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import SEED
+
+PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")
+DELAYS = {"backup": 0.3, "restore": 0.3, "restore_begins": 0.3, "start": 0, "stop": 0}
+
+
+@pytest.fixture(scope="session")
+def backup_server() -> Iterator[Sandbox]:
+    """The process behind all tests; SANDBOX_PROFILE fills the gaps of the specification."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(backup_server: Sandbox) -> Sandbox:
+    """A platform with a few services that can be backed up."""
+    backup_server.reset(delays=DELAYS, profile=PROFILE)
+    backup_server.seed(SEED)
+    return backup_server

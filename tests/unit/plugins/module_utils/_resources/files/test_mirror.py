@@ -1,0 +1,487 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mirrors where something cannot be done: by the server, by the protocol, or for want of permission."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import asyncssh.sftp
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._sftp import session, sides
+from unit.plugins.module_utils._sftp import servers
+from unit.plugins.module_utils._sftp.as_user import as_user
+from unit.plugins.module_utils._sftp.servers import Server
+
+DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION}.items()}
+OLD = 1_700_000_000
+NO_SETSTAT = "-P setstat,fsetstat"
+SILENT = "SFTPOptions IgnoreSFTPSetTimes IgnoreSFTPSetPerms"
+Sync = Callable[..., dict[str, Any]]
+Start = Callable[..., Server]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Start a server of some kind, once for all tests that want the same; its files are removed."""
+    started: dict[str, Server] = {}
+    with ExitStack() as closing:
+
+        def run(kind: str, **options: Any) -> Server:
+            name = f"{kind} {options}"
+            if name not in started:
+                folder = tmp_path_factory.mktemp(kind)
+                started[name] = closing.enter_context(servers.start(kind, folder, **options))
+            server = started[name]
+            subprocess.run(["find", str(server.root), "-mindepth", "1", "-delete"], check=True)
+            return server
+
+        yield run
+
+
+def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, Any]:
+    """Run the noun with the options that lead to the server; a push to ``up`` unless they say otherwise."""
+    given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
+    return execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True))
+
+
+def good(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what the noun says once it is clear that it went well."""
+    assert "failed" not in result, result["msg"]
+    said: dict[str, Any] = result["sftp_sync"]
+    return said
+
+
+def warned(result: dict[str, Any], text: str) -> bool:
+    """Tell whether a warning has this text."""
+    return any(text in warning for warning in result.get("warnings", []))
+
+
+def names(root: Path) -> list[str]:
+    """Return the paths of all that is below a directory."""
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+
+
+@pytest.fixture
+def src(tmp_path: Path) -> Path:
+    """A directory with two files, one of them in a folder."""
+    root = tmp_path / "src"
+    (root / "deep").mkdir(parents=True)
+    for path in ("a", "deep/b"):
+        (root / path).write_text(path)
+        os.utime(root / path, (OLD, OLD))
+    return root
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many requests of each kind were sent."""
+    sent: Counter[str] = Counter()
+    send = asyncssh.sftp.SFTPClientHandler._send_request
+
+    def watched(self: Any, kind: Any, *arguments: Any) -> None:
+        sent[str(kind)] += 1
+        send(self, kind, *arguments)
+
+    monkeypatch.setattr(asyncssh.sftp.SFTPClientHandler, "_send_request", watched)
+    return sent
+
+
+# --- Links --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["openssh", "proftpd", "sandbox"])
+def test_links_arrive_and_change_whatever_order_the_server_reads(kind: str, start: Start, src: Path) -> None:
+    server = start(kind)
+    for name, target in {
+        "one": "a",
+        "deep/two": "../a",
+        "chain": "one",
+        "nowhere": "none",
+        "odd": "./a",
+    }.items():
+        (src / name).symlink_to(target)
+    good(sync(server, src=str(src)))
+    assert sorted(path.name for path in server.root.iterdir()) == ["up"]
+    assert os.readlink(server.root / "up/deep/two") == "../a"
+    assert not sync(server, src=str(src))["changed"]
+    (src / "one").unlink()
+    (src / "one").symlink_to("deep/b")
+    assert good(sync(server, src=str(src)))["updated"] == ["one"]
+    assert os.readlink(server.root / "up/one") == "deep/b"
+    assert (server.root / "up/a").read_text() == "a" and (server.root / "up/deep/b").read_text() == "deep/b"
+    names = sorted(str(path.relative_to(src)) for path in src.rglob("*"))
+    assert (
+        sorted(str(path.relative_to(server.root / "up")) for path in (server.root / "up").rglob("*")) == names
+    )
+
+
+@pytest.mark.parametrize(("kind", "options"), [("rclone", {}), ("openssh", {"options": "-P symlink"})])
+def test_links_that_cannot_be_made_are_left_out(
+    kind: str, options: dict[str, str], start: Start, src: Path
+) -> None:
+    server = start(kind, **options)
+    (src / "link").symlink_to("a")
+    (server.root / "up").mkdir()
+    (server.root / "up" / "link").write_text("precious")
+    (server.root / "up" / "extra").write_text("x")
+    for check_mode in (True, False):
+        result = sync(server, check_mode, src=str(src), delete=True, preserve_modes=False)
+        assert good(result)["left_out"] == ["link"]
+        assert good(result)["deleted"] == ["extra"]
+        assert good(result)["created"] == ["a", "deep", "deep/b"]
+        assert warned(result, "makes no symbolic links, so these were left out: link")
+    assert sorted(path.name for path in (server.root / "up").iterdir()) == ["a", "deep", "link"]
+    assert (server.root / "up" / "link").read_text() == "precious"
+    again = sync(server, src=str(src), delete=True, preserve_modes=False)
+    assert not again["changed"] and good(again)["left_out"] == ["link"] and not again["actions"]
+
+
+def test_links_that_are_refused_when_they_are_made_are_left_out(
+    start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unknown(*arguments: Any) -> None:
+        """The server does not say beforehand what it refuses."""
+
+    monkeypatch.setattr(
+        "ansible_collections.hosted.services.plugins.module_utils._resources.files.mirror.refused", unknown
+    )
+    server = start("openssh", options="-P symlink")
+    (src / "link").symlink_to("a")
+    (server.root / "up").mkdir()
+    (server.root / "up" / "link").write_text("precious")
+    result = sync(server, src=str(src))
+    assert good(result)["left_out"] == ["link"] and good(result)["deleted"] == []
+    assert (server.root / "up" / "link").read_text() == "precious"
+    assert not sync(server, src=str(src))["changed"]
+
+
+# --- Times and permissions ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("openssh", {"options": NO_SETSTAT}), ("proftpd", {"settings": SILENT})]
+)
+def test_a_server_that_sets_neither_times_nor_permissions(
+    kind: str, options: dict[str, str], start: Start, src: Path
+) -> None:
+    server = start(kind, **options)
+    (src / "a").chmod(0o601)
+    first = sync(server, src=str(src))
+    assert good(first)["created"] == [".", "a", "deep", "deep/b"]
+    assert (server.root / "up/deep/b").read_text() == "deep/b"
+    assert warned(first, "does not keep times") and warned(first, "does not keep permissions")
+    again = sync(server, src=str(src))
+    assert not again["changed"] and good(again)["unchanged"] == 4 and not again["actions"]
+    assert warned(again, "does not keep times")
+    if kind == "openssh":  # it refuses, which shows in check mode too
+        assert not sync(server, True, src=str(src))["changed"]
+    (src / "a").write_text("b")
+    os.utime(src / "a", (OLD, OLD))
+    assert good(sync(server, src=str(src)))["updated"] == ["a"]
+    assert (server.root / "up/a").read_text() == "b"
+    assert not list(server.root.rglob(".hosted-*"))
+
+
+def test_a_server_that_keeps_no_permissions_is_told_apart(start: Start, src: Path) -> None:
+    server = start("rclone")
+    (src / "a").chmod(0o750)
+    assert warned(sync(server, src=str(src)), "does not keep permissions")
+    again = sync(server, src=str(src))
+    assert not again["changed"] and not again["actions"]
+    assert again["diff"] == {"before": "", "after": ""}
+    assert warned(again, "preserve_modes: false")
+    quiet = sync(server, src=str(src), preserve_modes=False)
+    assert not quiet["changed"] and "warnings" not in quiet
+
+
+@pytest.mark.parametrize("kind", ["openssh", "proftpd", "rclone", "sandbox"])
+def test_times_that_the_protocol_does_not_have(kind: str, start: Start, src: Path) -> None:
+    server = start(kind)
+    os.utime(src / "a", (-OLD, -OLD))
+    os.utime(src / "deep/b", (2**32 + 5, 2**32 + 5))
+    first = sync(server, src=str(src), preserve_modes=False)
+    assert good(first)["created"] == [".", "a", "deep", "deep/b"]
+    assert warned(first, "no times before 1970 or after 2106") and warned(first, "a, deep/b")
+    assert (server.root / "up/deep/b").stat().st_mtime == 2**32 - 1
+    assert not sync(server, src=str(src), preserve_modes=False)["changed"]
+
+
+def test_whatever_ends_a_transfer_what_was_done_is_told(
+    start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push = sides.Remote.push
+
+    async def broken(self: sides.Remote, source: Any, path: str, *arguments: Any) -> None:
+        await push(self, source, path, *arguments)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(sides.Remote, "push", broken)
+    server = start("openssh")
+    result = sync(server, src=str(src))
+    assert result["failed"] and "defect of the collection: ZeroDivisionError" in result["msg"]
+    assert result["changed"] and {".", "deep"} <= set(result["finished"])
+
+
+def test_special_bits_are_spoken_of_and_set_where_they_are_asked_for(start: Start, src: Path) -> None:
+    server = start("openssh")
+    (src / "a").chmod(0o4755)
+    result = sync(server, src=str(src))
+    assert warned(result, "sticky bits are not copied: a.")
+    assert (server.root / "up/a").stat().st_mode & 0o7777 == 0o755
+    assert not sync(server, src=str(src))["changed"]
+    assert good(sync(server, src=str(src), directory_mode="2750"))["updated"] == ["deep"]
+    assert (server.root / "up/deep").stat().st_mode & 0o7777 == 0o2750
+    assert not sync(server, src=str(src), directory_mode="2750")["changed"]
+
+
+# --- Without permission -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_folders_that_nobody_may_write_to_are_updated(
+    direction: str, start: Start, src: Path, tmp_path: Path
+) -> None:
+    server = start("openssh", as_user=True)
+    there = server.root / "up" if direction == "push" else tmp_path / "down"
+    source = src if direction == "push" else server.root / "src"
+    if direction == "pull":
+        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
+    given: dict[str, Any] = {
+        "direction": direction,
+        "src": str(src) if direction == "push" else "src",
+        "delete": True,
+    }
+    given["dest"] = "up" if direction == "push" else str(there)
+    (there / "deep").mkdir(parents=True)
+    (there / "deep" / "old").write_text("old")
+    (source / "deep").chmod(0o555)
+    with as_user():
+        assert good(sync(server, **given))["deleted"] == ["deep/old"]
+    assert (there / "deep").stat().st_mode & 0o777 == 0o555
+    (source / "deep" / "new").write_text("new")
+    (source / "deep" / "b").unlink()
+    with as_user():
+        result = sync(server, **given)
+    assert (good(result)["created"], good(result)["deleted"]) == (["deep/new"], ["deep/b"])
+    assert (there / "deep").stat().st_mode & 0o777 == 0o555
+    (source / "deep" / "unreadable").touch(mode=0)
+    (source / "deep" / "other").write_text("other")
+    with as_user():
+        assert sync(server, **given)["failed"]
+    assert (there / "deep" / "other").read_text() == "other"
+    assert (there / "deep").stat().st_mode & 0o777 == 0o555
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_what_cannot_be_read_does_not_keep_the_rest_from_being_done(
+    direction: str, start: Start, src: Path, tmp_path: Path
+) -> None:
+    server = start("openssh", as_user=True)
+    source, there = (
+        (src, server.root / "up") if direction == "push" else (server.root / "src", tmp_path / "up")
+    )
+    if direction == "pull":
+        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
+    (source / "closed").mkdir()
+    (source / "listed").mkdir()
+    (source / "listed" / "d").write_text("x")
+    (source / "closed" / "c").write_text("x")
+    (source / "0").touch(mode=0)
+    (there / "closed").mkdir(parents=True)
+    (there / "listed").mkdir(parents=True)
+    (there / "listed" / "d").write_text("precious")
+    (there / "closed" / "old").write_text("precious")
+    (there / "extra").write_text("precious")
+    (source / "closed").chmod(0)
+    (source / "listed").chmod(0o444)
+    given: dict[str, Any] = {
+        "direction": direction,
+        "src": str(src) if direction == "push" else "src",
+        "delete": True,
+    }
+    given["dest"] = "up" if direction == "push" else str(there)
+    for changed in (True, False):
+        with as_user():
+            result = sync(server, **given)
+        assert result["failed"] and result["changed"] is changed
+        assert [failure["path"] for failure in result["failures"]] == ["0", "closed", "listed"]
+        where = "on this machine" if direction == "push" else "on the service"
+        for failure in result["failures"]:
+            assert failure["message"].startswith("cannot read ") and failure["message"] in result["msg"]
+            assert failure["message"].endswith(f"/{failure['path']} {where}: Permission denied")
+        assert "nothing was deleted" in result["msg"]
+        assert (there / "a").read_text() == "a" and (there / "deep" / "b").read_text() == "deep/b"
+        assert [(there / path).read_text() for path in ("closed/old", "listed/d", "extra")] == [
+            "precious"
+        ] * 3
+    with as_user():
+        assert sync(server, True, **given)["failed"], "check mode tells the same"
+    for path in ("closed", "listed", "0"):
+        (source / path).chmod(0o755)
+    assert sync(server, **given)["changed"]
+    assert (there / "closed" / "c").read_text() == "x" and not (there / "extra").exists()
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_what_is_in_the_way_of_what_cannot_be_read_stays(
+    direction: str, start: Start, src: Path, tmp_path: Path
+) -> None:
+    server = start("openssh", as_user=True)
+    source = src if direction == "push" else server.root / "src"
+    there = server.root / "up" if direction == "push" else tmp_path / "up"
+    if direction == "pull":
+        subprocess.run(["cp", "-a", str(src), str(source)], check=True)
+    (there / "a").mkdir(parents=True)
+    (there / "a" / "data.db").write_text("precious")
+    (there / "deep").write_text("precious")
+    (source / "a").chmod(0)
+    (source / "deep").chmod(0)
+    given: dict[str, Any] = {"direction": direction, "src": str(src) if direction == "push" else "src"}
+    given["dest"] = "up" if direction == "push" else str(there)
+    with as_user():
+        result = sync(server, **given, delete=True)
+    assert [failure["path"] for failure in result["failures"]] == ["a", "deep"] and not result["changed"]
+    assert (there / "a" / "data.db").read_text() == "precious" == (there / "deep").read_text()
+    for path in ("a", "deep"):
+        (source / path).chmod(0o755)
+    assert good(sync(server, **given, delete=True))["deleted"] == ["a", "a/data.db", "deep"]
+
+
+def test_where_nothing_may_be_written_the_other_side_is_named(start: Start, src: Path) -> None:
+    server = start("openssh", as_user=True, options="-R")
+    result = sync(server, src=str(src))
+    assert result["failed"] and not result["changed"]
+    assert result["msg"] == "cannot make up on the service: Permission denied"
+
+
+def test_a_folder_of_the_service_that_cannot_be_read(start: Start, src: Path) -> None:
+    server = start("openssh", as_user=True)
+    (server.root / "up/deep").mkdir(parents=True)
+    (server.root / "up/deep/b").write_text("precious")
+    (server.root / "up/deep").chmod(0)
+    for changed in (True, False):
+        result = sync(server, src=str(src), delete=True)
+        assert result["failed"] and result["changed"] is changed
+        assert result["msg"].startswith("cannot read up/deep on the service: Permission denied")
+        assert (server.root / "up/a").read_text() == "a"
+        assert (server.root / "up/deep/b").read_text() == "precious"
+
+
+@pytest.mark.parametrize("denied", ["posix-rename", "posix-rename,rename"])
+def test_a_server_that_does_not_rename_over_what_is_there(denied: str, start: Start, src: Path) -> None:
+    server = start("openssh", options=f"-P {denied}")
+    (server.root / "up").mkdir()
+    (server.root / "up/a").write_text("precious")
+    result = sync(server, src=str(src))
+    assert not list(server.root.rglob(".hosted-*"))
+    if "," in denied:
+        assert result["failed"] and (server.root / "up/a").read_text() == "precious"
+    else:
+        assert good(result)["updated"] == ["a"] and (server.root / "up/a").read_text() == "a"
+        assert not sync(server, src=str(src))["changed"]
+
+
+def test_what_was_there_comes_back_when_its_successor_does_not(
+    start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = asyncssh.SFTPClient.rename
+
+    async def refusing(self: Any, old: bytes, new: bytes) -> None:
+        if new.endswith(b"/a") and os.stat(os.fsencode(server.root) + b"/" + old).st_size == 1:
+            raise asyncssh.SFTPFailure("Failure")
+        await rename(self, old, new)
+
+    server = start("openssh", options="-P posix-rename")
+    monkeypatch.setattr(asyncssh.SFTPClient, "rename", refusing)
+    (server.root / "up").mkdir()
+    (server.root / "up/a").write_text("precious")
+    assert sync(server, src=str(src))["failed"]
+    assert (server.root / "up/a").read_text() == "precious"
+    assert not list(server.root.rglob(".hosted-*"))
+
+
+def test_a_full_disk_below_a_mount(start: Start, src: Path) -> None:
+    server = start("openssh")
+    mounted = server.root / "up" / "deep"
+    mounted.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(mounted)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a disk of 64 KiB cannot be mounted")
+    try:
+        (src / "deep" / "b").write_bytes(bytes(200_000))
+        (src / "0").touch(mode=0)
+        with as_user():
+            result = sync(server, src=str(src))
+        assert [failure["path"] for failure in result["failures"]] == ["0"] and "a" in result["finished"]
+        assert result["failed"] and "cannot write up/deep/b on the service: no space left" in result["msg"]
+        assert list(mounted.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(mounted)], check=True)
+
+
+# --- Requests, and what is kept -----------------------------------------------------------------------
+
+
+def test_a_checksum_costs_three_requests_a_file(start: Start, src: Path, requests: Counter[str]) -> None:
+    server = start("openssh")
+    (src / "a").write_bytes(os.urandom(121))
+    good(sync(server, src=str(src)))
+    requests.clear()
+    assert not sync(server, src=str(src))["changed"]
+    without = requests.total()
+    requests.clear()
+    assert not sync(server, src=str(src), checksum=True)["changed"]
+    assert requests.total() - without == 2 * 3  # open, read, close
+    (src / "a").write_bytes(os.urandom(10_000_000))
+    good(sync(server, src=str(src), checksum=True))
+    requests.clear()
+    assert not sync(server, src=str(src), checksum=True)["changed"]
+    assert requests.total() - without < 2 * 3 + 10_000_000 // 200_000
+
+
+@pytest.mark.parametrize("what", ["stray link", "special file"])
+def test_the_namesake_of_what_was_left_out_is_not_deleted(what: str, start: Start, src: Path) -> None:
+    server = start("openssh")
+    if what == "stray link":
+        (src / "deep" / "x").symlink_to("/etc/passwd")
+    else:
+        os.mkfifo(src / "deep" / "x")
+    (server.root / "up/deep/x").mkdir(parents=True)
+    (server.root / "up/deep/x/data.db").write_text("precious")
+    (server.root / "up/deep/y").write_text("x")
+    result = sync(server, src=str(src), delete=True)
+    assert good(result)["deleted"] == ["deep/y"] and good(result)["left_out"] == ["deep/x"]
+    assert (server.root / "up/deep/x/data.db").read_text() == "precious"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_large_file_reaches_a_server_with_one_writer_a_file(
+    known: bool, start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sides, "WORTH_IT", 1_000_000)
+    if not known:  # as when another server of this make has another name
+        monkeypatch.setattr(session, "TAKE_SEVERAL_WRITERS", ("SSH",))
+    server = start("rclone")
+    data = os.urandom(3_000_001)
+    for name in ("large", "larger"):
+        (src / name).write_bytes(data)
+    push: dict[str, Any] = {"src": str(src), "preserve_modes": False}
+    good(sync(server, **push))
+    assert (server.root / "up/large").read_bytes() == data == (server.root / "up/larger").read_bytes()
+    assert not known or not list(server.root.rglob(".hosted-*"))
+    sync(server, **push)  # removes what a connection of the faster way may leave behind when it ends
+    assert not sync(server, **push, checksum=True)["changed"]
+    assert not list(server.root.rglob(".hosted-*"))

@@ -1,0 +1,102 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""URLs for SFTP: what they are made of, what is quoted, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import climbs
+from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+
+ACCESS = {"host": "node-1.example.com", "port": 2022, "username": "svc-7f3a", "password_set_at": None}
+HOST = {
+    "ansible_host": "203.0.113.9",
+    "ansible_port": "22",
+    "ansible_user": "svc",
+    "hosted_host": {"id": "n"},
+}
+ROOT = "sftp://svc-7f3a@node-1.example.com:2022/"
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        (ACCESS, ROOT),
+        ({"sftp": ACCESS, "changed": False}, ROOT),
+        ({"id": "s1", "name": "survival", "host": {"id": "node"}, "sftp": ACCESS}, ROOT),
+        (HOST, "sftp://svc@203.0.113.9:22/"),
+        ({**ACCESS, "password": "hidden"}, ROOT),
+        ({**ACCESS, "host": "2001:db8::1"}, "sftp://svc-7f3a@[2001:db8::1]:2022/"),
+        ({**ACCESS, "host": "[2001:db8::1]"}, "sftp://svc-7f3a@[2001:db8::1]:2022/"),
+        ({**ACCESS, "host": "fe80::1%eth0"}, "sftp://svc-7f3a@[fe80::1%25eth0]:2022/"),
+        ({**ACCESS, "username": "a b@c:d/e"}, "sftp://a%20b%40c%3Ad%2Fe@node-1.example.com:2022/"),
+        ({"host": "node"}, "sftp://node/"),
+    ],
+)
+def test_sources(source: dict[str, Any], url: str) -> None:
+    assert sftp_url(source) == url
+
+
+@pytest.mark.parametrize(
+    ("path", "end"),
+    [
+        (".", ""),
+        ("world", "world"),
+        ("world/", "world/"),
+        ("./a//b c#1?.txt", "a/b%20c%231%3F.txt"),
+        ("über/50%", "%C3%BCber/50%25"),
+    ],
+)
+def test_paths(path: str, end: str) -> None:
+    assert sftp_url(ACCESS, path) == ROOT + end
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
+def test_a_path_can_be_read_back(path: str) -> None:
+    """Whatever it holds, it is the path of the URL and nothing else."""
+    if path.startswith(("/", "~")) or climbs(path) or not path.strip():
+        return
+    parts = urlsplit(sftp_url(ACCESS, path))
+    assert (parts.hostname, parts.port, parts.username) == ("node-1.example.com", 2022, "svc-7f3a")
+    assert parts.query == parts.fragment == ""
+    plain = [name for name in path.split("/") if name not in ("", ".")]
+    assert unquote(parts.path).strip("/") == "/".join(plain)
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "words"),
+    [
+        ({"sftp": None, "name": "cold"}, "", "service 'cold' has no SFTP access"),
+        ({"sftp": None}, "", "this service has no SFTP access"),
+        ({"id": "s1", "family": "GAME"}, "", "a result of sftp_info"),
+        ({"hosted_id": "s1"}, "", "a result of sftp_info"),
+        ("survival", "", "no SFTP access in a string"),
+        ({**ACCESS, "host": "node/../x"}, "", "'node/../x', which is neither"),
+        ({**ACCESS, "host": {"id": "n"}}, "", "neither a name nor an address"),
+        ({**ACCESS, "port": 70000}, "", "the port is 70000; it must be a number from 1 to 65535"),
+        ({**ACCESS, "port": "ssh"}, "", "the port is 'ssh'"),
+        ({**ACCESS, "port": True}, "", "the port is True"),
+        (ACCESS, "/world", "write 'world'"),
+        (ACCESS, "a/../../b", "refuses '..'"),
+        (ACCESS, ["a"], "path is a list"),
+    ],
+)
+def test_a_refusal_says_why(source: Any, path: Any, words: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        sftp_url(source, path)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["", "  "])
+def test_a_path_that_holds_nothing_is_not_the_root(path: str) -> None:
+    """A variable without a value would hand out the whole service."""
+    with pytest.raises(Invalid, match="path is"):
+        sftp_url(ACCESS, path)

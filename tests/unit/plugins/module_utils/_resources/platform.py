@@ -1,0 +1,78 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nouns run straight against a sandbox, without Ansible: as fast as a unit test, as real as a task.
+
+The sandbox holds a few services that can be backed up.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from hosted_sandbox.testing import Sandbox
+
+SEED = {
+    "services": [
+        {"name": "one", "product": "minecraft", "project": "web", "files": {"a.txt": "first"}},
+        {"name": "two", "product": "minecraft", "project": "web"},
+        {"name": "disk", "product": "linux", "project": "web"},
+        {"name": "metal", "product": "dedicated", "project": "web", "host": "node-metal-1"},
+        {"name": "twin", "product": "minecraft"},
+        {"name": "twin", "product": "factorio", "project": "web"},
+    ]
+}
+
+
+def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+    """Run a task with these options, the others at their defaults; return its result."""
+    spec = argument_spec(resource)
+    unknown = given.keys() - spec.keys()
+    assert not unknown, f"no such options: {unknown}"
+    options = {name: option.get("default") for name, option in spec.items()}
+    options.update({"base_url": sandbox.base_url, "token": sandbox.token, "timeout": 20.0, **given})
+    if "wait_interval" in spec:
+        options.update({"wait_interval": 0.2, "wait_timeout": given.get("wait_timeout", 20.0)})
+    if "quiet_time" in spec:
+        options.update({"quiet_time": given.get("quiet_time", 2.0)})
+    return execute(resource, options, Surroundings(check_mode=check_mode, diff=True))
+
+
+def id_of(sandbox: Sandbox, name: str) -> str:
+    """Return the id of the first service of this name."""
+    services = sandbox.api("GET", "/api/resources").json()["items"]
+    return str(next(service["id"] for service in services if service["name"] == name))
+
+
+def backups(sandbox: Sandbox, name: str) -> list[dict[str, Any]]:
+    """Return the backups that the platform has of a service."""
+    found: list[dict[str, Any]] = sandbox.api("GET", f"/api/resources/{id_of(sandbox, name)}/backups").json()
+    return found
+
+
+def add(sandbox: Sandbox, service: str, name: str, days: float = 1, status: str = "COMPLETED") -> None:
+    """Let there be a backup, made so many days ago."""
+    made = (datetime.now(UTC) - timedelta(days=days)).isoformat()
+    sandbox.operator(f"services/{id_of(sandbox, service)}/backups", name=name, status=status, created_at=made)
+
+
+def fail_pending_backups(sandbox: Sandbox) -> None:
+    """Let every backup that is being made fail, as a platform's fault would."""
+    state = sandbox.control("GET", "/state")
+    for backup in state["records"]["backup"]:
+        backup["status"] = backup["status"].replace("PENDING", "FAILED")
+    sandbox.control("PUT", "/state", state)
+
+
+def writes(sandbox: Sandbox) -> list[str]:
+    """Return the routes of all calls that change something."""
+    return [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
+
+
+def calls(sandbox: Sandbox) -> list[str]:
+    """Return the routes of all calls, in their order."""
+    return [line["route"] for line in sandbox.journal()]

@@ -1,0 +1,270 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading the services of an account, while others work on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
+    Listing,
+    Wanted,
+    named,
+    read_listing,
+    visible,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Missing
+
+
+class Platform:
+    """A platform that answers what it was given, and keeps what it was asked."""
+
+    def __init__(self, services: Sequence[dict[str, Any]], projects: dict[str, list[str]]) -> None:
+        self.by_id = {
+            service["id"]: {"name": service["id"], "family": "APP", "status": "ACTIVE", **service}
+            for service in services
+        }
+        self.lists = projects
+        self.homes: dict[str, str | None] = {}
+        self.counts: dict[str, int] = {}
+        self.failing: dict[str, Exception] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.transport = self
+
+    def twin(self) -> Platform:
+        return self
+
+    def close(self) -> None:
+        """Stand in for the transport."""
+
+    def _summary(self, id: str) -> m.ServiceSummary:
+        return m.ServiceSummary.model_validate(self.by_id[id])
+
+    def services(self) -> list[m.ServiceSummary]:
+        self.asked.append(("services", ""))
+        return [self._summary(id) for id in self.by_id]
+
+    def projects(self) -> list[m.Project]:
+        return [
+            m.Project(id=id, name=f"project {id}", resource_count=self.counts.get(id, len(held)))
+            for id, held in self.lists.items()
+        ]
+
+    def project(self, id: str) -> m.ProjectDetail | None:
+        self.asked.append(("project", id))
+        held = [self._summary(service) for service in self.lists[id]]
+        return m.ProjectDetail(id=id, name=f"project {id}", resources=held)
+
+    def service(self, id: str) -> m.Service | None:
+        self.asked.append(("service", id))
+        if id not in self.homes:
+            return None
+        return m.Service.model_validate({**self.by_id[id], "projectId": self.homes[id]})
+
+    def sftp(self, id: str) -> m.SftpAccess:
+        self.asked.append(("sftp", id))
+        if id in self.failing:
+            raise self.failing[id]
+        return m.SftpAccess(host=f"{id}.example.com", port=22, username=f"user-{id}")
+
+
+def read(platform: Platform, **wanted: Any) -> Listing:
+    """Read the listing, and hold that a cache can keep it."""
+    listing = read_listing(platform, Wanted(**wanted))  # type: ignore[arg-type]
+    assert Listing(**json.loads(json.dumps(asdict(listing)))) == listing
+    return listing
+
+
+def homes(listing: Listing) -> dict[str, str | None]:
+    """Return the project of each service."""
+    return {service["id"]: service["project_id"] for service in listing.services}
+
+
+def test_projects_come_from_the_lists() -> None:
+    """A service that one project lists needs no call of its own; an empty project needs none either."""
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a"], "2": ["b"], "3": []})
+    listing = read(platform)
+    assert homes(listing) == {"a": "1", "b": "2"}
+    assert [service["project"] for service in listing.services] == ["project 1", "project 2"]
+    assert sorted(platform.asked) == [("project", "1"), ("project", "2"), ("services", "")]
+
+
+def test_moved_meanwhile() -> None:
+    """A service in two lists or in none is asked itself, and is there once."""
+    platform = Platform([{"id": "a"}, {"id": "b"}, {"id": "c"}], {"1": ["a", "c"], "2": ["a"]})
+    platform.homes = {"a": "2", "b": "1"}
+    assert homes(read(platform)) == {"a": "2", "b": "1", "c": "1"}
+
+
+def test_moved_out_of_the_wanted_project() -> None:
+    """A service that turns out to be elsewhere is not in a project that was asked for."""
+    platform = Platform([{"id": "a"}], {"1": ["a"], "2": ["a"], "3": []})
+    platform.homes = {"a": "3"}
+    assert homes(read(platform, projects=("1", "2"))) == {}
+
+
+def test_deleted_meanwhile() -> None:
+    """A service that is gone when it is asked itself is not listed."""
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["b"]})
+    assert homes(read(platform)) == {"b": "1"}
+
+
+def test_in_no_project() -> None:
+    """A service is listed even when the platform knows no project for it."""
+    platform = Platform([{"id": "a"}], {})
+    platform.homes = {"a": None}
+    listing = read(platform)
+    assert homes(listing) == {"a": None}
+    assert listing.services[0]["project"] is None
+
+
+def test_project_count_that_is_not_told() -> None:
+    """A project is read when the platform does not say how many services it has."""
+    platform = Platform([{"id": "a"}], {"1": ["a"]})
+    platform.counts = {"1": None}  # type: ignore[dict-item]
+    assert homes(read(platform)) == {"a": "1"}
+
+
+def test_unknown_project() -> None:
+    """It is an error, with what may have been meant."""
+    with pytest.raises(Missing, match="unknown project 'projct 1'; did you mean 'project 1'"):
+        read(Platform([], {"1": []}), projects=("projct 1",))
+
+
+def test_order() -> None:
+    """Services are sorted by name, then id, however they came."""
+    services = [{"id": "3", "name": "b"}, {"id": "2", "name": "a"}, {"id": "1", "name": "b"}]
+    listing = read(Platform(services, {"p": ["1", "2", "3"]}))
+    assert [service["id"] for service in listing.services] == ["2", "1", "3"]
+
+
+def test_fields() -> None:
+    """Fields that the specification does not show are left out: nobody knows what they hold."""
+    service = {"id": "a", "secret": "s3cret", "product": {"slug": "x", "token": "s3cret"}}
+    listing = read(Platform([{**service, "monthlyMillicents": 1060}], {"1": ["a"]}))
+    assert listing.services[0]["monthly"] == "1.06"
+    assert listing.services[0]["product"] == {"slug": "x", "name": None, "short_name": None}
+    assert "s3cret" not in str(listing)
+
+
+PRICES = {"monthlyMillicents": 1060, "pricing": {"monthlyMillicents": 1060, "billedMonthlyMillicents": 60}}
+
+
+def test_the_rate_is_the_one_that_is_billed() -> None:
+    """The list tells the full rate alone; a service that is not ACTIVE is asked itself, no other is."""
+    platform = Platform(
+        [{"id": "a", "status": "SUSPENDED", **PRICES}, {"id": "b", "monthlyMillicents": 1060}],
+        {"1": ["a", "b"]},
+    )
+    platform.homes = {"a": "1"}
+    rates = {s["id"]: (s["monthly"], s["monthly_full"]) for s in read(platform).services}
+    assert rates == {"a": ("0.06", "1.06"), "b": ("1.06", "1.06")}
+    assert [id for call, id in platform.asked if call == "service"] == ["a"]
+
+
+def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The full rate does not take its place."""
+    platform = Platform([{"id": "a", "status": "SUSPENDED", **PRICES}], {"1": ["a"]})
+
+    def fail(id: str) -> m.Service:
+        raise errors.ServerFailure("broken", status=503)
+
+    monkeypatch.setattr(platform, "service", fail)
+    listing = read(platform)
+    assert (listing.services[0]["monthly"], listing.services[0]["monthly_full"]) == (None, "1.06")
+    assert listing.warnings[0].startswith("the monthly rate of 1 of 1 services could not be read")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.NotFound("gone", 404),
+        errors.Unauthorized("not this one", 403),
+        errors.ServerFailure("broken", status=503),
+        errors.Interrupted("reset"),
+        errors.UnexpectedAnswer("no host"),
+    ],
+)
+def test_sftp_fails_for_some(error: Exception) -> None:
+    """One warning names them and counts the rest; the others are reached."""
+    ids = [f"s{n}" for n in range(6)]
+    platform = Platform([{"id": id} for id in ids], {"1": ids})
+    platform.failing = dict.fromkeys(ids[:5], error)
+    listing = read(platform, sftp=True)
+    assert [service["sftp"] for service in listing.services] == [
+        *[None] * 5,
+        {"host": "s5.example.com", "port": 22, "user": "user-s5"},
+    ]
+    (warning,) = listing.warnings
+    assert warning.startswith("the sftp of 5 of 6 services could not be read")
+    assert warning.endswith(f"'s2' (s2): {error}; and 2 more")
+
+
+def test_sftp_is_not_offered() -> None:
+    """400 is no reason for a warning."""
+    platform = Platform([{"id": "a"}], {"1": ["a"]})
+    platform.failing = {"a": errors.Refused("not offered", 400)}
+    listing = read(platform, sftp=True)
+    assert listing.services[0]["sftp"] is None
+    assert listing.warnings == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [errors.ConnectionFailed("down"), errors.RateLimited("slow down"), errors.Unauthorized("no", 401)],
+)
+def test_sftp_fails_for_all(error: errors.HostedError) -> None:
+    """What would go wrong with every service is an error at once."""
+    platform = Platform([{"id": "a"}, {"id": "b"}], {"1": ["a", "b"]})
+    platform.failing = {"a": error}
+    with pytest.raises(type(error)):
+        read(platform, sftp=True)
+
+
+@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN", "FAILED"])
+def test_sftp_of_what_is_not_there(status: str) -> None:
+    """A service that was not created is not asked for its files."""
+    platform = Platform([{"id": "a", "status": status}], {"1": ["a"]})
+    assert read(platform, sftp=True).services[0].get("sftp") is None
+    assert ("sftp", "a") not in platform.asked
+
+
+def test_sftp_host_that_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an SSH client would take for an option is not handed to it."""
+    platform = Platform([{"id": "a"}], {"1": ["a"]})
+    evil = m.SftpAccess(host="-oProxyCommand=x", port=22, username="u")
+    monkeypatch.setattr(platform, "sftp", lambda id: evil)
+    listing = read(platform, sftp=True)
+    assert listing.services[0]["sftp"] is None
+    assert "'-oProxyCommand=x'" in listing.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        ((), True),
+        (("web*",), True),
+        (("db*", "web-?"), True),
+        (("db*",), False),
+        (("!web*",), False),
+        (("!db*",), True),
+        (("web*", "!*-1"), False),
+        (("WEB*",), False),
+    ],
+)
+def test_named(patterns: tuple[str, ...], expected: bool) -> None:
+    """Shell patterns, those with an exclamation mark taking away."""
+    assert named("web-1", patterns) is expected
+
+
+def test_visible() -> None:
+    """Escape sequences, changes of direction and lone surrogates go; spaces of all kinds stay."""
+    assert visible("a\x1b[31m\u202eb\ud800\u00a0c d\n") == "a[31mb\u00a0c d"

@@ -1,0 +1,311 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task says of an order is what was done: no more, and no less."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Barrier, Event, Thread, current_thread
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources import service
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
+    order as service_order,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import check_quote
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    one_at_a_time,
+)
+from hosted_sandbox.testing import Sandbox
+from integration.between import Between, running
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
+
+ORDER: dict[str, Any] = {
+    "name": "survival",
+    "product": "minecraft",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
+}
+ORDERED = "order minecraft as service 'survival' for 10.74 a month"
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+
+
+def test_a_wrong_family_is_told_with_the_order_that_was_placed(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, **ORDER, family="APP", state="started")
+    assert result["failed"] and result["changed"]
+    assert writes(sandbox).count("order.create") == 1
+    assert result["actions"] == [ORDERED]
+    id = id_of(sandbox, "survival")
+    assert result["msg"].startswith(
+        f"service 'survival' ({id}) was ordered and is billed, but: it has family "
+    )
+    assert "'GAME', not 'APP'. Set family to 'GAME' in the task to keep it" in result["msg"]
+
+
+def test_a_setting_that_the_family_does_not_have_is_told_with_the_order(sandbox: Sandbox) -> None:
+    """Which family a product has is not shown before it is ordered."""
+    result = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, public=True)
+    assert result["failed"] and result["changed"]
+    assert writes(sandbox).count("order.create") == 1
+    assert f"({id_of(sandbox, 'survival')}) was ordered and is billed, but: " in result["msg"]
+    again = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, public=True)
+    assert again["failed"] and not again["changed"] and "was ordered" not in again["msg"]
+    assert writes(sandbox).count("order.create") == 1
+
+
+def test_only_what_was_carried_out_after_an_order_is_among_the_actions(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, **ORDER, state="suspended")
+    id = id_of(sandbox, "survival")
+    assert result["actions"] == [ORDERED, f"suspend service 'survival' ({id})"]
+    assert writes(sandbox)[-1] == "resources.suspend"
+
+
+def test_a_service_that_is_still_being_created_was_only_ordered(sandbox: Sandbox) -> None:
+    sandbox.reset(seed={"services": []}, delays={"provision": 30})
+    result = run(sandbox, SERVICE, **ORDER, state="suspended", wait=False)
+    assert writes(sandbox)[-1] == "order.create"
+    assert result["actions"] == [ORDERED]
+    assert "its settings and state were not set" in result["warnings"][0]
+
+
+def test_check_mode_names_the_state_that_follows_the_order(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, check_mode=True, **ORDER, state="suspended")
+    assert result["actions"] == [ORDERED, "bring service 'survival' to state suspended"]
+    assert set(writes(sandbox)) <= {"order.quote"}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("name", ["survival", "Survival", "survival."])
+def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, host: str, name: str
+) -> None:
+    let_both_plan(monkeypatch)
+    url = sandbox.base_url.replace("127.0.0.1", host)
+    tasks: list[dict[str, Any]] = [ORDER, {**ORDER, "name": name, "base_url": url}]
+    with ThreadPoolExecutor() as threads:
+        results = list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
+    assert writes(sandbox).count("order.create") == 1
+    assert sum(result.get("failed", False) for result in results) == (name != "survival")
+
+
+def let_both_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each of two tasks go on once both have looked at the platform."""
+    both_have_planned = Barrier(2, timeout=60)
+
+    def planned(*given: Any) -> Any:
+        both_have_planned.wait()
+        return check_quote(*given)
+
+    monkeypatch.setattr(service, "check_quote", planned)
+
+
+def test_tasks_side_by_side_order_once_though_one_names_a_project(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first order may be in the default project, which the project of the second one came after."""
+    let_both_plan(monkeypatch)
+    lock = one_at_a_time
+    second = Event()
+
+    @contextmanager
+    def first_without_project(*given: Any) -> Iterator[bool]:
+        if current_thread().name == "second":
+            second.wait(60)
+        with lock(*given) as waited:
+            yield waited
+        second.set()
+
+    monkeypatch.setattr(service_order, "one_at_a_time", first_without_project)
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    results: list[dict[str, Any]] = []
+    thread = Thread(
+        target=lambda: results.append(run(sandbox, SERVICE, **ORDER, project="games")), name="second"
+    )
+    thread.start()
+    run(sandbox, SERVICE, **ORDER)
+    thread.join(60)
+    assert writes(sandbox).count("order.create") == 1
+    assert results[0]["failed"] and "is there already: it is in project 'default'" in results[0]["msg"]
+
+
+@pytest.mark.parametrize("given", [{"name": "Survival"}, {"project": "games"}])
+def test_a_lost_order_is_found_by_a_run_that_writes_it_otherwise(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
+) -> None:
+    """The first run is killed while the platform works on its order, which appears during the next one."""
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+
+    def killed(*_given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as first:
+        first.setattr(service_order, "create", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(sandbox, SERVICE, **ORDER)
+    body: dict[str, Any] = {"name": "survival", "productSlug": "minecraft", "hostId": "node-paris-1"}
+    body["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+    watched: list[float] = []
+
+    def watch(seen: Any, seconds: float = 10.0) -> bool:
+        watched.append(seconds)
+        assert sandbox.api("POST", "/api/order", body).ok
+        return bool(seen())
+
+    monkeypatch.setattr(service_order, "look_for", watch)
+    result = run(sandbox, SERVICE, **{**ORDER, **given})
+    assert len(watched) == 1 and watched[0] > 30
+    assert result["failed"] and "is there already" in result["msg"]
+    assert writes(sandbox).count("order.create") == 1
+
+
+# --- What the answer of an order is, and when it can be read ------------------------------------------------
+
+
+@pytest.mark.parametrize("readable", ["at once", "1 s after it is listed"])
+@pytest.mark.parametrize("instance", ["yes", "no, an id of its own"])
+def test_the_service_of_an_order_is_found_whatever_its_answer_names(
+    sandbox: Sandbox, instance: str, readable: str
+) -> None:
+    sandbox.profile("plain", **{"order.instance": instance, "order.readable": readable})
+    result = run(sandbox, SERVICE, **ORDER, state="started")
+    assert not result.get("failed"), result["msg"]
+    assert result["service"]["id"] == id_of(sandbox, "survival")
+    assert writes(sandbox).count("order.create") == 1
+    assert any("not the one that its order names" in text for text in result.get("warnings", ())) is (
+        instance != "yes"
+    )
+
+
+# --- A list that is cut without a sign ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_what_a_list_that_is_cut_lacks_is_not_ordered_again(sandbox: Sandbox, check_mode: bool) -> None:
+    full_house(sandbox)
+    result = run(sandbox, SERVICE, check_mode, **{**ORDER, "name": "last"})
+    assert result["failed"] and "the list is not whole" in result["msg"]
+    assert "order.create" not in writes(sandbox)
+
+
+def test_nor_is_it_said_to_be_absent(sandbox: Sandbox) -> None:
+    full_house(sandbox)
+    result = run(sandbox, SERVICE, name="last", state="absent")
+    assert result["failed"] and "the list is not whole" in result["msg"]
+
+
+def test_what_is_nowhere_is_ordered_though_the_list_is_cut(sandbox: Sandbox) -> None:
+    full_house(sandbox)
+    result = run(sandbox, SERVICE, **ORDER, state="present", wait=False)
+    assert writes(sandbox).count("order.create") == 1
+    assert result["changed"]
+
+
+def full_house(sandbox: Sandbox) -> None:
+    """Let there be more services than the platform lists."""
+    names = [*(f"n{number}" for number in range(50)), "last"]
+    services = [{"name": name, "product": "bucket"} for name in names]
+    sandbox.reset(seed={"services": services}, values={"list.length": "50"})
+    sandbox.clear_journal()
+
+
+# --- Secrets that are only returned ------------------------------------------------------------------------
+
+DATABASE: dict[str, Any] = {
+    "name": "db",
+    "product": "postgresql",
+    "host": "node-paris-1",
+    "dimensions": {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10},
+    "return_secrets": True,
+}
+
+
+def secrets_on_disk(folder: Path) -> list[str]:
+    return [path.read_text() for path in folder.rglob("*.json") if "value" in path.read_text()]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_a_run_that_is_stopped_leaves_the_secrets_that_it_was_to_return(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: type[BaseException]
+) -> None:
+    def stop(*given: Any) -> Any:
+        raise end
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(service, "follow_up", stop)
+        with pytest.raises(end):
+            run(sandbox, SERVICE, **DATABASE)
+    [order] = [line for line in sandbox.journal() if line["route"] == "order.create"]
+    [kept] = secrets_on_disk(tmp_path / "home")
+    assert [secret["value"] for secret in json.loads(kept)["secrets"]] == [
+        secret["value"] for secret in order["answer"]["secrets"]
+    ]
+    result = run(sandbox, SERVICE, **DATABASE)
+    [warning] = [text for text in result["warnings"] if "generated on" in text]
+    assert json.loads(Path(warning.split(" is in ")[1].split(": ")[0]).read_text()) == json.loads(kept)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda secrets: {secret["label"]: secret["value"] for secret in secrets},
+        lambda secrets: [secret["value"] for secret in secrets],
+        lambda secrets: [{"name": secret["label"], "secret": secret["value"]} for secret in secrets],
+        lambda secrets: secrets[1],
+    ],
+    ids=["by label", "values alone", "other names", "a single one"],
+)
+def test_secrets_are_kept_in_whatever_form_they_come(
+    sandbox: Sandbox, tmp_path: Path, change: Callable[[Any], Any]
+) -> None:
+    """They are shown this once, so they are not given up for their form; the order is placed once."""
+    given: list[str] = []
+
+    def reshape(content: bytes) -> bytes:
+        answer = json.loads(content)
+        if isinstance(answer, dict) and "secrets" in answer:
+            given[:] = [secret["value"] for secret in answer["secrets"]]
+            answer["secrets"] = change(answer["secrets"])
+        return json.dumps(answer).encode()
+
+    place = tmp_path / "kept.json"
+    wish = {**DATABASE, "return_secrets": False, "secrets_dest": str(place)}
+    with running(Between(sandbox, change=reshape)) as server:
+        result = run(sandbox, SERVICE, **wish, base_url=server.url)
+    assert result["changed"] and not result.get("failed") and "warnings" not in result
+    assert given[1] in place.read_text()
+    assert given[1] not in json.dumps(result)
+    assert len(sandbox.ledger()["orders"]) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_returned_does_not_stay_on_disk(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fails: bool
+) -> None:
+    if fails:
+        sandbox.fault("resources.get", "status", status=400, count=None)
+    result = run(sandbox, SERVICE, **DATABASE)
+    assert result.get("failed", False) == fails
+    assert result["secrets"]["secrets"]
+    assert secrets_on_disk(tmp_path / "home") == []
+    sandbox.clear_faults()
+    assert not any("generated on" in text for text in run(sandbox, SERVICE, **DATABASE).get("warnings", []))
+
+
+def test_a_service_without_a_container_is_not_waited_for(sandbox: Sandbox) -> None:
+    """Nobody will ever tell whether a bucket runs, and this task does not ask for it."""
+    sandbox.profile("plain", **{"metrics.no_container": "null"})
+    result = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, state="present", wait_timeout=3)
+    assert not result.get("failed"), result["msg"]
+    assert result["service"]["status"] == "ACTIVE"

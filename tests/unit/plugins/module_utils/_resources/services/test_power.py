@@ -1,0 +1,384 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Power holds only once it was seen, nothing wakes what sleeps by accident, and no wait is without hope."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
+    power as service_power,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import view as service_view
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+    Invalid,
+    OutcomeUnknown,
+    WaitEnded,
+)
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
+
+RATES = {"monthlyMillicents": 10000, "storageMonthlyMillicents": 1500, "billedMonthlyMillicents": 1500}
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> Clock | None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    return None if "sandbox" in request.fixturenames else Clock(monkeypatch)
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    client = FakeClient()
+    client.add_service("s")
+    return client
+
+
+def done(client: FakeClient, **given: Any) -> tuple[Any, Task]:
+    task = task_of(SERVICE, client, id="s", **given)
+    return carry_out(SERVICE.plan(task)), task
+
+
+def late(client: FakeClient, **shown: Any) -> None:
+    """Let the metrics show the same after a signal as before it, until a test shows something else."""
+
+    def stay() -> None:
+        client.states["s"] = shown.get("state", "running")
+        client.uptimes["s"] = shown.get("uptime", 100)
+
+    client.after["power"] = stay
+
+
+# --- A restart is seen to begin -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("looks", "pauses"),
+    [
+        ([{"uptimes": 0}], 1),
+        ([{}, {"states": "stopping"}, {"states": "starting"}, {"states": "running", "uptimes": 0}], 4),
+        ([{}, {"states": "stopped"}, {}, {}, {"states": "running", "uptimes": None}], 5),
+    ],
+    ids=["the uptime begins anew", "the state moves", "only the state tells"],
+)
+def test_a_restart_is_over_once_it_was_seen(
+    client: FakeClient, clock: Clock, looks: list[dict[str, Any]], pauses: int
+) -> None:
+    late(client)
+
+    def show(look: dict[str, Any]) -> None:
+        for what, value in look.items():
+            getattr(client, what)["s"] = value
+
+    clock.then = [lambda look=look: show(look) for look in looks]  # type: ignore[misc]
+    _result, task = done(client, state="restarted")
+    assert len(clock.pauses) == pauses
+    assert client.calls == [("power", "s", "restart")]
+    assert task.warnings == []
+
+
+def test_a_restart_of_which_nothing_shows_holds_after_a_quiet_time_with_a_warning(
+    client: FakeClient, clock: Clock
+) -> None:
+    late(client, uptime=200)
+    begun = clock.now
+    _result, task = done(client, state="restarted")
+    assert 10 <= clock.now - begun < 11
+    (warning,) = task.warnings
+    assert "within 10 seconds nothing showed that it began" in warning
+
+
+def test_a_restart_that_is_not_waited_for_is_not_looked_for(client: FakeClient, clock: Clock) -> None:
+    late(client)
+    done(client, state="restarted", wait=False)
+    assert clock.pauses == []
+
+
+def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
+    client: FakeClient, clock: Clock
+) -> None:
+    def lose() -> None:
+        client.uptimes["s"] = 100
+        raise Interrupted("POST: reset")
+
+    client.after["power"] = lose
+    clock.then = [lambda: None, lambda: None, lambda: client.uptimes.update(s=1)]
+    done(client, state="restarted")
+    assert client.calls == [("power", "s", "restart")]
+    assert client.carried_out == 1
+
+
+def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClient) -> None:
+    def lose() -> None:
+        raise Interrupted("POST: reset")
+
+    client.uptimes["s"] = 0
+    client.before["power"] = lose
+    with pytest.raises(OutcomeUnknown, match="Nothing was sent again"):
+        done(client, state="restarted")
+
+
+def test_a_restart_that_the_platform_shows_late(sandbox: Sandbox) -> None:
+    """The state stays running and the uptime goes on for two seconds: what runs then is the old process."""
+    sandbox.profile("plain", **{"restart.state": "running", "restart.uptime": "2 s late"})
+    id = id_of(sandbox, "one")
+    sandbox.clock(advance=60)
+    result = run(sandbox, SERVICE, name="one", state="restarted")
+    assert not result.get("failed"), result
+    assert "warnings" not in result
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]
+    assert (metrics["state"], metrics["uptimeSeconds"] <= 5) == ("running", True)
+
+
+# --- What sleeps ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_restart_wakes_nothing(client: FakeClient, check_mode: bool) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    with pytest.raises(Invalid, match=r"from 1\.50 to 10\.00 a month") as caught:
+        SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state="restarted"))
+    assert "state: started" in caught.value.message
+    assert "state: resumed" in caught.value.message
+    assert client.calls == []
+
+
+@pytest.mark.parametrize("state", ["started", "resumed"])
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_what_wakes_says_what_it_costs(client: FakeClient, check_mode: bool, state: str) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    task = task_of(SERVICE, client, check_mode, id="s", state=state)
+    plan = SERVICE.plan(task)
+    (warning,) = task.warnings
+    assert "from 1.50 to 10.00 a month" in warning
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_change"] == "8.50"
+
+
+@pytest.mark.parametrize(
+    "size", [{"dimensions": {"cpu_cores": 4}}, {"preset": "large"}], ids=["size", "preset"]
+)
+@pytest.mark.parametrize("state", ["started", "resumed"])
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_what_wakes_with_a_new_size_says_what_both_cost(
+    client: FakeClient, check_mode: bool, state: str, size: dict[str, Any]
+) -> None:
+    """4 x 300 + 4 x 100 + 20 x 3 millicents; the price of the old size is not what it ends at."""
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    client.quote_answer["dimensions"] = {"cpuCores": 4, "ramGb": 4, "storageGb": 20}
+    task = task_of(SERVICE, client, check_mode, id="s", state=state, **size)
+    plan = SERVICE.plan(task)
+    (warning,) = task.warnings
+    assert "from 1.50 to 1.66 a month" in warning
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_after"] == "1.66"
+
+
+def test_a_refusal_to_wake_tells_that_its_price_is_that_of_the_present_size(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state=None, pricing=RATES)
+    for state in ("restarted", "started"):
+        with pytest.raises(Invalid, match=r"to 10\.00 a month at its present size"):
+            done(client, state=state, dimensions={"cpu_cores": 4})
+
+
+def test_what_is_not_known_once_it_is_resumed_costs_what_the_new_size_does(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=[])
+    client.after["resume"] = lambda: client.states.update(s=None)
+    with pytest.raises(WaitEnded, match=r"from 1\.50 to 1\.66 a month"):
+        done(client, state="started", dimensions={"cpu_cores": 4})
+
+
+# --- What is to sleep on --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_start_without_resumption_leaves_what_sleeps_as_it_is(client: FakeClient, check_mode: bool) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    given: dict[str, Any] = {"dimensions": {"cpu_cores": 4}, "command": "serve", "public": True}
+    task = task_of(SERVICE, client, check_mode, id="s", state="started", resume=False, **given)
+    plan = SERVICE.plan(task)
+    assert not plan.changed
+    assert plan.cost is None
+    assert plan.before == plan.after
+    assert plan.result["status"] == "SUSPENDED"
+    assert plan.result["pricing"]["billed_monthly_millicents"] == 1500
+    (warning,) = task.warnings
+    assert "is suspended, and resume is false: it was left as it is, and nothing of it was changed" in warning
+
+
+def test_a_start_without_resumption_starts_what_is_in_service(client: FakeClient) -> None:
+    client.add_service("s", state="stopped")
+    _result, task = done(client, state="started", resume=False)
+    assert client.calls == [("power", "s", "start")]
+    assert task.warnings == []
+
+
+def test_a_start_without_resumption_still_refuses_another_product(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    with pytest.raises(Invalid, match="has product 'nginx', not 'redis'"):
+        done(client, state="started", resume=False, product="redis")
+
+
+def test_to_resume_without_resumption_is_a_contradiction(client: FakeClient) -> None:
+    with pytest.raises(Invalid, match="resume: false contradicts state: resumed"):
+        done(client, state="resumed", resume=False)
+    assert client.calls == []
+
+
+def test_resumed_resumes_and_sends_no_start(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    task = task_of(SERVICE, client, id="s", state="resumed")
+    plan = SERVICE.plan(task)
+    assert plan.result["status"] == "ACTIVE"
+    assert plan.cost is not None
+    assert plan.cost.as_dict()["monthly_after"] == "10.00"
+    assert carry_out(plan)["status"] == "ACTIVE"
+    assert client.calls == [("resume", "s")]
+    assert len(task.warnings) == 1, "that of the price"
+    assert not SERVICE.plan(task).changed, "what is in service stays as it is, stopped or not"
+
+
+def test_resumed_keeps_to_the_budget(client: FakeClient) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    with pytest.raises(Invalid, match="over max_monthly"):
+        done(client, state="resumed", max_monthly="9.99")
+
+
+# --- What tells no state --------------------------------------------------------------------------------
+
+
+def test_what_tells_no_state_is_not_resumed_to_be_started(sandbox: Sandbox) -> None:
+    """A bucket has no container: after the resume, which is billed, nothing could ever show that it runs."""
+    sandbox.profile("plain", **{"metrics.no_container": "null"})
+    sandbox.seed({"services": [{"name": "store", "product": "bucket", "status": "SUSPENDED"}]})
+    sandbox.clear_journal()
+    refused = run(sandbox, SERVICE, name="store", state="started")
+    assert refused["failed"]
+    assert "family BUCKET has none" in refused["msg"]
+    assert "state: resumed" in refused["msg"]
+    assert writes(sandbox) == []
+    assert run(sandbox, SERVICE, name="store", state="resumed")["service"]["status"] == "ACTIVE"
+
+
+def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"metrics.no_container": "null"})
+    size = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 50}
+    order: dict[str, Any] = {"product": "bucket", "host": "node-paris-1", "dimensions": size}
+    looks = len(sandbox.journal("resources.metrics"))
+    result = run(sandbox, SERVICE, name="store", state="started", **order)
+    assert result["failed"]
+    assert "offers no power signals" in result["msg"]
+    assert result["changed"] and result["service_id"]
+    assert len(sandbox.journal("resources.metrics")) - looks <= 4
+
+
+def test_an_order_that_tells_nothing_is_not_waited_for_to_the_end(client: FakeClient, clock: Clock) -> None:
+    """A whole machine may offer power signals and tell nothing; it is billed meanwhile."""
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    order: dict[str, Any] = {"name": "new", "product": "metal", "host": "nd_1", "dimensions": size}
+    client.after["order"] = lambda: client.states.update(svc_2=None)
+    plan = SERVICE.plan(task_of(SERVICE, client, state="started", **order))
+    begun = clock.now
+    with pytest.raises(WaitEnded, match=r"for 60 seconds its node cannot be reached, or .* has none"):
+        carry_out(plan)
+    assert 60 <= clock.now - begun < 70
+    assert [call[0] for call in client.calls] == ["order"]
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "seconds", "why"),
+    [(["powerSignals"], 60, "no state was told within 60 seconds"), ([], 0, "offers no power signals")],
+)
+def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
+    client: FakeClient, clock: Clock, capabilities: list[str], seconds: int, why: str
+) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES, capabilities=capabilities)
+    client.after["resume"] = lambda: client.states.update(s=None)
+    begun = clock.now
+    with pytest.raises(WaitEnded, match=why) as caught:
+        done(client, state="started")
+    assert "from 1.50 to 10.00 a month" in caught.value.message
+    assert "state: suspended" in caught.value.message
+    assert clock.now - begun == pytest.approx(seconds)
+    assert client.calls == [("resume", "s")]
+
+
+# --- What goes away while it is waited for ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unknown", ["left out", "null", "404 for all"])
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (("DELETE", ""), "not there any more"),
+        (("POST", "/suspend"), "was suspended meanwhile"),
+    ],
+)
+def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, unknown: str, act: tuple[str, str], words: str
+) -> None:
+    monkeypatch.setattr(service_view, "SECONDS_TO_MOVE", 0.0)
+    sandbox.profile("plain", **{"metrics.unknown": unknown})
+    sandbox.delays(start=0.5)
+    id = id_of(sandbox, "one")
+    sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "kill"})
+    method, path = act
+
+    def taken_away(*given: Any) -> None:
+        sandbox.api(method, f"/api/resources/{id}{path}")
+        service_view.wait_for_state(*given)
+
+    monkeypatch.setattr(service_power, "wait_for_state", taken_away)
+    result = run(sandbox, SERVICE, name="one", state="started", wait_timeout=60.0)
+    assert result["failed"] and words in result["msg"]
+    assert result["changed"]  # the start was sent
+
+
+@pytest.mark.parametrize("metrics", ["a state", "null", "zeros", "left out"])
+@pytest.mark.parametrize("product", ["bucket", "dedicated"])
+def test_what_has_no_container_is_not_taken_for_one(sandbox: Sandbox, metrics: str, product: str) -> None:
+    """Where nobody tells whether it runs nothing is sent, and what is read of it names no state."""
+    sandbox.profile("plain", **{"metrics.no_container": metrics})
+    host = "node-metal-1" if product == "dedicated" else "node-paris-1"
+    sandbox.seed({"services": [{"name": "store", "product": product, "host": host}]})
+    sandbox.clear_journal()
+    info = run(sandbox, SERVICE_INFO, name="store", include=["metrics"])
+    (read,) = info["services"]
+    told = {"a state": "running", "zeros": "unknown"}.get(metrics)
+    assert (read["metrics"] and read["metrics"]["state"]) == told and not info.get("failed")
+    result = run(sandbox, SERVICE, name="store", state="started")
+    if metrics == "a state":
+        assert not result.get("failed") and not result["changed"]
+    else:
+        assert result["failed"] and "whether service 'store'" in result["msg"]
+        assert "is unknown" in result["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("state", ["stopped", "killed", "restarted", "started"])
+def test_a_signal_that_the_metrics_show_late(sandbox: Sandbox, state: str) -> None:
+    """The task ends when it is seen, so that the next one finds what is there."""
+    sandbox.profile("plain", **{"power.shown": "2 s late"})
+    id = id_of(sandbox, "one")
+    sandbox.clock(advance=60)
+    if state == "started":
+        sandbox.operator(f"services/{id}", state="stopped")
+    result = run(sandbox, SERVICE, name="one", state=state)
+    assert result["changed"] and not result.get("failed"), result
+    shown = sandbox.api("GET", f"/api/resources/metrics?ids={id}").json()[id]["state"]
+    assert (
+        shown == result["service"]["state"] == ("running" if state in ("restarted", "started") else "stopped")
+    )
+    assert writes(sandbox) == ["resources.power"]
+    again = "started" if state == "restarted" else state
+    assert not run(sandbox, SERVICE, name="one", state=again)["changed"]
+    assert writes(sandbox) == ["resources.power"]

@@ -1,0 +1,176 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is announced is what is billed in the end, or the task says that it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils._resources.platform import run
+
+RATES = {"monthlyMillicents": 1060, "storageMonthlyMillicents": 60, "billedMonthlyMillicents": 1060}
+"""Of 2 vCPU, 4 GB and 20 GB at the rates of the fake node, which are 300, 100 and 3."""
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    if "sandbox" not in request.fixturenames:
+        Clock(monkeypatch)
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    client = FakeClient()
+    client.add_service("s", pricing=RATES)
+    return client
+
+
+def planned(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
+    task = task_of(SERVICE, client, id="s", **given)
+    return SERVICE.plan(task), task
+
+
+def cost_of(plan: Plan) -> tuple[Any, Any]:
+    assert plan.cost is not None
+    amounts = plan.cost.as_dict()
+    return amounts["monthly_before"], amounts["monthly_after"]
+
+
+# --- A new size of what is suspended in the same task -----------------------------------------------------
+
+
+@pytest.mark.parametrize(("disk", "after", "storage"), [(20, "0.06", 60), (40, "0.12", 120)])
+def test_a_new_size_that_is_suspended_costs_its_storage(
+    client: FakeClient, disk: int, after: str, storage: int
+) -> None:
+    plan, task = planned(client, dimensions={"ram_gb": 8, "storage_gb": disk}, state="suspended")
+    assert cost_of(plan) == ("1.06", after)
+    assert isinstance(plan.after, dict)
+    assert plan.after["monthly"] == after
+    assert plan.result["pricing"]["billed_monthly_millicents"] == storage
+    assert plan.result["pricing"]["storage_monthly_millicents"] == storage
+    assert carry_out(plan)["pricing"]["billed_monthly_millicents"] == storage
+    assert task.warnings == []
+
+
+@pytest.mark.parametrize("stored", [70, None], ids=["not by the rate of the node", "not told"])
+def test_a_storage_rate_that_the_node_does_not_explain_is_not_forecast(
+    client: FakeClient, stored: int | None
+) -> None:
+    client.add_service("s", pricing={**RATES, "storageMonthlyMillicents": stored})
+    plan, task = planned(client, dimensions={"storage_gb": 40}, state="suspended")
+    assert cost_of(plan) == ("1.06", None)
+    assert plan.result["pricing"]["billed_monthly_millicents"] is None
+    assert plan.result["pricing"]["storage_monthly_millicents"] is None
+    assert isinstance(plan.after, dict)
+    assert plan.after["monthly"] is None
+    carry_out(plan)
+    assert task.warnings == [], "nothing was announced that could be wrong"
+
+
+# --- What check mode expects --------------------------------------------------------------------------------
+
+WISHES: list[tuple[str, dict[str, Any]]] = [
+    ("ACTIVE", {"dimensions": {"ram_gb": 8}}),
+    ("ACTIVE", {"dimensions": {"ram_gb": 8}, "state": "suspended"}),
+    ("ACTIVE", {"state": "suspended"}),
+    ("SUSPENDED", {"state": "resumed"}),
+    ("SUSPENDED", {"state": "started"}),
+    ("SUSPENDED", {"state": "resumed", "dimensions": {"ram_gb": 8}}),
+    ("SUSPENDED", {"state": "started", "preset": "preset-large"}),
+]
+RATE_NAMES = ("monthly_millicents", "storage_monthly_millicents", "billed_monthly_millicents")
+
+
+@pytest.mark.parametrize(("status", "wish"), WISHES, ids=str)
+def test_check_mode_expects_the_rates_that_come(sandbox: Sandbox, status: str, wish: dict[str, Any]) -> None:
+    """The forecast, the announced cost, the result and what is billed are the same sum."""
+    if status == "SUSPENDED":
+        run(sandbox, SERVICE, name="one", state="suspended")
+    expected = run(sandbox, SERVICE, check_mode=True, name="one", **wish)
+    result = run(sandbox, SERVICE, name="one", **wish)
+    assert not result.get("failed"), result
+    assert result["cost"] == expected["cost"]
+    assert result.get("warnings") == expected.get("warnings")
+    pricing, forecast = result["service"]["pricing"], expected["service"]["pricing"]
+    assert {name: forecast[name] for name in RATE_NAMES} == {name: pricing[name] for name in RATE_NAMES}
+    assert f"{pricing['billed_monthly_millicents'] / 1000:.2f}" == result["cost"]["monthly_after"]
+    for name in ("monthly_cents", "min_balance_cents", "hourly_label"):
+        assert forecast[name] in (pricing[name], None)
+
+
+# --- What is billed is compared with what was announced --------------------------------------------------
+
+
+def bill(client: FakeClient, millicents: int | None) -> None:
+    client.service_records["s"]["pricing"]["billedMonthlyMillicents"] = millicents
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "wish", "announced"),
+    [
+        ("suspend", "ACTIVE", {"state": "suspended"}, "0.06"),
+        ("resume", "SUSPENDED", {"state": "resumed"}, "1.06"),
+        ("set_scale", "ACTIVE", {"dimensions": {"cpu_cores": 4}}, "1.66"),
+    ],
+)
+def test_another_rate_than_announced_is_told_once(
+    client: FakeClient, call: str, status: str, wish: dict[str, Any], announced: str
+) -> None:
+    billed = 1060 if status == "ACTIVE" else 60
+    client.add_service("s", status=status, pricing={**RATES, "billedMonthlyMillicents": billed})
+    client.after[call] = lambda: bill(client, 9990)
+    plan, task = planned(client, **wish)
+    task.warnings.clear()
+    carry_out(plan)
+    (warning,) = task.warnings
+    assert f"is billed 9.99 a month, not {announced} as announced" in warning
+    assert "max_monthly" not in warning
+    assert task.facts["cost"]["monthly_after"] == "9.99"
+
+
+def test_another_rate_over_the_limit_says_so(client: FakeClient) -> None:
+    client.after["set_scale"] = lambda: bill(client, 9990)
+    plan, task = planned(client, dimensions={"cpu_cores": 4}, max_monthly="2")
+    carry_out(plan)
+    (warning,) = task.warnings
+    assert "is billed 9.99 a month, not 1.66 as announced, over max_monthly 2.00" in warning
+
+
+@pytest.mark.parametrize("how", ["not told", "not suspended yet"])
+def test_what_cannot_be_compared_is_not(client: FakeClient, how: str) -> None:
+    def show() -> None:
+        if how == "not told":
+            bill(client, None)
+        else:
+            client.service_records["s"]["status"] = "ACTIVE"
+            bill(client, 1060)
+
+    client.after["suspend"] = show
+    plan, task = planned(client, state="suspended", wait=False)
+    carry_out(plan)
+    assert task.warnings == []
+    assert "cost" not in task.facts
+
+
+# --- Rates that do not add up ---------------------------------------------------------------------------
+
+
+def test_rates_that_do_not_make_up_the_total_of_now_give_no_price(client: FakeClient) -> None:
+    """There may be a discount or a minimum price, which the platform does not show."""
+    client.setting_records["s"]["scale"]["monthlyMillicents"] = 1060
+    assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", "1.46")
+    client.setting_records["s"]["scale"]["monthlyMillicents"] = 2060
+    assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", None)
+    with pytest.raises(Invalid, match=r"the price of the new size .* is not known, so max_monthly"):
+        planned(client, dimensions={"ram_gb": 8}, max_monthly="5")

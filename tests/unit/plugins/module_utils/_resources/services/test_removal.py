@@ -1,0 +1,213 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A deletion takes no copies along that nobody gave up, whatever the platform can tell of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, carry_out, task_of
+from unit.plugins.module_utils._resources.platform import add, id_of, run, writes
+
+
+def remove(sandbox: Sandbox, name: str, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+    sandbox.clear_journal()
+    return run(sandbox, SERVICE, check_mode, id=id_of(sandbox, name), state="absent", **given)
+
+
+def is_there(sandbox: Sandbox, name: str) -> bool:
+    return any(s["name"] == name for s in sandbox.api("GET", "/api/resources").json()["items"])
+
+
+def kept(sandbox: Sandbox, name: str, result: dict[str, Any]) -> bool:
+    """Tell whether a refusal left the service alone: no call that changes anything, and it is still there."""
+    return bool(result.get("failed")) and writes(sandbox) == [] and is_there(sandbox, name)
+
+
+@pytest.mark.parametrize("status", ["PROVISIONING", "AWAITING_ADMIN"])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_what_cannot_be_listed_counts_as_there(sandbox: Sandbox, status: str, check_mode: bool) -> None:
+    """A service that is resumed may pass PROVISIONING; capabilities are missing then, backups are not."""
+    add(sandbox, "one", "nightly")
+    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
+    result = remove(sandbox, "one", check_mode)
+    assert kept(sandbox, "one", result)
+    assert (
+        f"may have backups and snapshots, but they cannot be listed while its status is {status}"
+        in result["msg"]
+    )
+    assert "delete_backups: true" in result["msg"]
+
+
+def test_the_explicit_word_deletes_what_cannot_be_listed(sandbox: Sandbox) -> None:
+    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="AWAITING_ADMIN")
+    assert remove(sandbox, "one", delete_backups=True)["changed"]
+    assert not is_there(sandbox, "one")
+
+
+@pytest.mark.parametrize("status", ["COMPLETED", "RESTORING", "PENDING"])
+def test_a_backup_counts_in_every_status_but_failed(sandbox: Sandbox, status: str) -> None:
+    add(sandbox, "one", "nightly", status=status)
+    result = remove(sandbox, "one")
+    assert kept(sandbox, "one", result)
+    assert result["backups"] == ["nightly"]
+    assert "has 1 backup (nightly), which would be destroyed with it" in result["msg"]
+    assert remove(sandbox, "one", delete_backups=True)["changed"]
+
+
+def test_a_failed_backup_alone_holds_nothing(sandbox: Sandbox) -> None:
+    add(sandbox, "one", "nightly", status="FAILED")
+    assert remove(sandbox, "one")["changed"]
+    assert not is_there(sandbox, "one")
+
+
+def test_snapshots_count_as_backups_do(sandbox: Sandbox) -> None:
+    disk = id_of(sandbox, "disk")
+    sandbox.api("POST", f"/api/resources/{disk}/snapshots", {"name": "before-upgrade"})
+    result = remove(sandbox, "disk")
+    assert kept(sandbox, "disk", result)
+    assert result["snapshots"] == ["before-upgrade"]
+    assert "1 snapshot (before-upgrade)" in result["msg"]
+    assert remove(sandbox, "disk", delete_backups=True)["changed"]
+
+
+def test_what_an_active_service_does_not_offer_it_does_not_have(sandbox: Sandbox) -> None:
+    """A whole machine has neither backups nor snapshots, and nothing is asked for them."""
+    assert remove(sandbox, "metal")["changed"]
+    assert not [line for line in sandbox.journal() if line["route"].endswith(("backups", "snapshots"))]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 422])
+@pytest.mark.parametrize("route", ["settings.get", "backups.list", "snapshots.list"])
+def test_a_failed_creation_is_deleted_whatever_its_routes_refuse(
+    sandbox: Sandbox, route: str, status: int
+) -> None:
+    """How routes refuse a service that never came to be is not shown; it never held anything to copy."""
+    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status="FAILED", reason="no node")
+    sandbox.fault(route, "status", status=status)
+    result = remove(sandbox, "one")
+    assert result["changed"] and not result.get("failed"), result
+    assert not is_there(sandbox, "one")
+
+
+@pytest.mark.parametrize("route", ["backups.list", "snapshots.list"])
+def test_a_list_that_cannot_be_read_stops_the_deletion_of_any_other(sandbox: Sandbox, route: str) -> None:
+    sandbox.fault(route, "status", status=403)
+    assert kept(sandbox, "disk", remove(sandbox, "disk"))
+    sandbox.clear_faults()
+    sandbox.fault(route, "status", status=500)
+    assert kept(sandbox, "disk", remove(sandbox, "disk", retries=0))
+
+
+def test_a_failed_creation_with_a_backup_on_its_list_is_kept() -> None:
+    client = FakeClient()
+    client.add_service("s", status="FAILED", capabilities=[])
+    client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "COMPLETED"}]
+    with pytest.raises(Exception, match=r"1 backup \(nightly\)"):
+        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
+    assert client.calls == []
+
+
+# --- What deletable: false means ------------------------------------------------------------------------
+
+
+def marked() -> FakeClient:
+    client = FakeClient()
+    client.add_service("s")
+    client.setting_records["s"]["deletable"] = False
+    return client
+
+
+def test_the_platform_decides_on_what_it_says_is_not_deletable() -> None:
+    """The specification allows a deletion in any state and gives the flag no meaning."""
+    client = marked()
+    task = task_of(SERVICE, client, id="s", state="absent")
+    carry_out(SERVICE.plan(task))
+    assert client.calls == [("delete_service", "s")]
+    assert task.warnings == []
+
+
+def test_a_refusal_cites_the_flag() -> None:
+    client = marked()
+
+    def refuse() -> None:
+        raise Conflict("DELETE: no", 409)
+
+    client.before["delete_service"] = refuse
+    with pytest.raises(Conflict) as refused:
+        carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")))
+    assert refused.value.message == "DELETE: no. The settings of service 'web' (s) say deletable: false"
+
+
+def test_check_mode_tells_of_the_flag() -> None:
+    task = task_of(SERVICE, marked(), check_mode=True, id="s", state="absent")
+    assert SERVICE.plan(task).changed
+    assert "say deletable: false; the platform may refuse" in task.warnings[0]
+
+
+# --- What else the task says ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other", [{"product": "factorio"}, {"host": "node-frankfurt-1"}])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_product_or_a_host_that_contradicts_stops_a_deletion(
+    sandbox: Sandbox, other: dict[str, str], check_mode: bool
+) -> None:
+    result = remove(sandbox, "one", check_mode, **other)
+    assert kept(sandbox, "one", result)
+    assert f"not '{next(iter(other.values()))}'" in result["msg"]
+
+
+def test_an_id_that_is_a_slip_is_told(sandbox: Sandbox) -> None:
+    """The service that was meant stays, and stays billed."""
+    id = id_of(sandbox, "one")
+    for wrong in ("one", id[:8], id.upper(), f"{id}/"):
+        sandbox.clear_journal()
+        result = run(sandbox, SERVICE, id=wrong, state="absent")
+        assert not result["changed"] and not result.get("failed"), wrong
+        assert writes(sandbox) == []
+        (warning,) = result["warnings"]
+        assert f"there is no service of id '{wrong}'" in warning
+        assert f"service 'one' ({id})" in warning and "Nothing was deleted" in warning
+
+
+def test_an_id_in_place_of_a_name_is_told(sandbox: Sandbox) -> None:
+    id = id_of(sandbox, "one")
+    result = run(sandbox, SERVICE, name=id, state="absent")
+    assert not result["changed"]
+    assert any(f"{id!r} is the id of service 'one'" in warning for warning in result["warnings"])
+
+
+def test_an_id_of_which_nothing_is_left_is_absent_without_a_word(sandbox: Sandbox) -> None:
+    result = run(sandbox, SERVICE, id="00000000-dead-beef-0000-000000000000", state="absent")
+    assert not result["changed"] and not result.get("warnings")
+
+
+# --- A 404 that is not the platform's --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["id", "name"])
+def test_a_404_of_a_gateway_is_no_sign_of_absence(sandbox: Sandbox, named: str) -> None:
+    target: dict[str, Any] = {"id": id_of(sandbox, "one")} if named == "id" else {"name": "one"}
+    sandbox.fault("resources.get", "status", status=404, count=None)
+    result = run(sandbox, SERVICE, state="absent", delete_backups=True, **target)
+    assert result["failed"] and not result["changed"] and "Nothing was deleted" in result["msg"]
+    sandbox.clear_faults()
+    sandbox.fault("resources.get", "status", status=404)
+    assert run(sandbox, SERVICE, state="absent", delete_backups=True, **target)["changed"]
+    sandbox.clear_faults()
+    assert all(service["name"] != "one" for service in sandbox.api("GET", "/api/resources").json()["items"])
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_a_404_to_a_deletion_that_did_nothing_is_no_success(sandbox: Sandbox, wait: bool) -> None:
+    sandbox.fault("resources.delete", "status", status=404)
+    result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
+    assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
+    assert id_of(sandbox, "one")

@@ -1,0 +1,146 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Amounts: exact, in currency units, with two decimals or as many as there are."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
+    Cost,
+    from_cents,
+    from_millicents,
+    in_currency,
+    read_amount,
+    shown,
+    with_units,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+
+
+def test_1060_millicents_are_1_06_units_as_the_specification_says() -> None:
+    assert from_millicents(1060) == Decimal("1.06")
+    assert from_cents(106) == Decimal("1.06")
+    assert from_cents(Decimal("0.15")) == Decimal("0.0015")
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("0", "0.00"),
+        ("5", "5.00"),
+        ("1.06", "1.06"),
+        ("1.060", "1.06"),
+        ("1.2", "1.20"),
+        ("1.065", "1.065"),
+        ("0.0015", "0.0015"),
+        ("1E+3", "1000.00"),
+        ("-2.5", "-2.50"),
+        ("0E-9", "0.00"),
+    ],
+)
+def test_shown(amount: str, text: str) -> None:
+    assert shown(Decimal(amount)) == text
+
+
+def test_an_unknown_amount_is_shown_as_none() -> None:
+    assert shown(None) is None
+
+
+@given(st.integers(min_value=-(10**15), max_value=10**15))
+def test_no_digit_is_lost(millicents: int) -> None:
+    text = shown(from_millicents(millicents))
+    assert text is not None
+    assert Decimal(text) * 1000 == millicents
+
+
+@pytest.mark.parametrize(("text", "amount"), [("12.50", "12.50"), ("0", "0"), ("1e2", "100"), (" 3 ", "3")])
+def test_amounts_that_are_read(text: str, amount: str) -> None:
+    assert read_amount(text, "max_monthly") == Decimal(amount)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "12,50", "1_000", "-1", "NaN", "Infinity", "-inf", "12 EUR"])
+def test_amounts_that_are_refused(text: str) -> None:
+    with pytest.raises(Invalid, match=r"max_monthly is .*it must be an amount in currency units"):
+        read_amount(text, "max_monthly")
+
+
+def test_a_cost_shows_the_change_only_where_both_ends_are_known() -> None:
+    assert Cost(Decimal("1.06"), Decimal("1.5")).as_dict() == {
+        "monthly_before": "1.06",
+        "monthly_after": "1.50",
+        "monthly_change": "0.44",
+        "lines": [],
+    }
+    assert Cost(None, Decimal(1)).as_dict()["monthly_change"] is None
+    assert Cost(Decimal(1), None).as_dict()["monthly_change"] is None
+
+
+def test_amounts_get_their_units_beside_them() -> None:
+    """At any depth; cents and millicents of one name make one amount, the finer one."""
+    found = with_units({"a_cents": 106, "a_millicents": 1065, "deep": [{"b_cents": "1.5"}], "c_cents": None})
+    assert found["a"] == "1.065"
+    assert found["deep"] == [{"b_cents": "1.5", "b": "0.015"}]
+    assert found["c"] is None
+    assert with_units({"monthly_cents": 106, "monthly_millicents": None})["monthly"] == "1.06"
+
+
+@pytest.mark.parametrize("value", ["much", True, {"amount": 1}, "NaN"])
+def test_what_is_no_amount_is_left_alone(value: Any) -> None:
+    assert with_units({"x_cents": value})["x"] is None
+
+
+def test_a_field_that_is_there_is_never_replaced() -> None:
+    assert with_units({"total": "mine", "total_cents": 5}) == {"total": "mine", "total_cents": 5}
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "text"),
+    [
+        (1060, "millicents", "1.06"),
+        (106, "cents", "1.06"),
+        ("10740", "millicents", "10.74"),
+        (-5, "cents", "-0.05"),
+        (0.1, "cents", "0.001"),
+        ("0.15", "cents", "0.0015"),
+        (Decimal("1E+3"), "cents", "10.00"),
+    ],
+)
+def test_in_currency(amount: Any, unit: str, text: str) -> None:
+    assert in_currency(amount, unit) == text
+
+
+@given(
+    st.integers(min_value=-(10**28) + 1, max_value=10**28 - 1),
+    st.sampled_from([("cents", 2), ("millicents", 3)]),
+)
+def test_in_currency_is_exact(amount: int, unit: tuple[str, int]) -> None:
+    digits = Decimal(in_currency(amount, unit[0])).as_tuple()
+    assert isinstance(digits.exponent, int)
+    assert int(Decimal((digits.sign, digits.digits, digits.exponent + unit[1]))) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "words"),
+    [
+        (1, "euros", "the unit is 'euros'; the units of the platform are 'cents' and 'millicents'"),
+        ("12,50", "cents", "the amount is '12,50'; it must be a number of cents"),
+        (None, "cents", "the amount is None"),
+        (True, "cents", "the amount is True"),
+        (float("nan"), "cents", "the amount is nan"),
+        ("Infinity", "cents", "the amount is 'Infinity'"),
+        ({"secret": "hidden"}, "cents", "the amount is an object; it"),
+        (10**28 + 1, "cents", "more digits than can be kept exactly"),
+        ("0." + "1" * 29, "millicents", "more digits than can be kept exactly"),
+    ],
+)
+def test_in_currency_refuses(amount: Any, unit: str, words: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        in_currency(amount, unit)
+    assert words in str(refused.value)

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work side by side: in order, each thread with a client of its own, the first error raised."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import side_by_side
+
+
+class Client:
+    """Counts its twins and notes which were closed."""
+
+    def __init__(self) -> None:
+        self.twins: list[Client] = []
+        self.transport = self
+        self.closed = False
+
+    def twin(self) -> Client:
+        self.twins.append(Client())
+        return self.twins[-1]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def run(client: Client, items: list[int], work: Any, at_once: int = 4) -> list[Any]:
+    return side_by_side(client, items, work, at_once)  # type: ignore[arg-type]
+
+
+def test_results_come_in_the_order_of_the_items() -> None:
+    client = Client()
+    gate = threading.Barrier(2, timeout=5)
+
+    def work(_client: Any, item: int) -> int:
+        if item < 2:
+            gate.wait()  # two are under way at once, or this ends in an error
+        return item * 10
+
+    assert run(client, list(range(20)), work) == [item * 10 for item in range(20)]
+    assert 1 < len(client.twins) <= 4
+    assert all(twin.closed for twin in client.twins)
+    assert not client.closed
+
+
+def test_no_two_threads_share_a_client() -> None:
+    client = Client()
+    users: dict[int, set[int]] = {}
+
+    def work(used: Any, item: int) -> None:
+        users.setdefault(id(used), set()).add(threading.get_ident())
+
+    run(client, list(range(50)), work)
+    assert all(len(threads) == 1 for threads in users.values())
+    assert id(client) not in users
+
+
+def test_one_item_needs_no_thread() -> None:
+    client = Client()
+    assert run(client, [1], lambda used, item: used is client) == [True]
+    assert run(client, [], lambda used, item: item) == []
+    assert client.twins == []
+
+
+def test_an_error_is_raised_and_the_connections_are_closed() -> None:
+    client = Client()
+
+    def work(_client: Any, item: int) -> int:
+        if item == 3:
+            raise ValueError(item)
+        return item
+
+    with pytest.raises(ValueError, match="3"):
+        run(client, list(range(6)), work)
+    assert client.twins
+    assert all(twin.closed for twin in client.twins)

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written and not in effect survives on the controller until somebody clears it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
+    AT_START,
+    COMMAND,
+    ENVIRONMENT,
+    NETWORK,
+    Pending,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+
+URL = "https://api.example.com"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(tmp_path / "new" / "states")
+
+
+def of(folder: str, id: str = "svc_1", url: str = URL) -> Pending:
+    return Pending.of(folder, url, id)
+
+
+def test_what_is_noted_is_outstanding_until_it_is_cleared(folder: str) -> None:
+    of(folder).note(COMMAND)
+    of(folder).note(ENVIRONMENT, prints={"A": "00"})
+    assert of(folder).outstanding().keys() == {COMMAND, ENVIRONMENT}
+    assert of(folder).outstanding()[ENVIRONMENT]["prints"] == {"A": "00"}
+    of(folder).clear(*AT_START)
+    assert of(folder).outstanding().keys() == {ENVIRONMENT}
+    of(folder).clear(ENVIRONMENT)
+    assert of(folder).outstanding() == {}
+    assert not os.path.exists(of(folder).path), "nothing is left behind"
+
+
+def test_what_is_noted_twice_keeps_the_time_of_the_first(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.gmtime", lambda: (2026, 1, 31, 12, 0, 0, 5, 31, 0))
+    of(folder).note(NETWORK)
+    monkeypatch.setattr("time.gmtime", lambda: (2026, 2, 1, 12, 0, 0, 5, 31, 0))
+    of(folder).note(NETWORK)
+    assert of(folder).outstanding() == {NETWORK: {"since": "2026-01-31T12:00:00Z"}}
+
+
+def test_neither_services_nor_platforms_mix(folder: str) -> None:
+    of(folder).note(COMMAND)
+    assert of(folder, "svc_2").outstanding() == {}
+    assert of(folder, url="https://other.example.com").outstanding() == {}
+    assert of(folder, url="https://api.example.com/Stage").outstanding() == {}
+
+
+def test_two_ways_to_write_an_address_are_one_platform(folder: str) -> None:
+    of(folder).note(COMMAND)
+    assert of(folder, url="HTTPS://API.example.com/").outstanding().keys() == {COMMAND}
+
+
+@pytest.mark.parametrize("id", ["../../etc/passwd", "a/b", "x" * 300, "\ud800"])
+def test_no_id_leads_out_of_the_folder(folder: str, id: str) -> None:
+    of(folder, id).note(COMMAND)
+    assert of(folder, id).outstanding().keys() == {COMMAND}
+    assert sorted(os.listdir(f"{folder}/pending"))[1:] == [os.path.basename(of(folder, id).path)]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"id": "svc_1"}', '{"id": "svc_1", "pending": []}', "[" * 99999]
+)
+def test_a_damaged_record_holds_nothing_and_is_written_anew(folder: str, content: str) -> None:
+    of(folder).note(COMMAND)
+    Path(of(folder).path).write_text(content)
+    assert of(folder).outstanding() == {}
+    of(folder).note(NETWORK)
+    assert of(folder).outstanding().keys() == {NETWORK}
+
+
+def test_it_is_for_the_owner_alone(folder: str) -> None:
+    before = os.umask(0)
+    try:
+        of(folder).note(COMMAND)
+    finally:
+        os.umask(before)
+    assert os.stat(f"{folder}/pending").st_mode & 0o777 == 0o700
+    assert os.stat(of(folder).path).st_mode & 0o777 == 0o600
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    record = of(str(tmp_path / "file"))
+    assert record.outstanding() == {}
+    record.clear(COMMAND)  # with no record there is nothing to write
+    with pytest.raises(Invalid, match=r"not in effect yet cannot be kept in .*file.*ANSIBLE_HOME"):
+        record.note(COMMAND)
+
+
+def test_it_is_in_the_home_of_ansible_where_nothing_else_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
+    assert Pending.of(None, URL, "svc_1").path.startswith(f"{tmp_path}/hosted_services/pending/")

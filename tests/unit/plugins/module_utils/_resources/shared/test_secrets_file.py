@@ -1,0 +1,264 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is shown only once is on disk, whole and for the owner alone, or in the result: never nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, Refused
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file, unkept
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from unit.plugins.fakes import FakeClient, task_of
+
+CONTENT: dict[str, Any] = {
+    "service_id": "svc_1",
+    "secrets": [{"label": "Password", "value": "hunter2 \u00e9"}],
+}
+
+
+def kept(call: Callable[[], None] = lambda: None, /, **options: Any) -> Task:
+    """Make a call, and keep what it shows only once."""
+    task = task_of(SERVICE, FakeClient(), **options)
+    with (
+        task.closing,
+        secrets_file.keeping(task, "service:web", "the one-time secrets of service 'web'") as place,
+    ):
+        call()
+        place.write("svc_1", CONTENT, "the secrets of service 'web' (Password)")
+    assert not any("hunter2" in warning for warning in task.warnings)
+    return task
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def mode(path: Path | str) -> int:
+    return os.stat(path).st_mode & 0o777
+
+
+def test_they_go_to_the_file_that_the_user_named_and_not_into_the_result(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    old = os.umask(0)
+    try:
+        task = kept(secrets_dest=str(path))
+    finally:
+        os.umask(old)
+    assert json.loads(path.read_text()) == CONTENT
+    assert mode(path) == 0o600
+    assert task.facts == {"secrets_file": str(path)}
+    assert task.warnings == []
+    assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
+    assert files(tmp_path / "home" / "hosted_services" / "secrets") == []
+    assert mode(tmp_path / "home" / "hosted_services" / "secrets") == 0o700
+
+
+def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
+    """A file in the place of a device, as of /dev/null, breaks the machine for every other program."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "target").write_text("older")
+    for path in (tmp_path / "pipe", tmp_path / "link", Path("/dev/null"), Path("/dev/stdout")):
+        with pytest.raises(Invalid, match="is a device, a link or a pipe"):
+            kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(path))
+    assert (tmp_path / "target").read_text() == "older"
+    assert not Path("/dev/null").is_file()
+
+
+def test_nothing_is_lost_when_many_are_kept_in_one_file(tmp_path: Path) -> None:
+    """As the items of a loop with one ``secrets_dest`` are, in the same second and the same process."""
+    path = tmp_path / "mine.json"
+    for number in range(5):
+        secrets_file.write_private(str(path), {"number": number})
+    found = [json.loads(file.read_text())["number"] for file in tmp_path.glob("mine.json*")]
+    assert sorted(found) == list(range(5))
+
+
+def test_a_file_that_is_there_is_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text("older")
+    kept(secrets_dest=str(path))
+    others = [name for name in os.listdir(tmp_path) if name not in ("home", "mine.json")]
+    assert [(tmp_path / name).read_text() for name in others] == ["older"]
+    assert others[0].startswith("mine.json.")
+    assert others[0].endswith("~")
+    assert json.loads(path.read_text()) == CONTENT
+
+
+def test_they_are_in_the_result_only_when_asked_for(home: Path, tmp_path: Path) -> None:
+    assert kept(return_secrets=True).facts == {"secrets": CONTENT}
+    assert files(home / "hosted_services" / "secrets") == []
+    path = tmp_path / "mine.json"
+    both = kept(return_secrets=True, secrets_dest=str(path))
+    assert both.facts == {"secrets": CONTENT, "secrets_file": str(path)}
+
+
+def test_where_the_user_asked_for_neither_they_go_to_a_file_of_their_own(home: Path) -> None:
+    task = kept()
+    path = home / "hosted_services" / "secrets" / "svc_1.json"
+    assert task.facts == {"secrets_file": str(path)}
+    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
+    assert json.loads(path.read_text()) == CONTENT
+    assert "can be read only once" in task.warnings[0]
+
+
+@pytest.mark.parametrize("id", ["../../etc/x", "/etc/x"])
+def test_an_id_cannot_choose_the_folder(home: Path, id: str) -> None:
+    assert secrets_file.default_path(id) == str(home / "hosted_services" / "secrets" / "x.json")
+
+
+def full(*arguments: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_place_that_fails_although_it_was_proved_is_replaced_and_nothing_is_shown(
+    tmp_path: Path, home: Path
+) -> None:
+    """A folder may go away while the platform works."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    task = kept(folder.rmdir, secrets_dest=str(folder / "x.json"))
+    path = home / "hosted_services" / "secrets" / "svc_1.json"
+    assert task.facts == {"secrets_file": str(path)}
+    assert json.loads(path.read_text()) == CONTENT
+    assert f"They were kept in {path} instead" in task.warnings[0]
+    assert notes(home) == []
+
+
+def test_a_failure_half_way_leaves_the_old_file_and_shows_nothing(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next task tells of it again: the note stays."""
+    path = tmp_path / "mine.json"
+    path.write_text("older")
+    task = kept(lambda: monkeypatch.setattr(os, "fsync", full), secrets_dest=str(path))
+    assert task.facts == {}
+    assert "They are lost: database_info with return_secrets" in task.warnings[0]
+    assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
+    assert path.read_text() == "older"
+    assert len(notes(home)) == 1
+
+
+@pytest.mark.parametrize("given", ["secrets_dest", None])
+def test_room_is_proved_before_the_platform_is_asked(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, given: str | None
+) -> None:
+    """A disk that is full, in the folder that the user named and in the default one."""
+    monkeypatch.setattr(os, "fsync", full)
+    options = {given: str(tmp_path / "mine.json")} if given else {}
+    with pytest.raises(Invalid, match=r"could not be kept in .*: No space left on device\. Nothing was sent"):
+        kept(lambda: pytest.fail("the platform was asked"), **options)
+    assert files(tmp_path) == [], "the trial is removed"
+
+
+def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> None:
+    home.write_text("a file stands in the way")
+    for check in (secrets_file.check_place, secrets_file.prove):
+        with pytest.raises(Invalid, match=r"could not be kept in .*hosted_services/secrets'"):
+            check(task_of(SERVICE, FakeClient()))
+    with pytest.raises(Invalid, match="Nothing was sent"):
+        kept(lambda: pytest.fail("the platform was asked"))
+    assert kept(return_secrets=True).facts == {"secrets": CONTENT}, "nothing is written then"
+
+
+def test_check_mode_makes_no_folder(home: Path) -> None:
+    secrets_file.check_place(task_of(SERVICE, FakeClient()))
+    assert not home.exists()
+
+
+# --- Notes of what was asked for ------------------------------------------------------------------------
+
+
+def test_a_run_that_is_killed_leaves_a_note_and_one_that_ends_does_not(home: Path) -> None:
+    def killed() -> None:
+        (note,) = notes(home)
+        assert "hunter2" not in note.read_text()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kept(killed)
+    (note,) = notes(home)
+    assert (mode(note), mode(note.parent)) == (0o600, 0o700)
+    kept()
+    assert notes(home) == [note]
+    assert str(note) in told()[0]
+    assert "the one-time secrets of service 'web' may have been generated on 2" in told()[0]
+    assert told("service:other") == []
+    note.write_text("damaged")
+    assert f"Remove {note} to end this warning" in told()[0]
+    note.unlink()
+    assert told() == []
+
+
+def test_a_refusal_leaves_no_note(home: Path) -> None:
+    for error in (Refused("no", 402), RateLimited("not now")):
+
+        def refuse(error: Exception = error) -> None:
+            raise error
+
+        with pytest.raises(type(error)):
+            kept(refuse)
+        assert notes(home) == []
+
+
+def test_a_note_belongs_to_its_platform(home: Path) -> None:
+    unkept.Note.of("https://one.example/", "service:web").leave("the secrets")
+    assert told(base_url="https://ONE.example") != []
+    assert told(base_url="https://two.example") == []
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def notes(home: Path) -> list[Path]:
+    return sorted((home / "hosted_services" / "secrets" / "unkept").glob("*"))
+
+
+def told(subject: str = "service:web", base_url: str | None = None) -> list[str]:
+    task = task_of(SERVICE, FakeClient())
+    task.options = {**task.options, "base_url": base_url}
+    unkept.warn_of_unkept(task, subject)
+    return task.warnings
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_ordered(tmp_path: Path) -> None:
+    secrets_file.check_destination(None)
+    secrets_file.check_destination(str(tmp_path / "new.json"))
+    with pytest.raises(Invalid, match="is a directory"):
+        secrets_file.check_destination(str(tmp_path))
+    with pytest.raises(Invalid, match="does not exist; create it first"):
+        secrets_file.check_destination(str(tmp_path / "gone" / "x.json"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_closed_to_us_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(Invalid, match="cannot be written to"):
+            secrets_file.check_destination(str(tmp_path / "x.json"))
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_tasks_that_name_one_file_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "kept" / "db.json"
+    path.parent.mkdir()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda n: secrets_file.write_private(str(path), {"n": n}), range(200)))
+    kept = [json.loads(file.read_text())["n"] for file in path.parent.iterdir()]
+    assert sorted(kept) == list(range(200))

@@ -1,0 +1,319 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting, adopting and acting, on a clock that does not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConnectionFailed,
+    Interrupted,
+    Refused,
+    ServerFailure,
+    UnexpectedAnswer,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+    Ambiguous,
+    OutcomeUnknown,
+    WaitEnded,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import (
+    QUIET_SECONDS,
+    act,
+    adopt,
+    create,
+    create_unique,
+    look_for,
+    wait_through,
+    wait_until,
+)
+from unit.plugins.fakes import Clock, FakeClient, task_of
+
+LOST = Interrupted("POST /api/order: reset")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def wait(read: Callable[[], Any], done: Callable[[Any], bool], **options: Any) -> Any:
+    task = task_of(SERVICE, FakeClient(), **options)
+    return wait_until(task, read, done, lambda value: f"it is at {value}", "the end")
+
+
+def test_what_is_there_already_is_not_waited_for(clock: Clock) -> None:
+    assert wait(lambda: 3, lambda value: value == 3) == 3
+    assert clock.pauses == []
+
+
+def test_pauses_grow_to_the_interval(clock: Clock) -> None:
+    values = iter(range(100))
+    assert wait(lambda: next(values), lambda value: value == 12, wait_interval=5.0) == 12
+    assert len(clock.pauses) == 12
+    assert clock.pauses == sorted(clock.pauses)
+    assert clock.pauses[0] == pytest.approx(0.1)
+    assert clock.pauses[-1] == 5.0
+
+
+@pytest.mark.parametrize("interval", [0.0, -5.0])
+def test_no_interval_makes_it_poll_without_a_pause(clock: Clock, interval: float) -> None:
+    with pytest.raises(WaitEnded):
+        wait(lambda: 0, bool, wait_interval=interval, wait_timeout=10.0)
+    assert len(clock.pauses) <= 101
+
+
+@pytest.mark.parametrize("timeout", [0.5, 3.0, 60.0])
+def test_the_wait_lasts_as_long_as_it_says_and_tells_what_was_seen_last(clock: Clock, timeout: float) -> None:
+    begun = clock.now
+    with pytest.raises(WaitEnded) as caught:
+        wait(lambda: round(clock.now - begun, 1), lambda value: False, wait_timeout=timeout)
+    assert clock.now - begun == pytest.approx(timeout)
+    assert (
+        f"gave up waiting for the end after {timeout:g} seconds; it is at {timeout}" in caught.value.message
+    )
+
+
+def test_what_comes_at_the_last_moment_counts(clock: Clock) -> None:
+    begun = clock.now
+    assert wait(lambda: clock.now - begun, lambda value: value >= 3.0, wait_timeout=3.0) == pytest.approx(3)
+
+
+@pytest.mark.parametrize("error", [WaitEnded("failed"), ConnectionFailed("down")])
+def test_an_error_ends_the_wait_at_once(clock: Clock, error: Exception) -> None:
+    def read() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        wait(read, lambda value: False)
+    assert clock.pauses == []
+
+
+def test_progress_is_told(clock: Clock) -> None:
+    said: list[str] = []
+    task = task_of(SERVICE, FakeClient())
+    task.progress = said.append
+    values = iter([1, 2])
+    wait_until(task, lambda: next(values), lambda value: value == 2, lambda value: f"at {value}", "two")
+    assert said == ["waiting for two: at 1, 0 s"]
+
+
+# --- Seen to begin and to end ---------------------------------------------------------------------------
+
+
+def through(clock: Clock, shown: Callable[[float], str], **options: Any) -> Any:
+    """Wait for what is shown so many seconds after the call; ``running`` is under way."""
+    begun = clock.now
+    task = task_of(SERVICE, FakeClient(), **options)
+    return wait_through(
+        task,
+        lambda: shown(clock.now - begun),
+        lambda seen: seen == "running",
+        lambda seen: f"it is {seen}",
+        "the run",
+        before="idle",
+        quiet=10.0,
+    )
+
+
+@pytest.mark.parametrize("late", [0.0, 3.0, 9.0])
+def test_what_begins_late_is_waited_for_to_its_end(clock: Clock, late: float) -> None:
+    begun = clock.now
+    passage = through(clock, lambda at: "running" if late <= at < late + 20 else "idle")
+    assert passage.began and passage.moved and passage.last == "idle"
+    assert late + 20 <= clock.now - begun < late + 25, "no quiet time is spent once the end was seen"
+
+
+def test_what_was_never_seen_to_begin_is_over_after_the_quiet_time(clock: Clock) -> None:
+    begun = clock.now
+    passage = through(clock, lambda at: "idle")
+    assert not passage.began and not passage.moved
+    assert clock.now - begun == pytest.approx(10, abs=0.1)
+    assert max(clock.pauses) <= 2.0
+
+
+def test_every_change_begins_the_quiet_time_anew(clock: Clock) -> None:
+    begun = clock.now
+    passage = through(clock, lambda at: "idle" if at < 8 else "noted" if at < 15 else "noted twice")
+    assert passage.moved and not passage.began and passage.last == "noted twice"
+    assert clock.now - begun >= 25
+
+
+def test_what_does_not_end_is_waited_for_no_longer_than_was_said(clock: Clock) -> None:
+    with pytest.raises(WaitEnded, match="gave up waiting for the run after 60 seconds; it is running"):
+        through(clock, lambda at: "running", wait_timeout=60.0)
+
+
+def test_a_short_wait_does_not_take_silence_for_an_end(clock: Clock) -> None:
+    with pytest.raises(WaitEnded, match="after 5 seconds; it is idle"):
+        through(clock, lambda at: "idle", wait_timeout=5.0)
+
+
+# --- Adopting -------------------------------------------------------------------------------------------
+
+
+def item(id: str) -> SimpleNamespace:
+    return SimpleNamespace(id=id)
+
+
+def test_the_one_new_thing_is_adopted_when_it_shows_up_late(clock: Clock) -> None:
+    looks: list[list[Any]] = [[], [], [item("new")]]
+    assert adopt(lambda: looks.pop(0), "x", LOST).id == "new"
+    assert len(clock.pauses) == 2
+
+
+def test_nothing_new_ends_in_doubt_after_the_quiet_period(clock: Clock) -> None:
+    begun = clock.now
+    with pytest.raises(OutcomeUnknown, match="nothing was sent again") as caught:
+        adopt(list, "service 'web'", LOST)
+    assert clock.now - begun >= QUIET_SECONDS
+    assert "whether service 'web' was created is unknown: POST /api/order: reset" in caught.value.message
+
+
+def test_several_new_things_are_listed(clock: Clock) -> None:
+    with pytest.raises(Ambiguous) as caught:
+        adopt(lambda: [item("a"), item("b")], "x", LOST)
+    assert caught.value.details == {"ids": ["a", "b"]}
+    assert "a, b" in caught.value.message
+
+
+def test_a_list_that_cannot_be_read_ends_in_doubt(clock: Clock) -> None:
+    def broken() -> list[Any]:
+        raise ConnectionFailed("cannot connect")
+
+    with pytest.raises(OutcomeUnknown, match="reading the list failed too: cannot connect"):
+        adopt(broken, "x", LOST)
+
+
+@pytest.mark.parametrize("error", [LOST, ServerFailure("502"), UnexpectedAnswer("no object")])
+def test_create_adopts_when_the_answer_is_lost_and_sends_once(clock: Clock, error: Exception) -> None:
+    sent: list[int] = []
+
+    def call() -> None:
+        sent.append(1)
+        raise error
+
+    task = task_of(SERVICE, FakeClient())
+    answer, adopted = create(call, lambda: [item("new")], "x", task)
+    assert (answer, adopted.id, sent) == (None, "new", [1])
+    assert len(task.warnings) == 1
+    assert "the one that appeared was adopted" in task.warnings[0]
+
+
+def test_create_returns_the_answer_where_there_is_one() -> None:
+    task = task_of(SERVICE, FakeClient())
+    assert create(lambda: "answer", list, "x", task) == ("answer", None)
+    assert task.warnings == []
+
+
+@pytest.mark.parametrize("error", [Refused("no", 400), ConnectionFailed("down")])
+def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception) -> None:
+    def call() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        create(call, lambda: [item("a stranger's")], "x", task_of(SERVICE, FakeClient()))
+
+
+def refuse() -> None:
+    raise Refused("the platform refused (400): the name is taken", 400)
+
+
+def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
+    task = task_of(SERVICE, FakeClient())
+    create_unique(refuse, lambda: [item("made by the other")], "project 'web'", task)
+    (warning,) = task.warnings
+    assert "project 'web' was refused" in warning
+    assert "the name is taken" in warning
+
+
+def test_a_refusal_stays_one_where_nothing_appeared_or_that_cannot_be_seen() -> None:
+    def broken() -> list[Any]:
+        raise ConnectionFailed("cannot connect")
+
+    for look in (list, broken):
+        with pytest.raises(Refused, match="the name is taken"):
+            create_unique(refuse, look, "x", task_of(SERVICE, FakeClient()))
+
+
+# --- Looking for a sign ---------------------------------------------------------------------------------
+
+
+def test_a_sign_is_looked_for_as_long_as_it_may_take_to_show(clock: Clock) -> None:
+    looks = [False, False, True]
+    assert look_for(lambda: looks.pop(0))
+    begun = clock.now
+    assert not look_for(lambda: False, 3.0)
+    assert clock.now - begun == pytest.approx(3.0)
+
+
+def test_a_look_that_shows_the_end_needs_no_quiet_time(clock: Clock) -> None:
+    """It may have begun and ended between two looks, and left a trace."""
+    looks = ["as before", "done"]
+    passage = wait_through(
+        task_of(SERVICE, FakeClient()),
+        lambda: looks.pop(0),
+        lambda now: now == "busy",
+        str,
+        "x",
+        before="as before",
+        passed=lambda now: now == "done",
+    )
+    assert (passage.began, looks, len(clock.pauses)) == (True, [], 1)
+
+
+# --- Acting ---------------------------------------------------------------------------------------------
+
+
+class Calls:
+    """A call that ends as the list says: with an error, or well."""
+
+    def __init__(self, *endings: Exception | None) -> None:
+        self.endings = list(endings)
+        self.made = 0
+
+    def __call__(self) -> None:
+        self.made += 1
+        if ending := self.endings.pop(0):
+            raise ending
+
+
+def test_an_act_that_went_well_is_done_once(clock: Clock) -> None:
+    call = Calls(None)
+    act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
+    assert call.made == 1
+
+
+def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
+    call, looks = Calls(LOST), [False, False, True]
+    task = task_of(SERVICE, FakeClient())
+    act(task, call, lambda: looks.pop(0), "start")
+    assert (call.made, looks) == (1, [])
+    assert task.client.carried_out == 1, "an error of what comes next tells that something was changed"
+
+
+def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
+    call = Calls(LOST, None)
+    act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
+    assert call.made == 2
+
+
+def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
+    call = Calls(LOST, LOST)
+    with pytest.raises(OutcomeUnknown, match="start was carried out is unknown: POST /api/order: reset"):
+        act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
+    assert call.made == 2
+
+
+def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
+    call = Calls(Refused("no", 409))
+    with pytest.raises(Refused):
+        act(task_of(SERVICE, FakeClient()), call, lambda: True, "start")
+    assert call.made == 1

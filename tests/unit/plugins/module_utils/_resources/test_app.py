@@ -1,0 +1,201 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applications: created once, quoted first, within the rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.models import AppQuote
+from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from unit.plugins.apps import Platform, plain, platform, server
+
+__all__ = ["plain", "platform", "server"]
+CREATE = "apps.create"
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_slip_in_the_slug_is_named_before_another_one_is_created(
+    platform: Platform, check_mode: bool
+) -> None:
+    """One more application is one more bill, and the image goes there."""
+    assert platform.run(APP, slug="webshop-next")["changed"]
+    result = platform.run(APP, check_mode=check_mode, slug="webshop-nxet")
+    assert result["changed"]
+    assert any("did you mean 'webshop-next'?" in warning for warning in result["warnings"])
+
+
+def test_an_application_is_created_once(platform: Platform) -> None:
+    """Check mode writes nothing, the first run creates what it said, the second finds it."""
+    wish: dict[str, Any] = {"slug": "blog", "host": "Paris 1", "project": "default", "max_monthly": "4"}
+    planned = platform.run(APP, check_mode=True, **wish)
+    assert platform.writes() == []
+    created = platform.run(APP, **wish)
+    assert platform.uses_only_application_routes()
+    again = platform.run(APP, **wish)
+    assert [planned["changed"], created["changed"], again["changed"]] == [True, True, False]
+    assert created["actions"] == planned["actions"]
+    assert created["cost"]["monthly_after"] == "3.885"
+    assert again["app"] == created["app"]
+    assert created["app"]["digest"] is None and created["app"]["image_ref"] is None
+    assert len(platform.writes()) == 1
+    asked = {line["template"] for line in platform.sandbox.journal()}
+    assert not any(path.startswith("/api/resources") for path in asked)
+
+
+def test_what_was_quoted_is_what_is_created(plain: Platform) -> None:
+    """Left open, the platform would choose node and size again, and bill what it then finds."""
+    assert plain.run(APP, slug="blog", max_monthly="4")["changed"]
+    [quote] = [line for line in plain.sandbox.journal() if line["route"] == "apps.quote"]
+    [create] = [line for line in plain.sandbox.journal() if line["route"] == CREATE]
+    assert quote["body"] == {"hostId": None, "dimensions": None}
+    priced = {name: quote["answer"][name] for name in ("hostId", "dimensions")}
+    assert priced == {name: create["body"][name] for name in priced} and all(priced.values())
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"slug": "ab"}, "2 characters"),
+        ({"slug": "a" * 41}, "41 characters"),
+        ({"slug": "Shop"}, "lowercase"),
+        ({"slug": "shop_1"}, "hyphens"),
+        ({"slug": "blog", "host": "node-paris-2"}, "did you mean 'node-paris-1'?"),
+        ({"slug": "blog", "host": "node-metal-1"}, "unknown host"),
+        ({"slug": "blog", "dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
+        ({"slug": "blog", "max_monthly": "3"}, "over max_monthly 3.00"),
+        ({"slug": "blog", "max_monthly": "cheap"}, "must be an amount"),
+        ({"max_monthly": "cheap"}, "must be an amount"),
+        ({"dimensions": {"cpu_cores": 1}}, "lacks ram_gb, storage_gb"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    platform: Platform, wish: dict[str, Any], said: str
+) -> None:
+    """The same error in check mode and out of it."""
+    planned = platform.run(APP, check_mode=True, **wish)
+    refused = platform.run(APP, **wish)
+    assert refused["failed"] and said in refused["msg"]
+    assert planned["msg"] == refused["msg"]
+    assert platform.writes() == []
+
+
+def test_a_project_may_still_come_in_check_mode_alone(platform: Platform) -> None:
+    wish: dict[str, Any] = {"slug": "blog", "project": "defualt"}
+    planned = platform.run(APP, check_mode=True, **wish)
+    assert planned["changed"] and planned["cost"]["monthly_after"] == "3.885"
+    assert planned["diff"]["after"]
+    [warning] = planned["warnings"]
+    assert "did you mean 'default'?" in warning and "creates it before this task" in warning
+    refused = platform.run(APP, **wish)
+    assert refused["failed"] and refused["msg"] in warning
+    assert platform.writes() == []
+
+
+def test_a_slug_of_another_account_is_told(platform: Platform) -> None:
+    """Whatever the status of the refusal is."""
+    theirs = {"Authorization": "Bearer sandbox-other-token"}
+    assert platform.sandbox.api("POST", "/api/apps", {"slug": "theirs"}, headers=theirs).ok
+    result = platform.run(APP, slug="theirs")
+    assert result["failed"] and not result["changed"]
+    assert "'theirs'" in result["msg"] and "another" in result["msg"] and "slug" in result["msg"]
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncated", "html"])
+def test_a_lost_answer_creates_no_second_one(plain: Platform, kind: str) -> None:
+    """The application that appeared is adopted, and the call is never sent again."""
+    options = {} if kind == "truncated" else {"when": "after"}
+    plain.sandbox.fault(CREATE, kind, **options)
+    result = plain.run(APP, slug="blog")
+    assert result["changed"] and result["app"]["slug"] == "blog"
+    assert len(plain.writes(CREATE)) == 1
+
+
+def test_a_call_that_got_lost_is_not_repeated(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing appears on the list, so the outcome is unknown."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
+    plain.sandbox.fault(CREATE, "reset")
+    result = plain.run(APP, slug="blog")
+    assert result["failed"] and "is unknown" in result["msg"]
+    assert plain.writes(CREATE) == [None]
+
+
+@pytest.mark.parametrize("status", ["FAILED", "AWAITING_ADMIN"])
+def test_a_creation_that_ended_badly_is_told(plain: Platform, status: str) -> None:
+    """Waiting ends at once."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", status=status, reason="no disk")
+    result = plain.run(APP)
+    assert result["failed"] and status in result["msg"]
+
+
+def test_a_creation_under_way_is_waited_for(plain: Platform) -> None:
+    """Until it is over, or for as long as the user gave it."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", status="PROVISIONING")
+    result = plain.run(APP, wait_timeout=0.3)
+    assert result["failed"] and "PROVISIONING" in result["msg"]
+    assert not plain.run(APP, wait=False).get("failed")
+
+
+SIZE = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 5}
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"host": "node-helsinki-arm"}, "is on host 'Paris 1', not 'node-helsinki-arm'"),
+        ({"project": "web"}, "is in project 'default', not 'web'"),
+        ({"dimensions": {**SIZE, "ram_gb": 2}}, "has 1 vCPU, 1 GB memory, 5 GB disk, not 1 vCPU, 2 GB"),
+        ({"max_monthly": "3"}, "costs 3.885 a month, over max_monthly 3.00"),
+        ({"project": "wbe"}, "is in project 'default', not 'wbe'"),
+    ],
+)
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_what_is_there_and_otherwise_than_asked_is_an_error(
+    plain: Platform, wish: dict[str, Any], said: str, check_mode: bool
+) -> None:
+    """Nothing that was asked for is left out in silence."""
+    plain.sandbox.seed({"projects": ["web"]})
+    result = plain.run(APP, check_mode, token=plain.sandbox.token, **wish)
+    assert result["failed"] and said in result["msg"]
+    assert plain.writes() == []
+
+
+def test_what_is_there_as_asked_is_unchanged(platform: Platform) -> None:
+    """By label or id, with a token that can read it."""
+    for host, project in (("Paris 1", "default"), ("node-paris-1", None)):
+        wish: dict[str, Any] = {"host": host, "project": project, "dimensions": SIZE, "max_monthly": "3.885"}
+        result = platform.run(APP, token=platform.sandbox.token, **wish)
+        assert not result["changed"] and not result.get("failed") and "warnings" not in result
+
+
+def test_what_a_small_token_cannot_compare_is_warned_of(plain: Platform) -> None:
+    """Once, naming what was asked for."""
+    result = plain.run(APP, host="node-helsinki-arm", dimensions=SIZE)
+    assert not result["changed"] and not result.get("failed")
+    [warning] = result["warnings"]
+    assert warning.startswith("host, dimensions of application 'shop'") and "with this token" in warning
+    assert "warnings" not in plain.run(APP)
+
+
+def test_an_application_may_stay_provisioning_until_its_first_deploy(plain: Platform) -> None:
+    """It is not waited for for ever, and the user is told."""
+    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    result = plain.run(APP, slug="blog", wait_timeout=600)
+    assert result["changed"] and result["app"]["status"] == "PROVISIONING"
+    assert "until its first deploy" in result["warnings"][0]
+
+
+def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never as nothing to pay; a limit for the price is not kept by it."""
+    monkeypatch.setattr(Client, "quote_app", lambda *given: AppQuote(host_label="Paris 1"))
+    planned = plain.run(APP, check_mode=True, slug="blog")
+    assert planned["actions"][0] == "create application 'blog' at a price that the quote does not tell"
+    assert planned["cost"]["monthly_after"] is None and planned["cost"]["monthly_change"] is None
+    limited = plain.run(APP, slug="blog", max_monthly="5")
+    assert limited["failed"] and "is not known, so max_monthly" in limited["msg"]
+    assert plain.writes() == []

@@ -1,0 +1,523 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deploys: by digest, after the verdict, verified, brought back."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
+    rollout as app_rollout,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.releases import Blocked
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.rollout import (
+    deploy_once,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import WaitEnded
+from hosted_sandbox.gaps import POINTS
+from integration.between import Between, running
+from unit.plugins.apps import Platform, plain, platform, server
+
+__all__ = ["plain", "platform", "server"]
+DEPLOY = "apps.deploy"
+NOT_PUSHED = f"sha256:{'0' * 64}"
+
+
+def test_a_release_is_deployed_once(platform: Platform) -> None:
+    """Check mode writes nothing; the second run finds the digest in service."""
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
+    assert planned["changed"] and platform.writes() == []
+    platform.sandbox.clear_journal()
+    deployed = platform.run(APP_DEPLOY, tag="v2")
+    again = platform.run(APP_DEPLOY, tag="v2")
+    assert [deployed["changed"], again["changed"]] == [True, False]
+    assert deployed["actions"] == planned["actions"]
+    assert all(deployed["diff"][side] in planned["diff"][side] for side in ("before", "after"))
+    assert deployed["deployment"]["previous_digest"] == platform.digests["v1"]
+    assert platform.in_service == platform.digests["v2"]
+    assert len(platform.writes()) == 1
+    assert platform.uses_only_application_routes()
+
+
+def test_another_tag_of_the_same_image_changes_nothing(platform: Platform) -> None:
+    """The digest identifies the image."""
+    platform.run(APP_RELEASE, tag="alias", digest=platform.digests["v1"])
+    assert not platform.run(APP_DEPLOY, tag="alias")["changed"]
+    assert platform.run(APP_DEPLOY, tag="alias", force=True)["changed"]
+
+
+def test_the_platform_refuses_what_is_blocked(platform: Platform) -> None:
+    """It decides, and the report explains; check mode says what is to be expected, and why."""
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="blocked")
+    assert platform.writes() == [] and not planned.get("failed")
+    result = platform.run(APP_DEPLOY, tag="blocked", rollback=True)
+    flaw = "CVE-2024-21626 in runc 1.0.0~rc6"
+    assert flaw in result["msg"] and "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
+    assert flaw in planned["warnings"][0] and "lifted" in planned["warnings"][0]
+    assert result["blocking"][0]["package"] == "runc"
+    assert set(platform.writes()) == {422} and not result["changed"]
+    assert platform.in_service == platform.digests["v1"]
+    assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+@pytest.mark.parametrize("shown", ["WARNED", "PASSED", "BLOCKED"])
+def test_a_release_whose_verdict_was_lifted_is_deployed(plain: Platform, shown: str) -> None:
+    """Whatever its report still says."""
+    plain.sandbox.profile("plain", **{"lifted.status": shown})
+    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], lift="not reachable")
+    result = plain.run(APP_DEPLOY, tag="blocked")
+    assert result["changed"] and not result.get("failed")
+    assert plain.in_service == plain.digests["blocked"] and plain.writes() == [200]
+
+
+@pytest.mark.parametrize("status", ["422", "500"])
+def test_a_lifted_release_that_does_not_start_is_no_blocked_one(plain: Platform, status: str) -> None:
+    """The platform may refuse a start with the status that it refuses a verdict with."""
+    plain.sandbox.profile("plain", **{"lifted.status": "BLOCKED", "refusal.start_failed": status})
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], status="BLOCKED")
+    plain.sandbox.operator("scans/shop", digest=plain.digests["broken"], lift="not reachable")
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and result["rolled_back"] and "exited with code 1" in result["reason"]
+    assert plain.in_service == plain.digests["v1"]
+
+
+def test_what_is_blocked_and_in_service_keeps_running(plain: Platform) -> None:
+    """The verdict may have come overnight."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
+    result = plain.run(APP_DEPLOY, tag="v1")
+    assert not result["changed"] and not result.get("failed")
+    assert "blocked by now" in result["warnings"][0]
+    assert plain.run(APP_DEPLOY, tag="v1", force=True)["failed"]
+
+
+def test_an_analysis_that_failed_is_warned_of(plain: Platform) -> None:
+    """The deploy proceeds."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="FAILED")
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and "without a verdict" in result["warnings"][0]
+
+
+def test_a_version_that_does_not_start_is_rolled_back(platform: Platform) -> None:
+    """And the task fails with both outcomes and the log."""
+    result = platform.run(APP_DEPLOY, tag="broken", rollback=True)
+    fill = platform.sandbox.control("GET", "/profile")["values"]
+    assert result["failed"] and result["rolled_back"]
+    assert result["changed"] is (fill["deploy.failed"] != "the previous version runs again")
+    assert "exited with code 1" in result["reason"]
+    assert platform.digests["v1"] in result["rollback"]
+    assert any("exited with code 1" in line for line in result["logs"])
+    assert all(part in result["msg"] for part in ("does not start", platform.digests["v1"], "log ends with"))
+    assert platform.in_service == platform.digests["v1"]
+
+
+@pytest.mark.parametrize("status", POINTS["refusal.start_failed"].values)
+def test_a_version_that_does_not_start_is_deployed_once(plain: Platform, status: str) -> None:
+    """The platform has said why, with whatever status: nothing is gained by another try."""
+    plain.sandbox.profile("plain", **{"refusal.start_failed": status})
+    result = plain.run(APP_DEPLOY, tag="broken")
+    assert result["failed"] and "exited with code 1" in result["reason"]
+    assert plain.writes(DEPLOY) == [int(status)]
+    again = plain.run(APP_DEPLOY, check_mode=True, tag="broken")
+    assert "was not seen to succeed" in again["actions"][0], "the next run deploys it again"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_an_error_that_says_nothing_is_no_outcome(plain: Platform, status: int) -> None:
+    """A gateway that has lost the platform says no more than the name of the status."""
+    plain.sandbox.fault(DEPLOY, "status", status=status)
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DEPLOY)) == 2 and plain.in_service == plain.digests["v2"]
+
+
+def test_without_rollback_nothing_more_is_done(plain: Platform) -> None:
+    """The error says what may be in service."""
+    result = plain.run(APP_DEPLOY, tag="broken")
+    assert result["failed"] and result["changed"] and "rolled_back" not in result
+    assert "The next run deploys it again" in result["msg"]
+    assert plain.in_service == plain.digests["broken"]
+
+
+def test_a_deploy_that_was_not_seen_to_succeed_is_made_again(platform: Platform) -> None:
+    """The list shows the image as the one in service all the same. Check mode says so, with the reason."""
+    platform.sandbox.operator(f"services/{platform.app['id']}", start_fails=True)
+    failed = platform.run(APP_DEPLOY, tag="v2")
+    assert failed["failed"]
+    platform.sandbox.operator(f"services/{platform.app['id']}", start_fails=False)
+    sent = len(platform.writes())
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
+    assert planned["changed"] and len(platform.writes()) == sent
+    again = platform.run(APP_DEPLOY, tag="v2")
+    assert again["changed"] and again["actions"] == planned["actions"] and not again.get("failed")
+    if platform.sandbox.control("GET", "/profile")["values"]["deploy.failed"] == "the new version, stopped":
+        assert "was not seen to succeed" in again["diff"]["before"]
+        assert "was not seen to succeed" in again["actions"][0]
+    assert platform.writes()[sent:] in ([200], [201], [204])
+    assert platform.record["container"]["state"] in ("running", "starting")
+    assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
+
+
+def test_an_answer_that_was_lost_is_no_success(plain: Platform) -> None:
+    """The image is in service, and nobody has seen it run."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", start_fails=True)
+    plain.sandbox.fault(DEPLOY, "reset", when="after")
+    first = plain.run(APP_DEPLOY, tag="v2")
+    assert first["deployment"]["pending_deploy"] == ["deploy"]
+    again = plain.run(APP_DEPLOY, tag="v2")
+    assert again["failed"] and "does not start" in again["msg"]
+
+
+def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform) -> None:
+    """The version before runs on, and is not restarted for it."""
+    plain.sandbox.fault(DEPLOY, "status", status=409)
+    assert plain.run(APP_DEPLOY, tag="v2")["failed"]
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_what_is_brought_back_is_an_image_that_ran(plain: Platform) -> None:
+    """Not the one in service, when that did not come up."""
+    assert plain.run(APP_DEPLOY, tag="broken")["failed"]
+    plain.sandbox.fault(DEPLOY, "status", status=500, count=2)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["rolled_back"] and plain.digests["v1"] in result["rollback"]
+    assert plain.in_service == plain.digests["v1"]
+
+
+def written(plain: Platform, **options: Any) -> dict[str, Any]:
+    """Write a new environment, which is to be taken up."""
+    result = plain.run(ENVIRONMENT, variables={"KEY": "new"}, **options)
+    assert not result.get("failed")
+    return dict(result["environment"])
+
+
+def test_an_environment_that_is_not_in_effect_is_deployed(platform: Platform) -> None:
+    """The same digest again, with the reason, once; with the routes of applications alone."""
+    assert written(platform)["pending_deploy"]
+    assert written(platform)["pending_deploy"], "an unchanged one is not in effect either"
+    planned = platform.run(APP_DEPLOY, check_mode=True, tag="v1")
+    platform.sandbox.clear_journal()  # check mode looks for the price
+    deployed = platform.run(APP_DEPLOY, tag="v1")
+    assert deployed["changed"] and deployed["actions"] == planned["actions"]
+    assert "its environment was written at" in deployed["actions"][0]
+    assert "its environment was written at" in deployed["diff"]["before"]
+    assert not deployed["deployment"]["pending_deploy"]
+    assert platform.container["KEY"] == "new"
+    assert not platform.run(APP_DEPLOY, tag="v1")["changed"]
+    assert not written(platform)["pending_deploy"]
+    assert platform.uses_only_application_routes()
+
+
+def test_a_deploy_that_was_refused_leaves_the_environment_to_the_next_one(plain: Platform) -> None:
+    """Whatever the next one deploys."""
+    written(plain)
+    assert plain.run(APP_DEPLOY, tag="blocked")["failed"]
+    assert "KEY" not in plain.container
+    assert written(plain)["pending_deploy"]
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+    assert plain.container["KEY"] == "new" and not written(plain)["pending_deploy"]
+
+
+def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform) -> None:
+    """Only a deploy that began after the write takes it up."""
+    written(plain)
+    with pytest.MonkeyPatch.context() as patch:
+        original = app_rollout.deploy_once
+
+        def meanwhile(task: Task, tag: str, undecided: bool) -> None:
+            original(task, tag, undecided)
+            assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
+
+        patch.setattr(app_rollout, "deploy_once", meanwhile)
+        assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+    assert plain.container["KEY"] == "new"
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+    assert plain.container["KEY"] == "newer"
+
+
+def test_a_state_dir_keeps_it_between_machines(plain: Platform, tmp_path: Path) -> None:
+    """Its records are found where Ansible's home is a new one; a task without state_dir finds its own."""
+    written(plain, state_dir=str(tmp_path / "shared"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
+        assert not plain.run(APP_DEPLOY, check_mode=True, tag="v1")["changed"]
+        shared = {"state_dir": str(tmp_path / "shared")}
+        assert plain.run(APP_DEPLOY, check_mode=True, tag="v1", **shared)["changed"]
+    assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_a_controller_that_keeps_no_files_deploys(plain: Platform, tmp_path: Path) -> None:
+    """With a word on what the next run cannot know."""
+    (tmp_path / "file").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "file"))
+        result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert "not known to the next one" in result["warnings"][0]
+
+
+@pytest.mark.parametrize("tag", ["v1", "v2"])
+def test_an_application_may_take_its_first_deploy_while_it_is_provisioning(
+    platform: Platform, tag: str
+) -> None:
+    """A platform may make it ACTIVE by that; another one has to be waited for."""
+    platform.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    platform.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}, {"tag": "v2"}]}]})
+    result = platform.run(APP_DEPLOY, slug="blog", tag=tag)
+    assert result["changed"] and result["deployment"]["app"]["status"] == "ACTIVE"
+
+
+def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) -> None:
+    """The platform's refusal tells; without a wait it is the error."""
+    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    plain.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}]}]})
+    plain.sandbox.profile("plain")
+    [blog] = [
+        item for item in plain.sandbox.api("GET", "/api/apps").json()["items"] if item["slug"] == "blog"
+    ]
+    refused = plain.run(APP_DEPLOY, slug="blog", tag="v1", wait=False)
+    assert refused["failed"] and "PROVISIONING" in refused["msg"]
+    plain.sandbox.clear_journal()
+
+    def created(line: str) -> None:
+        if "PROVISIONING" in line:
+            plain.sandbox.operator(f"services/{blog['id']}", status="ACTIVE")
+
+    given = plain.options(APP_DEPLOY, {"slug": "blog", "tag": "v1"})
+    result = execute(APP_DEPLOY, given, Surroundings(progress=created))
+    assert result["changed"] and not result.get("failed")
+    assert [status < 400 for status in plain.writes(DEPLOY)] == [False, True]
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+def test_a_deploy_that_the_platform_never_began_changes_nothing(rollback: bool, plain: Platform) -> None:
+    """What is in service is looked at: an error of the server alone does not tell."""
+    plain.sandbox.fault(DEPLOY, "status", count=None)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=rollback)
+    assert result["failed"] and not result["changed"]
+    assert ("may be in service" in result["msg"]) is not rollback
+    assert plain.in_service == plain.digests["v1"]
+
+
+def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> None:
+    """It is declared under a tag of its own then."""
+    plain.run(APP_RELEASE, tag="v1", digest=plain.digests["broken"])
+    result = plain.run(APP_DEPLOY, tag="v1", rollback=True)
+    assert result["failed"] and result["rolled_back"]
+    assert f"rollback-{plain.digests['v1'][7:19]}" in result["rollback"]
+    assert plain.in_service == plain.digests["v1"]
+
+
+def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
+    """The version before may be blocked by now."""
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
+    result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
+    assert result["failed"] and not result["rolled_back"]
+    assert "failed too" in result["msg"] and "blocked" in result["msg"]
+
+
+def test_the_first_version_has_none_before(plain: Platform) -> None:
+    """There is nothing to bring back."""
+    plain.sandbox.seed(
+        {"apps": [{"slug": "blog", "images": [{"tag": "v", "labels": {"sandbox.start": "fail"}}]}]}
+    )
+    result = plain.run(APP_DEPLOY, slug="blog", tag="v", rollback=True)
+    assert result["failed"] and not result["rolled_back"] and "no version before" in result["msg"]
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncated", "html"])
+def test_a_lost_answer_is_looked_into(plain: Platform, kind: str) -> None:
+    """What is in service tells, and nothing is sent again."""
+    plain.sandbox.fault(DEPLOY, kind, **({} if kind == "truncated" else {"when": "after"}))
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DEPLOY)) == 1
+
+
+def test_a_lost_call_is_made_again_after_a_look(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image is not in service, so the deploy did not happen."""
+    monkeypatch.setattr(app_rollout, "QUIET_SECONDS", 0.2)
+    plain.sandbox.fault(DEPLOY, "reset")
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DEPLOY)) == 2
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_two_lost_calls_leave_the_outcome_open(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No third is made."""
+    monkeypatch.setattr(app_rollout, "QUIET_SECONDS", 0.2)
+    plain.sandbox.fault(DEPLOY, "reset", count=None)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["failed"] and "is unknown" in result["msg"]
+    assert len(plain.writes(DEPLOY)) == 2
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_error_of_a_proxy_is_not_taken_for_a_failed_start(plain: Platform, when: str) -> None:
+    """The call is made once more, and its answer counts."""
+    plain.sandbox.fault(DEPLOY, "status", status=502, when=when)
+    result = plain.run(APP_DEPLOY, tag="v2", rollback=True)
+    assert result["changed"] and not result.get("failed")
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_a_verdict_that_is_pending_is_waited_for(platform: Platform) -> None:
+    """Within wait_timeout."""
+    platform.sandbox.operator("scans/shop", digest=platform.digests["v2"], status="PENDING")
+    result = platform.run(APP_DEPLOY, tag="v2", wait_timeout=1)
+    assert result["failed"] and not result["changed"] and "wait_timeout" in result["msg"]
+    assert platform.writes() == []
+
+
+@pytest.mark.parametrize(("status", "ends"), [("PASSED", None), ("BLOCKED", "is blocked")])
+def test_the_platform_may_say_that_the_analysis_still_runs(
+    plain: Platform, status: str, ends: str | None
+) -> None:
+    """Then the verdict is waited for, and the deploy made again if it allows that."""
+    plain.sandbox.delays(scan_wait=0)
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="PENDING")
+
+    def judge() -> None:
+        plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status=status)
+
+    timer = threading.Timer(1.0, judge)
+    timer.start()
+    try:
+        deploy_once(plain.task(APP_DEPLOY, tag="v2"), "v2")
+        assert ends is None
+    except Blocked as error:
+        assert ends is not None and ends in error.message
+    finally:
+        timer.join()
+    assert plain.writes(DEPLOY)[0] == 422
+    assert len(plain.writes(DEPLOY)) == (2 if ends is None else 1)
+
+
+def test_a_verdict_that_stays_away_ends_the_deploy(plain: Platform) -> None:
+    """Or is not waited for at all."""
+    plain.sandbox.delays(scan_wait=0)
+    plain.sandbox.operator("scans/shop", digest=plain.digests["v2"], status="PENDING")
+    for options in ({"wait_timeout": 1}, {"wait": False, "wait_timeout": 1}):
+        with pytest.raises(WaitEnded):
+            deploy_once(plain.task(APP_DEPLOY, tag="v2", **options), "v2")
+    assert plain.in_service == plain.digests["v1"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"tag": "v11"}, "is not declared"),
+        ({"tag": "v11"}, "did you mean 'v1'?"),
+        ({"tag": "v1", "digest": "sha256:1"}, "is not a digest"),
+        ({"slug": "shp"}, "did you mean 'shop'?"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    platform: Platform, wish: dict[str, Any], said: str
+) -> None:
+    """Whichever status an undeclared tag is refused with."""
+    result = platform.run(APP_DEPLOY, **{"tag": "v2", **wish})
+    assert result["failed"] and said in result["msg"]
+    assert platform.writes() == []
+
+
+def test_a_tag_that_moved_is_refused(platform: Platform) -> None:
+    """When the digest is given; check mode fails too when no task of the play may move it back."""
+    wish: dict[str, Any] = {"tag": "v2", "digest": platform.digests["v1"]}
+    result = platform.run(APP_DEPLOY, **wish)
+    assert result["failed"] and "the tag has moved" in result["msg"]
+    assert platform.run(APP_DEPLOY, check_mode=True, declared=True, **wish)["msg"] == result["msg"]
+    foreseen = platform.run(APP_DEPLOY, check_mode=True, **wish)
+    assert foreseen["warnings"][0].startswith(result["msg"])
+    assert platform.writes() == []
+
+
+def test_check_mode_takes_a_release_for_declared(platform: Platform) -> None:
+    """An earlier task would have declared it."""
+    wish: dict[str, Any] = {"tag": "next", "digest": NOT_PUSHED}
+    result = platform.run(APP_DEPLOY, check_mode=True, **wish)
+    assert result["changed"] and result["deployment"]["digest"] == NOT_PUSHED
+    assert NOT_PUSHED in result["diff"]["after"]
+    assert platform.run(APP_DEPLOY, check_mode=True, tag="next")["failed"]
+    assert platform.run(APP_DEPLOY, check_mode=True, declared=True, **wish)["failed"]
+    assert platform.writes() == []
+
+
+def test_check_mode_takes_an_application_for_created(plain: Platform) -> None:
+    """An earlier task would have created it, and another one declared the release."""
+    wish: dict[str, Any] = {"slug": "blog", "tag": "next", "digest": NOT_PUSHED}
+    assert plain.run(APP_DEPLOY, **wish)["failed"]
+    planned = plain.run(APP_DEPLOY, check_mode=True, **wish)
+    assert planned["changed"] and len(planned["warnings"]) == 2
+    assert planned["diff"]["before"] == "" and "cost" not in planned
+    assert plain.run(APP_DEPLOY, check_mode=True, slug="blog", tag="next")["failed"]
+
+
+def test_check_mode_tells_the_price(platform: Platform) -> None:
+    """Which a deploy does not change; where the token does not open it, that much is said."""
+    values = platform.sandbox.control("GET", "/profile")["values"]
+    full = platform.run(APP_DEPLOY, check_mode=True, tag="v2", token=platform.sandbox.token)
+    assert full["cost"]["monthly_before"] == full["cost"]["monthly_after"] == "3.885"
+    assert full["cost"]["monthly_change"] == "0.00"
+    small = platform.run(APP_DEPLOY, check_mode=True, tag="v2")
+    if values["auth.other_scope"] == "any":
+        assert small["cost"] == full["cost"] and small["diff"] == full["diff"]
+    else:
+        assert "cost" not in small and "monthly: not shown to this token" in small["diff"]["before"]
+    for result in (full, small):
+        assert all("monthly: " in side for side in result["diff"].values())
+    assert "monthly: '3.885'" in full["diff"]["before"]
+
+
+def test_a_price_that_cannot_be_read_keeps_nobody_from_looking(plain: Platform) -> None:
+    """Whatever the reason is."""
+    plain.sandbox.fault("projects.list", "status", status=500, count=None)
+    planned = plain.run(APP_DEPLOY, check_mode=True, tag="v2", token=plain.sandbox.token, retries=0)
+    assert planned["changed"] and "cost" not in planned
+
+
+@pytest.mark.parametrize("status", ["STOPPED", "NEW"])
+def test_a_status_of_tomorrow_is_for_the_platform_to_judge(plain: Platform, status: str) -> None:
+    """One that the specification does not name, before the first deploy and after it."""
+    plain.sandbox.profile("plain", **{"app.first_status": "PROVISIONING"})
+    plain.sandbox.seed({"apps": [{"slug": "blog", "images": [{"tag": "v1"}]}]})
+
+    def renamed(content: bytes) -> bytes:
+        return content.replace(b'"PROVISIONING"', b'"%s"' % status.encode()).replace(
+            b'"ACTIVE"', b'"DEGRADED"'
+        )
+
+    with running(Between(plain.sandbox, change=renamed)) as server:
+        for slug, tag in (("blog", "v1"), ("shop", "v2")):
+            result = plain.run(APP_DEPLOY, slug=slug, tag=tag, base_url=server.url)
+            assert result["changed"] and not result.get("failed"), result.get("msg")
+    assert plain.writes(DEPLOY) == [200, 200] and plain.in_service == plain.digests["v2"]
+
+
+@pytest.mark.parametrize("status", ["SUSPENDED", "PROVISIONING", "FAILED", "AWAITING_ADMIN"])
+def test_only_what_is_active_is_deployed(plain: Platform, status: str) -> None:
+    """The error says so before anything is sent."""
+    plain.sandbox.operator(f"services/{plain.app['id']}", status=status)
+    result = plain.run(APP_DEPLOY, tag="v2")
+    assert result["failed"] and status in result["msg"]
+    assert plain.writes() == []
+
+
+@pytest.mark.parametrize("lines", [0, 101, -1])
+def test_the_number_of_log_lines_is_checked_before_any_call(plain: Platform, lines: int) -> None:
+    plain.sandbox.clear_journal()
+    for resource, given in ((APP_DEPLOY, {"tag": "v2"}), (APP_INFO, {"include": ["logs"]})):
+        result = plain.run(resource, log_lines=lines, **given)
+        assert result["failed"] and result["msg"] == f"log_lines is {lines}; it must be from 1 to 100"
+    assert plain.sandbox.journal() == []

@@ -1,0 +1,409 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images: whole, for the right platform, sent once, and never half there."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    Interrupted,
+    Refused,
+    UnexpectedAnswer,
+)
+from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
+from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.oci_layout import (
+    same_platform,
+)
+from hosted_sandbox.registry.images import build_image
+from unit.plugins.apps import Platform, plain, server
+from unit.sandbox_parts.registry.conftest import serving
+
+__all__ = ["plain", "server"]
+PACKAGES = [("zlib", "1:1.3")]
+
+
+def build(path: Path, content: str = "1", **made_of: Any) -> str:
+    """Build an image with a layer of packages below one of its own."""
+    made_of.setdefault("packages", PACKAGES)
+    return build_image(path, {"app/server": content.encode()}, **made_of)
+
+
+def skopeo(platform: Platform, *arguments: str) -> str:
+    """Run skopeo with the account's registry login."""
+    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
+    image = f"docker://{login['host']}/{login['project']}/shop"
+    command = [
+        "skopeo",
+        *arguments,
+        "--creds",
+        f"{login['username']}:{login['secret']}",
+        "--tls-verify=false",
+    ]
+    done = subprocess.run(
+        [part.replace("IMAGE", image) for part in command], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
+@pytest.mark.parametrize("compression", ["gzip", "zstd", None])
+@pytest.mark.parametrize("dest", ["image.tar", "layout"])
+def test_skopeo_reads_back_the_digest_that_was_pushed_and_declared(
+    plain: Platform, tmp_path: Path, dest: str, compression: Any
+) -> None:
+    """From an archive and a layout, with each compression."""
+    digest = build(tmp_path / dest, compression=compression)
+    pushed = plain.run(APP_IMAGE, path=str(tmp_path / dest), tag="new")
+    assert pushed["changed"] and pushed["image"]["digest"] == digest
+    assert plain.run(APP_RELEASE, tag="new", digest=digest)["release"]["digest"] == digest
+    read = json.loads(skopeo(plain, "inspect", "IMAGE:new"))
+    assert read["Digest"] == digest and len(read["Layers"]) == 2
+
+
+def test_a_registry_need_not_name_digests(plain: Platform, tmp_path: Path) -> None:
+    """The digest of a tag is computed from its manifest then: pushed once, declared and deployed."""
+    plain.sandbox.profile("plain", **{"registry.digest_header": "no"})
+    digest = build(tmp_path / "one.tar")
+    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
+    assert first["changed"] and not first.get("failed"), first.get("msg")
+    assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
+    assert plain.run(APP_RELEASE, tag="new", digest=digest)["changed"]
+    assert plain.run(APP_DEPLOY, tag="new", digest=digest)["changed"]
+    assert plain.in_service == digest
+
+
+@pytest.mark.parametrize("status", [403, 409, 412])
+def test_a_tag_that_may_not_move_is_told(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """With what it names and what to do, where a registry of its own lets no tag name another image."""
+
+    def keep(*_arguments: Any) -> None:
+        raise Refused(f"the registry refused ({status})", status)
+
+    build(tmp_path / "one.tar")
+    build(tmp_path / "two.tar", "2")
+    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
+    monkeypatch.setattr(registry.Repository, "put_manifest", keep)
+    refused = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="new")
+    assert refused["failed"] and f"names {first['image']['digest']}" in refused["msg"]
+    assert "push under a new tag" in refused["msg"]
+    assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
+    other = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="newer")
+    assert other["failed"] and "new tag" not in other["msg"]
+
+
+def test_what_is_there_is_not_sent_again(plain: Platform, tmp_path: Path) -> None:
+    """Nothing for the same digest; of another image the layers that are new."""
+    build(tmp_path / "one.tar")
+    build(tmp_path / "two.tar", "2")
+    first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    again = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    second = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"))
+    assert first["image"]["sent_bytes"] == first["image"]["size_bytes"]
+    assert not again["changed"] and again["image"]["sent_bytes"] == 0
+    assert 0 < second["image"]["sent_bytes"] < second["image"]["size_bytes"]
+    assert plain.uses_only_application_routes()
+
+
+def test_check_mode_sends_nothing(plain: Platform, tmp_path: Path) -> None:
+    """It says how much would be sent."""
+    digest = build(tmp_path / "one.tar")
+    planned = plain.run(APP_IMAGE, check_mode=True, path=str(tmp_path / "one.tar"))
+    assert planned["changed"] and "3 of 3 parts" in planned["actions"][0]
+    assert plain.run(APP_RELEASE, tag="new", digest=digest)["failed"]
+
+
+@pytest.mark.parametrize("index", [False, True])
+@pytest.mark.parametrize("architectures", ["amd64", ["amd64", "arm64"], ["arm64", "amd64"]])
+def test_the_image_that_fits_is_chosen(
+    plain: Platform, tmp_path: Path, architectures: Any, index: bool
+) -> None:
+    """Out of an index, of a single image or of several."""
+    build(tmp_path / "one.tar", architecture=architectures, index=index)
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    assert result["changed"] and result["image"]["platform"] == "linux/amd64"
+
+
+def test_another_architecture_is_refused(plain: Platform, tmp_path: Path) -> None:
+    """By what the user says of its node."""
+    build(tmp_path / "arm.tar", architecture="arm64")
+    build(tmp_path / "amd.tar")
+    build(tmp_path / "both.tar", architecture=["amd64", "arm64"])
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("amd", {"platform": "linux/arm64"}),
+    ]
+    for name, options in cases:
+        result = plain.run(APP_IMAGE, path=str(tmp_path / f"{name}.tar"), **options)
+        assert result["failed"] and "without a message" in result["msg"]
+    chosen = plain.run(APP_IMAGE, path=str(tmp_path / "both.tar"), platform="arm64")
+    assert chosen["image"]["platform"] == "linux/arm64"
+    assert plain.sandbox.api("POST", "/api/apps", {"slug": "arm", "hostId": "node-helsinki-arm"}).ok
+    unknown = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "both.tar"))
+    assert unknown["failed"] and "set platform" in unknown["msg"]
+    wrong = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
+    assert wrong["failed"] and "is for linux/amd64" in wrong["msg"]
+    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "both.tar"), platform="linux/arm64")
+    assert right["image"]["platform"] == "linux/arm64"
+
+
+def test_an_image_that_runs_for_the_wrong_architecture_locks_none_out(
+    plain: Platform, tmp_path: Path
+) -> None:
+    """The list shows what the image is for, not the node. So it is a word of warning, and no error."""
+    build(tmp_path / "arm.tar", architecture="arm64")
+    build(tmp_path / "amd.tar")
+    images = [{"tag": "wrong", "architecture": "amd64"}]
+    plain.sandbox.seed(
+        {"apps": [{"slug": "arm", "host": "node-helsinki-arm", "images": images, "deployed": "wrong"}]}
+    )
+    right = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"))
+    assert right["changed"] and right["image"]["platform"] == "linux/arm64"
+    assert "the image is for linux/arm64" in right["warnings"][0] and "linux/amd64" in right["warnings"][0]
+    again = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "arm.tar"), platform="linux/arm64")
+    assert not again["changed"] and "warnings" not in again
+    held = plain.run(APP_IMAGE, slug="arm", path=str(tmp_path / "amd.tar"), platform="linux/arm64")
+    assert held["failed"] and "without a message" in held["msg"]
+
+
+def registry_holds(plain: Platform, digest: str) -> bool:
+    return not plain.run(APP_RELEASE, tag="probe", digest=digest).get("failed")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
+def test_an_archive_that_is_cut_short_is_refused(plain: Platform, tmp_path: Path, share: float) -> None:
+    """Wherever it was cut, before anything is sent."""
+    path = tmp_path / "one.tar"
+    digest = build(path, content=os.urandom(500_000).hex())
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    result = plain.run(APP_IMAGE, path=str(path))
+    assert result["failed"] and "cut short" in result["msg"]
+    assert not registry_holds(plain, digest)
+
+
+def test_a_layer_that_was_changed_is_refused(plain: Platform, tmp_path: Path) -> None:
+    """Its digest tells."""
+    digest = build(tmp_path / "layout")
+    largest = max((tmp_path / "layout" / "blobs" / "sha256").iterdir(), key=lambda path: path.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[-1] ^= 1
+    largest.write_bytes(content)
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "layout"))
+    assert result["failed"] and "damaged" in result["msg"]
+    largest.unlink()
+    assert "lacks blobs/" in plain.run(APP_IMAGE, path=str(tmp_path / "layout"))["msg"]
+    assert not registry_holds(plain, digest)
+
+
+def archive_of(path: Path, files: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"manifest.json": b"[]"}, "is not an OCI layout"),
+        ({"index.json": b"{"}, "damaged"),
+        ({"index.json": b"[]"}, "damaged"),
+        ({"index.json": b"{}"}, "holds no image"),
+        ({"index.json": b'{"manifests": [{}]}'}, "without a digest"),
+        ({"index.json": b'{"manifests": [{"digest": "sha256:../../x", "size": 1}]}'}, "without a digest"),
+    ],
+)
+def test_what_is_no_image_is_told(
+    plain: Platform, tmp_path: Path, files: dict[str, bytes], said: str
+) -> None:
+    """With what writes one."""
+    archive_of(tmp_path / "one.tar", files)
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    assert result["failed"] and said in result["msg"]
+
+
+def test_what_is_not_there_is_told(plain: Platform, tmp_path: Path) -> None:
+    """A file, a name in a layout, an application."""
+    assert "there is no file" in plain.run(APP_IMAGE, path=str(tmp_path / "nothing.tar"))["msg"]
+    build(tmp_path / "one.tar", tag="latest")
+    unnamed = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), image_name="latst")
+    assert "did you mean 'latest'?" in unnamed["msg"]
+    unknown = plain.run(APP_IMAGE, slug="shpo", path=str(tmp_path / "one.tar"))
+    assert "did you mean 'shop'?" in unknown["msg"]
+
+
+def test_an_application_that_is_missing_may_still_come(plain: Platform, tmp_path: Path) -> None:
+    """Check mode looks at the image on disk all the same, and not into a repository that is not there."""
+    digest = build(tmp_path / "one.tar")
+    planned = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
+    assert planned["changed"] and planned["image"]["digest"] == digest
+    assert "3 of 3 parts" in planned["actions"][0]
+    (tmp_path / "one.tar").write_bytes((tmp_path / "one.tar").read_bytes()[:2000])
+    cut = plain.run(APP_IMAGE, check_mode=True, slug="blog", path=str(tmp_path / "one.tar"))
+    assert cut["failed"] and "cut short" in cut["msg"]
+
+
+def test_an_upload_that_is_cut_off_is_begun_anew(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the image is there whole."""
+    path = tmp_path / "one.tar"
+    digest = build(path, content=os.urandom(200_000).hex())
+    monkeypatch.setattr(uploads, "CHUNK", 50_000)
+    cuts = cut_pieces(monkeypatch, [2, 4])
+    result = plain.run(APP_IMAGE, path=str(path))
+    assert cuts == [] and result["changed"] and result["image"]["digest"] == digest
+    assert registry_holds(plain, digest)
+
+
+def test_an_upload_that_never_succeeds_leaves_no_image(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some layers may be there, the image is not."""
+    path = tmp_path / "one.tar"
+    digest = build(path)
+    cut_pieces(monkeypatch, list(range(1, 20)))
+    result = plain.run(APP_IMAGE, path=str(path))
+    assert result["failed"] and not result["changed"] and "cannot be reached" in result["msg"]
+    assert not registry_holds(plain, digest)
+
+
+def test_a_run_that_is_killed_leaves_no_image(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had sent whole is not sent again by the next one."""
+    path = tmp_path / "one.tar"
+    digest = build(path, content=os.urandom(200_000).hex())
+    with monkeypatch.context() as patch:
+        cut_pieces(patch, [2], SystemExit("killed"))  # each part is one piece
+        with pytest.raises(SystemExit):
+            plain.run(APP_IMAGE, path=str(path))
+    assert not registry_holds(plain, digest)
+    result = plain.run(APP_IMAGE, path=str(path))
+    assert result["changed"] and 0 < result["image"]["sent_bytes"] < result["image"]["size_bytes"]
+    assert registry_holds(plain, digest)
+
+
+def test_a_long_push_says_how_far_it_is(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every piece that arrived, up to the whole."""
+    monkeypatch.setattr(uploads, "CHUNK", 100_000)
+    build(tmp_path / "one.tar", content=os.urandom(300_000).hex())
+    said: list[str] = []
+    options = plain.options(APP_IMAGE, {"path": str(tmp_path / "one.tar")})
+    size = execute(APP_IMAGE, options, Surroundings(progress=said.append))["image"]["size_bytes"]
+    told = [line for line in said if line.startswith("pushing ")]
+    assert len(told) >= size // 100_000
+    assert f" {megabytes(size)} of at most {megabytes(size)}" in told[-1]
+
+
+def cut_pieces(
+    monkeypatch: pytest.MonkeyPatch, cuts: list[int], error: BaseException | None = None
+) -> list[int]:
+    """Let the connection break, or raise another error, at these pieces of all uploads, counted from 1."""
+    original = registry.Repository._do_request
+    count = 0
+
+    def cutting(self: Any, client: Any, url: str, method: str = "GET", **options: Any) -> Any:
+        nonlocal count
+        if method == "PATCH":
+            count += 1
+            if count in cuts:
+                cuts.remove(count)
+                raise error or requests.ConnectionError("the connection was cut")
+        return original(self, client, url, method, **options)
+
+    monkeypatch.setattr(registry.Repository, "_do_request", cutting)
+    return cuts
+
+
+def test_a_wrong_login_is_told_without_the_secret(plain: Platform, tmp_path: Path) -> None:
+    """The registry's own words, and no trace of the secret on disk or in the result."""
+    login = plain.sandbox.api("GET", "/api/registry/credentials").json()
+    build(tmp_path / "one.tar")
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"))
+    assert login["secret"] not in json.dumps(result)
+    credentials = RegistryCredentials(**{**login, "secret": "wrong-secret"})
+    with pytest.raises(Refused) as refused:
+        registry.Repository(credentials, "shop").digest_of("latest")
+    assert "401" in refused.value.message and "wrong-secret" not in refused.value.message
+
+
+@pytest.mark.parametrize("token_seconds", [300.0, 0.2])
+def test_a_registry_may_want_bearer_tokens(tmp_path: Path, token_seconds: float) -> None:
+    """As most public ones do; one that runs out on the way is renewed."""
+    content = os.urandom(1000)
+    (tmp_path / "part").write_bytes(content)
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    with serving(tmp_path / "registry", "token", token_seconds) as running:
+        login = {"host": running.host, "project": "anna", "username": "anna", "secret": "s3cret"}
+        repository = registry.Repository(RegistryCredentials(**login), "shop")
+        assert not repository.has_blob(digest)
+        time.sleep(0.3)
+        repository.send_blob(str(tmp_path / "part"), digest, len(content))
+        assert repository.has_blob(digest)
+        stranger = registry.Repository(RegistryCredentials(**{**login, "secret": "wrong"}), "shop")
+        with pytest.raises((Refused, Interrupted)):
+            stranger.has_blob(digest)
+
+
+@pytest.mark.parametrize(
+    ("host", "scheme"),
+    [
+        ("127.0.0.1:5000", "http"),
+        ("localhost:5000", "http"),
+        ("[::1]:5000", "http"),
+        ("registry.example.com", "https"),
+        ("10.0.0.1:5000", "https"),
+    ],
+)
+def test_http_is_for_this_machine_alone(host: str, scheme: str) -> None:
+    """Judged by the name."""
+    assert registry.scheme_of(host) == scheme
+
+
+def test_a_registry_without_a_name_is_told() -> None:
+    """Instead of an error of some library."""
+    with pytest.raises(UnexpectedAnswer):
+        registry.scheme_of("")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("linux/amd64", "linux/amd64", True),
+        ("linux/arm64/v8", "linux/arm64", True),
+        ("amd64", "linux/amd64", True),
+        ("linux/x86_64", "linux/amd64", True),
+        ("aarch64", "arm64", True),
+        ("linux/amd64", "linux/arm64", False),
+        ("windows/amd64", "linux/amd64", False),
+    ],
+)
+def test_same_platform(one: str, other: str, same: bool) -> None:
+    """Variants and other names of the same machine."""
+    for pair in ((one, other), (other, one)):
+        assert same_platform(*pair) is same

@@ -1,0 +1,139 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading applications, whatever the lists that are not shown look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import (
+    entries,
+    log_lines,
+)
+from unit.plugins.apps import Platform, plain, platform, server
+
+__all__ = ["plain", "platform", "server"]
+
+
+def test_everything_is_read(platform: Platform) -> None:
+    """Releases with what their tags name, logs as lines, nodes and projects as lists."""
+    result = platform.run(APP_INFO, include=["releases", "logs", "nodes", "projects"], log_lines=1)
+    (shop,) = result["apps"]
+    assert {release["tag"]: release["digest"] for release in shop["releases"]} == platform.digests
+    assert [release["tag"] for release in shop["releases"] if release["in_service"]] == ["v1"]
+    assert all(isinstance(line, str) for line in shop["logs"]) and len(shop["logs"]) <= 1
+    assert len(result["nodes"]) == 3 and len(result["projects"]) == 1
+    assert platform.uses_only_application_routes()
+
+
+def previous(platform: Platform, **options: Any) -> tuple[str | None, str | None]:
+    """Return the tag of the release before, and the note."""
+    (shop,) = platform.run(APP_INFO, include=["releases"], **options)["apps"]
+    release = shop["previous_release"]
+    return (release["tag"] if release else None), shop["previous_release_note"]
+
+
+def test_the_version_before_is_the_one_that_was_in_service(platform: Platform) -> None:
+    """By digest. One that was declared in between and never deployed is none, nor one that did not start."""
+    tag, note = previous(platform)
+    assert tag is None and note and "is not known on this controller" in note
+    assert platform.run(APP_DEPLOY, tag="broken", rollback=True)["failed"]
+    assert platform.run(APP_DEPLOY, tag="v2")["changed"]
+    assert previous(platform) == ("v1", None)
+    assert not platform.run(APP_DEPLOY, tag="v2")["changed"]
+    assert previous(platform) == ("v1", None)
+
+
+def test_a_version_that_did_not_start_is_not_the_one_before(plain: Platform) -> None:
+    """Although it was in service by the list."""
+    assert plain.run(APP_DEPLOY, tag="broken")["failed"]
+    assert plain.in_service == plain.digests["broken"]
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert previous(plain) == ("v1", None)
+
+
+def test_going_back_twice_goes_back_twice(plain: Platform) -> None:
+    plain.sandbox.operator("scans/shop", digest=plain.digests["blocked"], status="PASSED")
+    for tag in ("v2", "blocked"):
+        assert plain.run(APP_DEPLOY, tag=tag)["changed"]
+    for tag in ("v2", "v1"):
+        assert previous(plain) == (tag, None)
+        assert plain.run(APP_DEPLOY, tag=tag)["changed"]
+    assert previous(plain)[0] is None
+
+
+def test_after_a_deploy_from_elsewhere_nobody_knows(plain: Platform, tmp_path: Path) -> None:
+    """Its controller has its own records; a state_dir that both use tells."""
+    shared: dict[str, Any] = {"state_dir": str(tmp_path / "shared")}
+    assert plain.run(APP_DEPLOY, tag="v2", **shared)["changed"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
+        assert previous(plain, **shared) == ("v1", None)
+        assert plain.run(APP_DEPLOY, tag="v1")["changed"]
+        assert previous(plain) == ("v2", None)
+    tag, note = previous(plain)
+    assert tag is None and note
+
+
+def test_an_image_that_no_release_names_is_noted(plain: Platform) -> None:
+    """Its tag has moved on."""
+    assert plain.run(APP_DEPLOY, tag="v2")["changed"]
+    assert plain.run(APP_RELEASE, tag="v1", digest=plain.digests["v2"])["changed"]
+    tag, note = previous(plain)
+    assert tag is None and note and plain.digests["v1"] in note
+
+
+def test_one_that_is_not_there_is_an_error(platform: Platform) -> None:
+    """With the near miss."""
+    result = platform.run(APP_INFO, slug="shpo")
+    assert result["failed"] and "did you mean 'shop'?" in result["msg"]
+
+
+def test_logs_are_read_whatever_they_look_like(platform: Platform) -> None:
+    """As lines, an array, plain text or entries."""
+    platform.run(APP_DEPLOY, tag="broken")
+    lines = platform.run(APP_INFO, include=["logs"])["apps"][0]["logs"]
+    assert any("exited with code 1" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("answer", "lines"),
+    [
+        (["a", "b"], ["a", "b"]),
+        ("a\nb\n", ["a", "b"]),
+        ({"lines": ["a", "b"]}, ["a", "b"]),
+        ({"text": "a\nb"}, ["a", "b"]),
+        ({"entries": [{"at": 1, "line": "a"}]}, ["1 a"]),
+        (["x", "a", "b"], ["a", "b"]),
+        ({}, []),
+        (None, []),
+    ],
+)
+def test_log_lines(answer: object, lines: list[str]) -> None:
+    """The last two lines of any shape."""
+    assert log_lines(answer, 2) == lines
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ([{"a": 1}], [{"a": 1}]),
+        ({"items": [{"a": 1}]}, [{"a": 1}]),
+        ({"data": [], "nextCursor": None}, []),
+        ({"items": [{"a": 1}], "nextCursor": "more"}, None),
+        ({"items": [], "others": []}, None),
+        (["a"], None),
+        ("a", None),
+        (None, None),
+    ],
+)
+def test_entries(answer: object, found: object) -> None:
+    """A list is understood when there is one of objects, and all of it."""
+    assert entries(answer) == found

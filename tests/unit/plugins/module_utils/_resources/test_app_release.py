@@ -1,0 +1,220 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases: declared by digest, waited for, judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import requests
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
+    release_list,
+    releases,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
+    repository as app_repository,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import waiting
+from unit.plugins.apps import Platform, plain, platform, server
+
+__all__ = ["plain", "platform", "server"]
+DECLARE = "releases.declare"
+NOT_PUSHED = f"sha256:{'0' * 64}"
+
+
+def test_the_digest_decides(platform: Platform) -> None:
+    """Declared once, unchanged for the same image, declared again for another one."""
+    wish: dict[str, Any] = {"tag": "new", "digest": platform.digests["v1"]}
+    planned = platform.run(APP_RELEASE, check_mode=True, **wish)
+    assert planned["changed"] and platform.writes() == []
+    declared = platform.run(APP_RELEASE, **wish)
+    again = platform.run(APP_RELEASE, **wish)
+    assert [declared["changed"], again["changed"]] == [True, False]
+    assert declared["release"]["scan_status"] == "PASSED" and declared["diff"]["before"] == ""
+    moved = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"])
+    assert moved["changed"] and moved["release"]["warnings"][0]["fix_version"] == "1:1.2.11.dfsg-4.1"
+    assert platform.digests["v1"] in moved["diff"]["before"]
+    assert platform.digests["v2"] in moved["diff"]["after"]
+    assert not platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"])["changed"]
+    assert len(platform.writes()) == 2
+    assert platform.uses_only_application_routes()
+
+
+def test_what_is_blocked_is_declared_and_told(platform: Platform) -> None:
+    """As data and as a sentence; the next run says the same and writes nothing."""
+    wish: dict[str, Any] = {"tag": "new", "digest": platform.digests["blocked"]}
+    first, second = platform.run(APP_RELEASE, **wish), platform.run(APP_RELEASE, **wish)
+    for result in (first, second):
+        assert result["failed"]
+        assert "CVE-2024-21626 in runc 1.0.0~rc6" in result["msg"]
+        assert "fixed in 1.1.5+ds1-1+deb12u1" in result["msg"]
+        assert result["blocking"][0]["reason"] == "isolation"
+        assert result["release"]["scan_status"] == "BLOCKED"
+    assert [first["changed"], second["changed"]] == [True, False]
+    assert not platform.run(APP_RELEASE, fail_on=[], **wish).get("failed")
+
+
+@pytest.mark.parametrize(
+    ("tag", "fail_on", "fails"),
+    [
+        ("v1", ["blocked", "warned", "failed", "critical", "high", "medium", "low"], False),
+        ("v2", ["blocked", "failed", "high"], False),
+        ("v2", ["warned"], True),
+        ("v2", ["critical"], True),
+        ("blocked", ["warned", "critical"], False),
+        ("blocked", ["high"], True),
+    ],
+)
+def test_the_user_has_limits_of_his_own(plain: Platform, tag: str, fail_on: list[str], fails: bool) -> None:
+    """Verdicts and severities."""
+    result = plain.run(APP_RELEASE, tag=tag, digest=plain.digests[tag], fail_on=fail_on)
+    assert bool(result.get("failed")) is fails
+    assert not result["changed"] and result["release"]["tag"] == tag
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"digest": "sha256:abc"}, "is not a digest"),
+        ({"digest": "v1"}, "is not a digest"),
+        ({"digest": f"sha256:{'A' * 64}"}, "is not a digest"),
+        ({"tag": "a b"}, "'a b'"),
+        ({"tag": ""}, "''"),
+        ({"tag": "x" * 129}, "128"),
+        ({"slug": "Shop"}, "lowercase"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    plain: Platform, wish: dict[str, Any], said: str
+) -> None:
+    """In check mode too."""
+    given = {"tag": "new", "digest": plain.digests["v1"], **wish}
+    assert said in plain.run(APP_RELEASE, check_mode=True, **given)["msg"]
+    assert said in plain.run(APP_RELEASE, **given)["msg"]
+    assert plain.writes() == []
+
+
+def test_an_application_that_is_missing_may_still_come(plain: Platform) -> None:
+    """For check mode, by an earlier task of the play; for real it is an error, with the near miss."""
+    wish: dict[str, Any] = {"slug": "sshop", "tag": "new", "digest": NOT_PUSHED}
+    result = plain.run(APP_RELEASE, **wish)
+    assert result["failed"] and "did you mean 'shop'?" in result["msg"]
+    planned = plain.run(APP_RELEASE, check_mode=True, **wish)
+    assert planned["changed"] and planned["release"]["digest"] == NOT_PUSHED
+    assert planned["warnings"] == [
+        f"{result['msg']} That is right only if the play creates it before this task"
+    ]
+    assert plain.writes() == []
+
+
+def test_an_image_that_was_not_pushed_is_told(platform: Platform) -> None:
+    """With what to do, before anything is sent; check mode says the same, as far as it can know."""
+    wish: dict[str, Any] = {"tag": "new", "digest": NOT_PUSHED}
+    result = platform.run(APP_RELEASE, **wish)
+    assert result["failed"] and not result["changed"]
+    assert "was not declared" in result["msg"] and "app_image" in result["msg"]
+    planned = platform.run(APP_RELEASE, check_mode=True, **wish)
+    assert planned["changed"] and planned["warnings"][0].startswith(result["msg"])
+    assert platform.run(APP_RELEASE, check_mode=True, pushed=True, **wish)["msg"] == result["msg"]
+    assert platform.writes() == []
+    assert platform.uses_only_application_routes()
+
+
+def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The platform checks the digest then, and its refusal says as much."""
+
+    def unreachable(task: Any) -> Any:
+        raise ConnectionFailed("the registry cannot be reached")
+
+    monkeypatch.setattr(app_repository, "open_repository", unreachable)
+    assert plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])["changed"]
+    result = plain.run(APP_RELEASE, tag="other", digest=NOT_PUSHED)
+    assert result["failed"] and not result["changed"]
+    assert "was not declared" in result["msg"] and "app_image" in result["msg"]
+    assert len(plain.writes(DECLARE)) == 2
+
+
+def test_a_tag_that_may_not_move_is_told(plain: Platform) -> None:
+    """With what it names; a new tag has nothing to do with that."""
+    plain.sandbox.fault(DECLARE, "status", status=409, count=None)
+    moved = plain.run(APP_RELEASE, tag="v2", digest=plain.digests["v1"])
+    assert moved["failed"] and f"names {plain.digests['v2']} now" in moved["msg"]
+    assert "declare a new one" in moved["msg"] and not moved["changed"]
+    assert "declare a new one" not in plain.run(APP_RELEASE, tag="v3", digest=plain.digests["v1"])["msg"]
+
+
+def scan(platform: Platform, tag: str, status: str) -> None:
+    platform.sandbox.operator("scans/shop", digest=platform.digests[tag], status=status)
+
+
+def test_a_verdict_that_does_not_come_ends_the_wait(platform: Platform) -> None:
+    """In time, although the platform holds back its answer; nothing is declared twice."""
+    scan(platform, "v2", "PENDING")
+    result = platform.run(APP_RELEASE, tag="new", digest=platform.digests["v2"], wait_timeout=1)
+    assert result["failed"] and result["changed"] and "wait_timeout" in result["msg"]
+    assert len(platform.writes(DECLARE)) == 1
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["list with digests", "list of tags"])
+@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
+def test_a_verdict_that_nobody_waits_for_is_not_waited_for(
+    plain: Platform, monkeypatch: pytest.MonkeyPatch, told: bool, check_mode: bool
+) -> None:
+    """The platform holds back the scan; the list of releases may tell the digest, or not."""
+    scan(plain, "v2", "PENDING")
+    monkeypatch.setattr(releases, "GLANCE", 0.3)
+    if not told:
+        monkeypatch.setattr(release_list, "DIGEST_PATHS", ())
+    result = plain.run(APP_RELEASE, check_mode, tag="v2", digest=plain.digests["v2"], wait=False)
+    assert bool(result.get("failed")) is not told
+    assert not result["changed"]
+    assert (
+        "Leave wait at true" in result["msg"] if not told else result["release"]["scan_status"] == "PENDING"
+    )
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncated"])
+def test_a_lost_answer_is_looked_into(plain: Platform, kind: str) -> None:
+    """And the declaration is not sent again."""
+    plain.sandbox.fault(DECLARE, kind, **({"when": "after"} if kind == "reset" else {}))
+    result = plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])
+    assert result["changed"] and not result.get("failed")
+    assert len(plain.writes(DECLARE)) == 1
+
+
+def test_a_lost_call_is_told(plain: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was declared, and whether it will be nobody knows."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
+    plain.sandbox.fault(DECLARE, "reset")
+    result = plain.run(APP_RELEASE, tag="new", digest=plain.digests["v1"])
+    assert result["failed"] and "is unknown" in result["msg"]
+
+
+def push_again(platform: Platform, tag: str, digest: str) -> None:
+    """Give an image that is in the registry one tag more there, and declare nothing."""
+    login = platform.sandbox.api("GET", "/api/registry/credentials").json()
+    space = f"http://{login['host']}/v2/{login['project']}/shop/manifests"
+    auth = (login["username"], login["secret"])
+    manifest = requests.get(f"{space}/{digest}", auth=auth, timeout=10)
+    headers = {"Content-Type": manifest.headers["Content-Type"]}
+    done = requests.put(f"{space}/{tag}", manifest.content, auth=auth, headers=headers, timeout=10)
+    assert done.status_code == 201, done.text
+
+
+@pytest.mark.parametrize("shape", ["items", "array", "data", "page"])
+def test_a_pushed_tag_that_was_not_declared_is_no_release(plain: Platform, shape: str) -> None:
+    """A platform may know the scan of one all the same; the list of releases tells."""
+    plain.sandbox.profile("plain", **{"scan.undeclared": "yes", "list.releases": shape})
+    push_again(plain, "pushed", plain.digests["v1"])
+    assert plain.digest_of("pushed") == plain.digests["v1"]
+    wish: dict[str, Any] = {"tag": "pushed", "digest": plain.digests["v1"]}
+    assert plain.run(APP_RELEASE, **wish)["changed"]
+    assert not plain.run(APP_RELEASE, **wish)["changed"]
+    assert len(plain.writes(DECLARE)) == 1

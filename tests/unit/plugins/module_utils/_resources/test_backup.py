@@ -1,0 +1,486 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups on a real server: what is adopted, what is asked first, and what goes wrong."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import (
+    add,
+    backups,
+    calls,
+    fail_pending_backups,
+    id_of,
+    run,
+    writes,
+)
+
+
+def test_one_that_is_being_made_is_adopted(sandbox: Sandbox) -> None:
+    """It is waited for, and nothing is sent."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
+    sandbox.clear_journal()
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert not result["changed"]
+    assert result["services"][0]["backup"]["status"] == "COMPLETED"
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncated"])
+def test_a_lost_answer_makes_no_second_backup(sandbox: Sandbox, kind: str) -> None:
+    """The one that appears is adopted."""
+    sandbox.fault("backups.create", kind, when="after")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert result["changed"] and not result.get("failed"), result
+    assert writes(sandbox) == ["backups.create"]
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
+
+
+def test_a_failed_one_is_made_again(sandbox: Sandbox) -> None:
+    """The failed one goes, so that one name is one backup."""
+    add(sandbox, "one", "n", status="FAILED")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert len(result["actions"]) == 2
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"]
+
+
+def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
+    """The list is read before the call that makes a backup and after it, and no more when that is enough."""
+    sandbox.delays(backup=0)
+    sandbox.clear_journal()
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    read, write = "backups.list", "backups.create"
+    assert calls(sandbox) == ["resources.list", "resources.get", read, write, read]
+    assert result["services"][0]["backup"] == {
+        **result["services"][0]["backup"],
+        "id": backups(sandbox, "one")[0]["id"],
+        "status": "COMPLETED",
+    }
+
+
+def test_without_waiting_the_result_is_what_was_begun(sandbox: Sandbox) -> None:
+    """It is on the list, and the next run adopts it."""
+    sandbox.delays(backup=3600)
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait=False)
+    assert result["changed"]
+    assert result["services"][0]["backup"]["status"] == "PENDING"
+    assert result["services"][0]["backup"]["id"] == backups(sandbox, "one")[0]["id"]
+
+
+def test_one_that_does_not_finish_is_an_error(sandbox: Sandbox) -> None:
+    """After the time-out the task says where things stand; nothing is sent."""
+    add(sandbox, "one", "n", status="PENDING")
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait_timeout=0.5)
+    assert "backup 'n' of service 'one'" in result["msg"] and "is PENDING" in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_a_wait_that_gives_up_says_what_was_begun(sandbox: Sandbox) -> None:
+    """The backup goes on; it is no other than what the result says of it."""
+    sandbox.delays(backup=3600)
+    result = run(sandbox, BACKUP, services=["one"], name="n", wait_timeout=0.5)
+    assert result["failed"] and result["changed"]
+    (entry,) = result["services"]
+    assert entry["changed"] and len(entry["actions"]) == len(result["actions"]) == 1
+    assert entry["backup"] is None, "it is not COMPLETED, as was planned"
+
+
+def test_one_that_ends_as_failed_is_an_error(sandbox: Sandbox) -> None:
+    """A backup that fails on the platform while it is waited for fails the task; a rerun makes it again."""
+    sandbox.delays(backup=3600)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(run, sandbox, BACKUP, services=["one"], name="n")
+        while not backups(sandbox, "one"):
+            assert not waiting.done(), waiting.result()
+        fail_pending_backups(sandbox)
+        result = waiting.result()
+    assert "ended as FAILED" in result["msg"] and result["failed"] and result["changed"]
+    assert result["services"][0]["backup"] is None
+    sandbox.delays(backup=0)
+    assert run(sandbox, BACKUP, services=["one"], name="n")["services"][0]["backup"]["status"] == "COMPLETED"
+    assert len(backups(sandbox, "one")) == 1
+
+
+def test_a_restore_asks_first(sandbox: Sandbox) -> None:
+    """It says what it overwrites, also in check mode, and nothing is sent."""
+    add(sandbox, "one", "n")
+    for check_mode in (True, False):
+        result = run(sandbox, BACKUP, check_mode, services=["one"], name="n", state="restored")
+        assert result["failed"]
+        assert result["overwrites"].startswith("all files of service 'one'")
+        assert "Set confirm: true" in result["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("seconds", [0, 3], ids=["quick", "slow"])
+def test_a_restore_whose_answer_is_lost_is_never_begun_twice(sandbox: Sandbox, seconds: int) -> None:
+    """A quick one was over before anybody looked, and the service may have written since."""
+    sandbox.profile(sandbox.control("GET", "/profile")["name"], **{"restore.shown": "at once"})
+    add(sandbox, "one", "n")
+    sandbox.delays(restore=seconds)
+    sandbox.fault("backups.restore", "reset", when="after")
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert writes(sandbox) == ["backups.restore"]
+    assert ("is unknown" in result.get("msg", "")) is (seconds == 0)
+    assert ("Nothing was sent again" in result.get("msg", "")) is (seconds == 0)
+
+
+def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
+    """By name, and waited for; one that is seen to run already is not begun again."""
+    sandbox.profile(sandbox.control("GET", "/profile")["name"], **{"restore.shown": "at once"})
+    run(sandbox, BACKUP, services=["one"], name="n")
+    one = id_of(sandbox, "one")
+    sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "a.txt", "content": "second"})
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert result["changed"] and result["services"][0]["backup"]["status"] == "COMPLETED"
+    content = sandbox.api("GET", f"/api/resources/{one}/files/contents?path=a.txt").json()
+    assert content == {"content": "first"}
+    sandbox.api("POST", f"/api/resources/{one}/backups/{result['services'][0]['backup']['id']}/restore")
+    sandbox.clear_journal()
+    again = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert not again["changed"] and writes(sandbox) == []
+    assert again["services"][0]["backup"]["status"] == "COMPLETED"
+
+
+def changed_since_backup(sandbox: Sandbox, **fill: str) -> str:
+    """Let there be a backup of other files than there are now; return the id of the service."""
+    sandbox.profile("plain", **fill)
+    run(sandbox, BACKUP, services=["one"], name="n")
+    one = id_of(sandbox, "one")
+    sandbox.api("POST", f"/api/resources/{one}/files/write", {"path": "a.txt", "content": "second"})
+    sandbox.clear_journal()
+    return one
+
+
+def content(sandbox: Sandbox, id: str) -> str:
+    """Return what the file holds now."""
+    return str(sandbox.api("GET", f"/api/resources/{id}/files/contents?path=a.txt").json()["content"])
+
+
+@pytest.mark.parametrize("restart", ["no", "yes"])
+@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
+def test_a_restore_that_shows_late_is_waited_for(sandbox: Sandbox, restart: str, event: str) -> None:
+    """That it still is COMPLETED after the call does not mean that it is over."""
+    fill = {"restore.shown": "late", "restore.restart": restart, "restore.event": event}
+    one = changed_since_backup(sandbox, **fill)
+    sandbox.delays(restore_begins=1.5, restore=1.5)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert content(sandbox, one) == "first"
+    assert result["changed"] and not result.get("failed") and not result.get("warnings"), result
+    assert result["services"][0]["start_seen"] is True
+    assert writes(sandbox) == ["backups.restore"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
+def test_a_restore_that_is_never_seen_is_taken_for_done_with_a_warning(
+    sandbox: Sandbox, seconds: float, event: str
+) -> None:
+    """After the quiet time, which begins anew with whatever changes."""
+    one = changed_since_backup(sandbox, **{"restore.shown": "never", "restore.event": event})
+    sandbox.delays(restore=seconds)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert content(sandbox, one) == "first"
+    assert result["changed"] and not result.get("failed")
+    (warning,) = result["warnings"]
+    assert "the start of the restore of service 'one'" in warning and "was not seen" in warning
+    assert "for 2 seconds" in warning
+    assert result["services"][0]["start_seen"] is False
+
+
+def test_a_restore_that_fails_is_told(sandbox: Sandbox) -> None:
+    """The backup ends as FAILED; that is no restore."""
+    one = changed_since_backup(sandbox)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert result["failed"] and result["changed"]
+    assert "ended as FAILED" in result["msg"] and "Look at the files of the service" in result["msg"]
+    assert content(sandbox, one) == "second"
+
+
+def test_a_restore_that_is_not_waited_for_looks_at_nothing_after_it(sandbox: Sandbox) -> None:
+    """Nobody asked how it ended, and the result does not say so either."""
+    changed_since_backup(sandbox, **{"restore.shown": "late"})
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True, wait=False)
+    assert result["changed"] and result["services"][0]["start_seen"] is None
+    assert calls(sandbox)[-2:] == ["backups.restore", "backups.list"]
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_a_quiet_time_without_an_end_is_refused(sandbox: Sandbox, seconds: float) -> None:
+    """Before anything is sent."""
+    add(sandbox, "one", "n")
+    sandbox.clear_journal()
+    options = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
+    result = run(sandbox, BACKUP, quiet_time=seconds, **options)
+    assert "quiet_time is" in result["msg"] and calls(sandbox) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        ([], "has no backup of id or name 'n'"),
+        (["FAILED"], "is FAILED; only a COMPLETED one can be restored"),
+        (["PENDING"], "is PENDING; only a COMPLETED one can be restored"),
+        (["COMPLETED", "COMPLETED"], "has 2 backups named 'n'"),
+    ],
+)
+def test_what_cannot_be_restored(sandbox: Sandbox, made: list[str], says: str) -> None:
+    """The error says which rule forbids it; an id tells namesakes apart."""
+    for status in made:
+        add(sandbox, "one", "n", status=status)
+    result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
+    assert says in result["msg"]
+    assert writes(sandbox) == []
+    if len(made) > 1:
+        ids = result["ids"]
+        assert run(sandbox, BACKUP, services=["one"], name=ids[1], state="restored", confirm=True)["changed"]
+
+
+def test_nothing_is_restored_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
+    """All are looked at before the first restore is sent, and the error lists those that have no backup."""
+    add(sandbox, "one", "n")
+    wanted: dict[str, Any] = {
+        "services": ["one", "two", "three"],
+        "name": "n",
+        "state": "restored",
+        "confirm": True,
+    }
+    result = run(sandbox, BACKUP, **wanted)
+    assert result["failed"] and not result["changed"]
+    assert result["actions"] == []
+    assert "nothing was done: 2 of 3 services failed" in result["msg"]
+    assert "'two'" in result["msg"] and "'three'" in result["msg"] and "service 'one'" not in result["msg"]
+    assert "allow_partial: true" in result["msg"]
+    assert [(entry["failed"], entry["changed"]) for entry in result["services"]] == [
+        (False, False),
+        (True, False),
+        (True, False),
+    ]
+    assert writes(sandbox) == []
+
+
+def test_a_restore_of_what_can_be_is_allowed_by_name(sandbox: Sandbox) -> None:
+    """The task still fails at the end, and says which services were not restored."""
+    add(sandbox, "one", "n")
+    wanted: dict[str, Any] = {"services": ["one", "two"], "name": "n", "state": "restored", "confirm": True}
+    result = run(sandbox, BACKUP, **wanted, allow_partial=True)
+    assert result["failed"] and result["changed"]
+    assert "'two'" in result["msg"] and "nothing was done" not in result["msg"]
+    assert writes(sandbox) == ["backups.restore"]
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_only_a_restore_can_be_partial(sandbox: Sandbox, state: str) -> None:
+    """Elsewhere the option would promise what it does not do."""
+    result = run(sandbox, BACKUP, services=["one"], name="n", state=state, allow_partial=True)
+    assert result["failed"] and "allow_partial is for state: restored" in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_a_check_goes_on_where_the_play_may_make_the_backup_before(sandbox: Sandbox) -> None:
+    """As a restore drill does."""
+    result = run(sandbox, BACKUP, True, services=["one"], name="n", state="restored", confirm=True)
+    assert result["changed"] and not result.get("failed")
+    assert "has no backup of id or name 'n'" in result["warnings"][0]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("status", ["FAILED", "PENDING"])
+def test_a_check_goes_on_where_the_play_may_make_it_anew(sandbox: Sandbox, status: str) -> None:
+    """State present makes a failed one again, and waits for one that is being made."""
+    sandbox.delays(backup=3600)
+    add(sandbox, "one", "n", status=status)
+    options = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
+    result = run(sandbox, BACKUP, True, **options)
+    assert result["changed"] and not result.get("failed")
+    assert f"is {status}; only a COMPLETED one" in result["warnings"][0]
+    assert run(sandbox, BACKUP, **options)["failed"]
+    assert writes(sandbox) == []
+
+
+def test_what_is_being_made_is_deleted_when_it_is_done(sandbox: Sandbox) -> None:
+    """Without waiting it is an error; a second deletion is no change."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'one')}/backups", {"name": "n"})
+    refused = run(sandbox, BACKUP, services=["one"], name="n", state="absent", wait=False)
+    assert "is PENDING and cannot be deleted now" in refused["msg"]
+    assert run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
+    assert backups(sandbox, "one") == []
+    assert not run(sandbox, BACKUP, services=["one"], name="n", state="absent")["changed"]
+
+
+# --- What a platform may do that the specification does not show ---------------------------------------
+
+
+def fill(sandbox: Sandbox, **points: str) -> None:
+    """Let the platform of this run fill some points another way."""
+    sandbox.profile("plain", **points)
+    sandbox.clear_journal()
+
+
+RESTORED = dict[str, Any](services=["one"], name="n", state="restored", confirm=True)
+
+
+@pytest.mark.parametrize("shown", ["at once", "never"])
+def test_a_restore_whose_failure_only_the_journal_tells_is_an_error(sandbox: Sandbox, shown: str) -> None:
+    """The backup is COMPLETED again, as after one that succeeded; it is not begun again."""
+    points = {"restore.failed": "COMPLETED, with an event", "restore.shown": shown}
+    one = changed_since_backup(sandbox, **points)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    assert result["failed"] and result["changed"]
+    assert "BACKUP_RESTORE_FAILED" in result["msg"] and "Look at the files of the service" in result["msg"]
+    assert content(sandbox, one) == "second"
+    assert writes(sandbox) == ["backups.restore"]
+
+
+def test_a_restore_that_nothing_confirms_is_told(sandbox: Sandbox) -> None:
+    """It was seen to begin and to end, but the journal does not know of it."""
+    points = {"restore.failed": "COMPLETED", "restore.event": "when it ends"}
+    one = changed_since_backup(sandbox, **points)
+    sandbox.operator(f"services/{one}", restore_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    (warning,) = result["warnings"]
+    assert "nothing in the journal" in warning and "Look at the files of the service" in warning
+    assert result["services"][0]["events"] == []
+    assert content(sandbox, one) == "second"
+    sandbox.operator(f"services/{one}", restore_fails=False)
+    again = run(sandbox, BACKUP, **RESTORED)
+    assert again["services"][0]["events"] == ["BACKUP_RESTORED"] and not again.get("warnings")
+    assert content(sandbox, one) == "first"
+
+
+@pytest.mark.parametrize(("status", "shown"), [("409", "never"), ("423", "at once")])
+def test_a_busy_service_is_waited_for(sandbox: Sandbox, status: str, shown: str) -> None:
+    """A backup right after a restore that goes on, and a restore right after a backup that does."""
+    fill(sandbox, **{"refusal.copy_busy": status, "restore.shown": shown})
+    add(sandbox, "one", "n")
+    sandbox.delays(restore=1, backup=1)
+    run(sandbox, BACKUP, **RESTORED, wait=False)
+    result = run(sandbox, BACKUP, services=["one"], name="m")
+    assert result["changed"] and not result.get("failed"), result
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"] * 2
+    tried = [line["status"] for line in sandbox.journal("backups.create")]
+    assert tried[0] == int(status) and tried[-1] == 201, "what was refused is asked for again"
+    run(sandbox, BACKUP, services=["one"], name="o", wait=False)
+    assert run(sandbox, BACKUP, **RESTORED)["changed"]
+    tried = [line["status"] for line in sandbox.journal("backups.restore")]
+    assert tried[0] == 200 and tried[1] == int(status) and tried[-1] == 200
+    assert tried.count(200) == 2, "none is begun twice"
+
+
+def test_a_service_that_stays_busy_is_told(sandbox: Sandbox) -> None:
+    """After the time-out, with what the platform said; at once where nobody waits."""
+    fill(sandbox, **{"refusal.copy_busy": "409"})
+    add(sandbox, "one", "n", status="PENDING")
+    options = dict[str, Any](services=["one"], name="m")
+    result = run(sandbox, BACKUP, **options, wait_timeout=1)
+    assert "Another operation is in progress" in result["msg"]
+    assert "wait_timeout" in result["msg"] and "nothing was begun" in result["msg"]
+    assert result["failed"] and not result["changed"]
+    sandbox.clear_journal()
+    assert run(sandbox, BACKUP, **options, wait=False)["failed"]
+    assert writes(sandbox) == ["backups.create"]
+
+
+@pytest.mark.parametrize("answer", ["429 with Retry-After", "429", "409"])
+def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answer: str) -> None:
+    """Even where the pause is longer than one call may take; where it is longer than the wait, it is told."""
+    fill(sandbox, **{"refusal.backup_pause": answer})
+    sandbox.delays(backup=0, backup_pause=1.5)
+    run(sandbox, BACKUP, services=["one"], name="n")
+    result = run(sandbox, BACKUP, services=["one"], name="m", timeout=1, wait_timeout=8)
+    assert result["changed"] and not result.get("failed"), result
+    assert len(backups(sandbox, "one")) == 2
+    sandbox.delays(backup_pause=3600)
+    result = run(sandbox, BACKUP, services=["one"], name="o", timeout=1, wait_timeout=1.5)
+    assert "Too soon after the last backup" in result["msg"] and "nothing was begun" in result["msg"]
+    assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
+
+
+def fifty(sandbox: Sandbox) -> None:
+    """Let the service have as many backups as it may."""
+    for number in range(50):
+        add(sandbox, "one", f"n{number}", days=60 - number)
+    sandbox.clear_journal()
+
+
+def test_a_backup_that_goes_for_a_new_one_is_told(sandbox: Sandbox) -> None:
+    """The task did not delete it, so that its user has to hear of it."""
+    fill(sandbox, **{"backup.limit": "the oldest goes"})
+    fifty(sandbox)
+    result = run(sandbox, BACKUP, services=["one"], name="new")
+    (warning,) = result["warnings"]
+    assert "'n0'" in warning and "not on the list any more" in warning and "did not delete" in warning
+    assert [gone["name"] for gone in result["services"][0]["vanished"]] == ["n0"]
+    assert writes(sandbox) == ["backups.create"]
+
+
+def test_a_limit_of_backups_is_no_reason_to_wait(sandbox: Sandbox) -> None:
+    """The refusal tells how many there are and how to make room; it is not asked again."""
+    fill(sandbox, **{"backup.limit": "refused"})
+    fifty(sandbox)
+    result = run(sandbox, BACKUP, services=["one"], name="new")
+    assert "maximum of 50 backups" in result["msg"] and "has 50 backups" in result["msg"]
+    assert "the oldest is 'n0'" in result["msg"] and "backup_retention" in result["msg"]
+    assert writes(sandbox) == ["backups.create"] and len(backups(sandbox, "one")) == 50
+
+
+def test_what_a_task_deletes_itself_has_not_vanished(sandbox: Sandbox) -> None:
+    """A failed one of the name gives way, as the result says."""
+    add(sandbox, "one", "n", status="FAILED")
+    result = run(sandbox, BACKUP, services=["one"], name="n")
+    assert result["services"][0]["vanished"] == [] and not result.get("warnings")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "kept"),
+    [
+        ("spaces to dashes", "Before the upgrade", "Before-the-upgrade"),
+        ("lower case", "Nightly-20260101T020000Z", "nightly-20260101t020000z"),
+    ],
+)
+def test_a_name_that_the_platform_writes_its_own_way(
+    sandbox: Sandbox, rule: str, name: str, kept: str
+) -> None:
+    """It is found and told; a second run makes no second backup, and no other state takes it for absent."""
+    fill(sandbox, **{"copy.name": rule})
+    result = run(sandbox, BACKUP, services=["one"], name=name)
+    assert result["changed"] and result["services"][0]["backup"]["name"] == kept
+    assert f"{kept!r}" in result["warnings"][0] and "use that name" in result["warnings"][0]
+    sandbox.clear_journal()
+    again = run(sandbox, BACKUP, services=["one"], name=name)
+    assert again["failed"] and f"{kept!r}" in again["msg"]
+    gone = run(sandbox, BACKUP, services=["one"], name=name, state="absent")
+    assert not gone["changed"] and f"{kept!r}" in gone["warnings"][0]
+    restored = run(sandbox, BACKUP, services=["one"], name=name, state="restored", confirm=True)
+    assert f"{kept!r}" in restored["msg"]
+    assert writes(sandbox) == []
+    assert not run(sandbox, BACKUP, services=["one"], name=kept)["changed"]
+
+
+def test_a_name_that_is_cut_is_told(sandbox: Sandbox) -> None:
+    """The backup is there under what is left of its name."""
+    fill(sandbox, **{"copy.name": "cut at 40"})
+    name = "nightly of the great machine in the cellar, by hand"
+    result = run(sandbox, BACKUP, services=["one"], name=name)
+    assert result["changed"] and result["services"][0]["backup"]["name"] == name[:40]
+    assert f"{name[:40]!r}" in result["warnings"][0]
+    assert len(backups(sandbox, "one")) == 1
+
+
+def test_a_machine_that_a_restore_leaves_stopped_is_told(sandbox: Sandbox) -> None:
+    """It ran before."""
+    one = changed_since_backup(sandbox, **{"restore.restart": "yes"})
+    sandbox.operator(f"services/{one}", start_fails=True)
+    result = run(sandbox, BACKUP, **RESTORED)
+    (warning,) = result["warnings"]
+    assert "ran before" in warning and "is stopped now" in warning
+    assert content(sandbox, one) == "first"

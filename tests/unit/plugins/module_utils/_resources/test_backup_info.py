@@ -1,0 +1,40 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading backups and how fresh they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import add, run
+
+
+@pytest.mark.parametrize(
+    ("days", "status", "verdict"),
+    [
+        (0.5, "COMPLETED", "fresh"),
+        (2, "COMPLETED", "stale"),
+        (0.5, "FAILED", "missing"),
+        (0.5, "PENDING", "missing"),
+        (-1, "COMPLETED", "fresh"),
+    ],
+)
+def test_freshness(sandbox: Sandbox, days: float, status: str, verdict: str) -> None:
+    """Only a completed backup counts; one from the future is new."""
+    add(sandbox, "one", "nightly-1", days, status)
+    add(sandbox, "one", "by-hand", 0)
+    entry = run(sandbox, BACKUP_INFO, services=["one"], pattern="nightly-*", max_age="1d6h")["services"][0]
+    assert entry["freshness"] == verdict
+    assert [backup["name"] for backup in entry["backups"]] == ["nightly-1"]
+    assert (entry["newest"] is None) == (verdict == "missing")
+
+
+def test_one_service_that_cannot_be_read_does_not_hide_the_others(sandbox: Sandbox) -> None:
+    """The task fails, and its result has what could be read."""
+    add(sandbox, "one", "n", 0.5)
+    result = run(sandbox, BACKUP_INFO, services=["one", "metal"], max_age="1d")
+    assert result["failed"] and not result["changed"]
+    assert [entry["freshness"] for entry in result["services"]] == ["fresh", None]

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Retention on a real server: only what check mode has said is deleted, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup_retention import (
+    BACKUP_RETENTION,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import add, backups, id_of, run, writes
+
+
+def test_retention_deletes_what_it_says_in_check_mode(sandbox: Sandbox) -> None:
+    """Only what the pattern owns goes; a second run changes nothing."""
+    for day in range(5):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    add(sandbox, "one", "by-hand", 30)
+    add(sandbox, "one", "nightly-busy", 40, "PENDING")
+    policy: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 2}
+    planned = run(sandbox, BACKUP_RETENTION, True, **policy)
+    done = run(sandbox, BACKUP_RETENTION, **policy)
+    assert planned["services"] == done["services"]
+    assert planned["actions"] == done["actions"] and planned["diff"] == done["diff"]
+    assert {b["name"] for b in backups(sandbox, "one")} == {
+        "nightly-0",
+        "nightly-1",
+        "by-hand",
+        "nightly-busy",
+    }
+    again = run(sandbox, BACKUP_RETENTION, **policy)
+    assert not again["changed"]
+    entry = done["services"][0]
+    assert (entry["kept"], entry["deleted"], entry["unmanaged"]) == (3, 3, 1)
+
+
+def test_the_brake_stops_one_service_alone(sandbox: Sandbox) -> None:
+    """The other one is thinned out."""
+    for day in range(4):
+        add(sandbox, "one", f"nightly-{day}", day)
+    for day in range(3):
+        add(sandbox, "two", f"nightly-{day}", day)
+    result = run(
+        sandbox, BACKUP_RETENTION, services=["one", "two"], pattern="nightly-*", keep_last=1, max_delete=2
+    )
+    assert "would delete 3 copies, and max_delete is 2" in result["msg"]
+    assert (len(backups(sandbox, "one")), len(backups(sandbox, "two"))) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"pattern": "nightly-*"}, "the policy is empty"),
+        ({"pattern": "nightly-*", "keep_daily": -1}, "keep_daily is -1"),
+        ({"pattern": "*", "keep_last": 1}, "would own every copy"),
+        ({"pattern": "nightly-*", "keep_last": 1, "max_delete": -1}, "max_delete is -1"),
+        ({"pattern": "nightly-*", "keep_last": 1, "time_zone": "Mars/Crater"}, "time_zone 'Mars/Crater'"),
+        ({"pattern": "nightly-*", "keep_last": 1, "at_once": 0}, "at_once is 0"),
+    ],
+)
+def test_a_policy_that_makes_no_sense_deletes_nothing(
+    sandbox: Sandbox, options: dict[str, Any], says: str
+) -> None:
+    """The error comes before anything is deleted."""
+    add(sandbox, "one", "nightly-1", 1)
+    add(sandbox, "one", "nightly-2", 2)
+    result = run(sandbox, BACKUP_RETENTION, services=["one"], **options)
+    assert says in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_a_pattern_that_owns_nothing_is_reported(sandbox: Sandbox) -> None:
+    """Nothing is deleted, and a warning counts what is unmanaged."""
+    add(sandbox, "one", "by-hand")
+    result = run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
+    assert not result["changed"]
+    assert "'nightly-*' owns none of the 1 backups" in result["warnings"][0]
+
+
+def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
+    """One read for the plan, one for each deletion."""
+    for day in range(4):
+        add(sandbox, "one", f"nightly-{day}", day)
+    sandbox.clear_journal()
+    run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
+    calls = [line["route"] for line in sandbox.journal() if line["route"].startswith("backups.")]
+    assert calls == ["backups.list", *["backups.list", "backups.delete"] * 3]
+
+
+def test_retention_serves_snapshots(sandbox: Sandbox) -> None:
+    """They are known by name; the newest stays."""
+    for name in ("auto-1", "auto-2", "mine", "auto-3"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+        sandbox.clock(advance=60)
+    result = run(
+        sandbox, BACKUP_RETENTION, services=["disk"], kind="snapshots", pattern="auto-*", keep_last=1
+    )
+    assert result["changed"] and not result.get("failed"), result
+    left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
+    assert [snapshot["name"] for snapshot in left] == ["mine", "auto-3"]
+
+
+def test_a_deletion_that_did_not_happen_is_not_reported(sandbox: Sandbox) -> None:
+    """A 404 alone, as a gateway without the route answers it, does not prove that a backup is gone."""
+    for day in range(3):
+        add(sandbox, "one", f"nightly-{day}", day)
+    sandbox.fault("backups.delete", "status", status=404, count=None)
+    result = run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
+    assert result["failed"] and "is still on the list" in result["msg"] and not result["changed"]
+    result = run(sandbox, BACKUP, services=["one"], name="nightly-1", state="absent")
+    assert result["failed"] and "is still on the list" in result["msg"] and not result["changed"]
+    assert len(backups(sandbox, "one")) == 3
+
+
+def test_snapshots_that_others_come_from_may_have_to_stay(sandbox: Sandbox) -> None:
+    """Where the platform wants the newer ones to go first, the error says so, and all stay."""
+    for number in range(3):
+        run(sandbox, SNAPSHOT, services=["disk"], name=f"auto-{number}")
+    sandbox.profile("plain", **{"snapshot.children": "the removal is refused"})
+    policy: dict[str, Any] = {"kind": "snapshots", "pattern": "auto-*", "keep_last": 1}
+    result = run(sandbox, BACKUP_RETENTION, services=["disk"], **policy)
+    assert result["failed"] and not result["changed"]
+    assert "'auto-2', 'auto-1' were taken after it" in result["msg"]
+    left = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
+    assert len(left) == 3

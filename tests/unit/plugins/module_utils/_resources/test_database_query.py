@@ -1,0 +1,393 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Statements against a database that answers as a test wants, and against the sandbox's."""
+
+from __future__ import annotations
+
+import csv
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import carry_out
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    Interrupted,
+    Refused,
+    UnexpectedAnswer,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.database_query import DATABASE_QUERY
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+    Invalid,
+    OutcomeUnknown,
+)
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import Clock, FakeClient, task_of
+from unit.plugins.module_utils._resources.platform import run
+
+WRITE = {"read_only": False}
+
+
+class Account(FakeClient):
+    """An account with a database. ``answers`` come one for each statement; an exception is raised."""
+
+    engine = "postgresql"
+    supported = True
+
+    def __init__(self, *answers: Any) -> None:
+        super().__init__()
+        self.add_service("svc_db", "db")
+        self.answers = list(answers)
+        self.sent: list[str] = []
+
+    def database(self, id: str) -> m.DatabaseInventory:
+        return m.DatabaseInventory.model_validate({"engine": self.engine, "supported": self.supported})
+
+    def database_query(self, id: str, sql: str) -> m.QueryResult:
+        self.sent.append(sql)
+        answer = self.answers.pop(0)
+        if callable(answer):
+            answer = answer()
+        if isinstance(answer, Exception):
+            raise answer
+        return m.QueryResult.model_validate(answer)
+
+
+def rows(count: int, truncated: bool = False) -> dict[str, Any]:
+    return {"columns": [{"name": "id"}], "rows": [["1"]] * count, "rowCount": count, "truncated": truncated}
+
+
+def plan_for(client: Account, query: str, **given: Any) -> Plan:
+    return DATABASE_QUERY.plan(task_of(DATABASE_QUERY, client, service="db", query=query, **given))
+
+
+def done(client: Account, query: str, **given: Any) -> dict[str, Any]:
+    """Return the result of a task that was carried out."""
+    plan = plan_for(client, query, **given)
+    result: dict[str, Any] = {"changed": plan.changed, "result": plan.result}
+    carry_out(DATABASE_QUERY, plan, result)
+    return result
+
+
+# --- Reads ------------------------------------------------------------------------------------------
+
+
+def test_a_read_is_run_and_unchanged() -> None:
+    client = Account(rows(2))
+    result = done(client, "SELECT :a", params={"a": "b"})
+    assert not result["changed"]
+    assert client.sent == ["SELECT  'b'"]
+    assert result["result"]["records"] == [{"id": "1"}] * 2
+
+
+def test_truncated_is_an_error_unless_allowed() -> None:
+    with pytest.raises(Invalid, match="more rows than the 500"):
+        plan_for(Account(rows(500, truncated=True)), "SELECT 1")
+    assert plan_for(Account(rows(500, True)), "SELECT 1", allow_truncated=True).result["truncated"]
+
+
+def test_pages_until_done() -> None:
+    client = Account(rows(500), rows(500), rows(0))
+    result = plan_for(client, "SELECT id FROM t ORDER BY id;", all_rows=True).result
+    assert (len(result["rows"]), result["row_count"], result["truncated"]) == (1000, 1000, False)
+    assert [sql.partition("\n")[2] for sql in client.sent] == [
+        "LIMIT 500 OFFSET 0",
+        "LIMIT 500 OFFSET 500",
+        "LIMIT 500 OFFSET 1000",
+    ]
+
+
+def test_a_platform_that_returns_less_at_once() -> None:
+    client = Account(rows(100, truncated=True), rows(20))
+    assert plan_for(client, "SELECT id FROM t ORDER BY id", all_rows=True).result["row_count"] == 120
+    assert client.sent[1].endswith("OFFSET 100")
+
+
+def test_pages_need_an_order_when_there_is_more_than_one() -> None:
+    assert plan_for(Account(rows(499)), "SELECT id FROM t", all_rows=True).result["row_count"] == 499
+    with pytest.raises(Invalid, match="ORDER BY"):
+        plan_for(Account(rows(500)), "SELECT id FROM t", all_rows=True)
+
+
+def test_an_empty_page_that_claims_more_ends_the_reading() -> None:
+    with pytest.raises(UnexpectedAnswer, match="empty"):
+        plan_for(Account(rows(500), rows(0, truncated=True)), "SELECT id FROM t ORDER BY id", all_rows=True)
+
+
+def test_a_read_is_sent_once_more_when_its_answer_is_lost() -> None:
+    client = Account(Interrupted("reset"), rows(1))
+    assert plan_for(client, "SELECT 1").result["row_count"] == 1
+    assert len(client.sent) == 2
+
+
+def test_a_read_that_took_its_time_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    def late() -> Exception:
+        clock.sleep(16)
+        return Interrupted("time-out")
+
+    client = Account(late, rows(1))
+    with pytest.raises(Interrupted):
+        plan_for(client, "SELECT 1")
+    assert len(client.sent) == 1
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0, "canceling statement"), (15, "refused")])
+def test_a_cut_names_the_limit(monkeypatch: pytest.MonkeyPatch, seconds: int, words: str) -> None:
+    clock = Clock(monkeypatch)
+
+    def cut() -> Exception:
+        clock.sleep(seconds)
+        return Refused(words, 400)
+
+    with pytest.raises(Refused) as caught:
+        plan_for(Account(cut), "SELECT 1")
+    assert caught.value.message.startswith(words)
+    assert "15 seconds" in caught.value.message
+
+
+def test_another_refusal_does_not() -> None:
+    with pytest.raises(Refused) as caught:
+        plan_for(Account(Refused("syntax error", 400)), "SELECT 1")
+    assert caught.value.message == "syntax error"
+
+
+# --- Writes -----------------------------------------------------------------------------------------
+
+
+def test_a_write_needs_consent_and_waits_for_its_turn() -> None:
+    client = Account({"rowCount": 2, "command": "DELETE"})
+    with pytest.raises(Invalid, match="read_only: false"):
+        plan_for(client, "DELETE FROM t")
+    plan = plan_for(client, "DELETE FROM t WHERE a = :a", params={"a": "hidden"}, **WRITE)
+    assert plan.changed and client.sent == []
+    assert "hidden" not in repr((plan.after, [step.summary for step in plan.steps]))
+    assert done(client, "DELETE FROM t", **WRITE)["changed"]
+    assert client.sent == ["DELETE FROM t"]
+
+
+@pytest.mark.parametrize(
+    ("query", "count", "changed"),
+    [
+        ("UPDATE t SET a = 1", 0, False),
+        ("UPDATE t SET a = 1", None, True),
+        ("UPDATE t SET a = 1", 1, True),
+        ("CREATE TABLE t (a int)", 0, True),
+        ("WITH gone AS (DELETE FROM t RETURNING *) SELECT * FROM gone", 0, True),
+        ("DELETE FROM t; DELETE FROM u", 0, True),
+    ],
+)
+def test_changed_is_what_the_statement_did(query: str, count: int | None, changed: bool) -> None:
+    assert done(Account({"rowCount": count}), query, **WRITE)["changed"] is changed
+
+
+@pytest.mark.parametrize("trouble", [Interrupted("reset"), UnexpectedAnswer("no object")])
+def test_a_write_whose_answer_is_lost_is_never_sent_again(trouble: Exception) -> None:
+    client = Account(trouble, rows(1))
+    with pytest.raises(OutcomeUnknown, match=r"unknown: .*not sent again"):
+        done(client, "DELETE FROM t", **WRITE)
+    assert len(client.sent) == 1
+
+
+def test_a_write_whose_rows_were_cut_is_no_failure() -> None:
+    task = task_of(
+        DATABASE_QUERY, Account(rows(5, True)), service="db", query="DELETE FROM t RETURNING id", **WRITE
+    )
+    for step in DATABASE_QUERY.plan(task).steps:
+        step.run()
+    assert "carried out" in task.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT 1; DROP TABLE t", "several statements"),
+        (r"SELECT 'a\' --'", "server's settings"),
+        ("SELECT 1 INTO t", "begins with SELECT"),
+        (" -- nothing", "empty"),
+    ],
+)
+def test_what_does_not_pass_for_a_read(query: str, words: str) -> None:
+    client = Account()
+    with pytest.raises(Invalid, match=words):
+        plan_for(client, query)
+    assert client.sent == []
+
+
+def test_an_engine_that_the_tunnel_cannot_open() -> None:
+    client = Account()
+    client.engine, client.supported = "valkey", False
+    with pytest.raises(Invalid, match="'valkey'"):
+        plan_for(client, "SELECT 1")
+    assert client.sent == []
+
+
+# --- CSV --------------------------------------------------------------------------------------------
+
+
+def test_csv_is_written_when_it_differs(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    answer = {"columns": [{"name": "a"}, {"name": "b"}], "rows": [['say "hi"', None], ["x,y\nz", "é"]]}
+    given: dict[str, Any] = {"csv_dest": str(path)}
+    assert plan_for(Account(answer), "SELECT 1", **given).changed and not path.exists()
+    assert done(Account(answer), "SELECT 1", **given)["changed"]
+    assert path.read_bytes().decode() == 'a,b\n"say ""hi""",\n"x,y\nz",é\n'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not done(Account(answer), "SELECT 1", **given)["changed"]
+    path.write_bytes(b"\xff")
+    assert done(Account(answer), "SELECT 1", **given)["changed"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_write_returns_is_written_too(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    done(Account(rows(1)), "DELETE FROM t RETURNING id", csv_dest=str(path), **WRITE)
+    assert path.read_text() == "id\n1\n"
+
+
+def test_a_place_that_is_not_there_is_refused_first() -> None:
+    client = Account()
+    with pytest.raises(Invalid, match="csv_dest"):
+        plan_for(client, "DELETE FROM t", csv_dest="/does/not/exist/rows.csv", **WRITE)
+    assert client.sent == []
+
+
+# --- The sandbox ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def query() -> Any:
+    """Return a function that runs a task on a real database, with its sandbox."""
+    with Sandbox() as sandbox:
+        sandbox.seed({"services": [{"name": "db", "product": "postgresql"}], "delays": {"query": 1}})
+
+        def ask(text: str, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+            return run(sandbox, DATABASE_QUERY, check_mode, service="db", query=text, **given)
+
+        ask("CREATE TABLE t (id INTEGER PRIMARY KEY, note TEXT)", **WRITE)
+        yield sandbox, ask
+
+
+Ask = tuple[Sandbox, Callable[..., dict[str, Any]]]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_lost_answer_to_a_real_write(query: Ask, when: str) -> None:
+    sandbox, ask = query
+    sandbox.clear_journal()
+    sandbox.fault("database.query", "reset", when=when)
+    result = ask("INSERT INTO t (note) VALUES ('x')", **WRITE)
+    assert result["failed"] and "is unknown" in result["msg"]
+    assert len(sandbox.journal("database.query")) == 1
+
+
+def test_a_real_cut(query: Ask) -> None:
+    __, ask = query
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    result = ask(endless)
+    assert result["failed"] and "15 seconds" in result["msg"]
+
+
+SLOW = """INSERT INTO {} WITH RECURSIVE
+    n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 600000) SELECT i FROM n"""
+
+
+@pytest.mark.parametrize("status", ["408", "504", "400"])
+@pytest.mark.parametrize("fate", ["it is undone", "it is carried out all the same"])
+def test_a_write_that_is_cut_may_have_been_carried_out(query: Ask, status: str, fate: str) -> None:
+    sandbox, ask = query
+    sandbox.profile("plain", **{"query.cut": fate, "refusal.query_timeout": status})
+    sandbox.delays(query=0.02)
+    ask("CREATE TABLE IF NOT EXISTS slow (i INTEGER)", **WRITE)
+    ask("DELETE FROM slow", **WRITE)
+    sandbox.clear_journal()
+    result = ask(SLOW.format("slow"), **WRITE)
+    sandbox.delays(query=1)
+    sandbox.profile("plain")
+    written = ask("SELECT count(*) AS n FROM slow")["result"]["records"][0]["n"]
+    assert written == ("0" if fate == "it is undone" else "600000")
+    assert len(sandbox.journal("database.query")) == 2  # the write once, and the count
+    assert result["failed"] and "whether the statement was carried out is unknown" in result["msg"]
+    assert "15 seconds" in result["msg"] and "look at the data" in result["msg"]
+
+
+def test_several_statements_may_be_carried_out_in_part(query: Ask) -> None:
+    sandbox, ask = query
+    sandbox.profile("plain", **{"query.several": "run one by one, kept up to the first that fails"})
+    ask("DELETE FROM t", **WRITE)
+    result = ask("INSERT INTO t (note) VALUES ('a'); INSERT INTO nowhere VALUES (1)", **WRITE)
+    assert ask("SELECT count(*) AS n FROM t")["result"]["records"] == [{"n": "1"}]
+    sandbox.profile("plain")
+    assert result["failed"] and "those before it may have been carried out" in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "warned"),
+    [
+        ("BEGIN", True),
+        ("START TRANSACTION", True),
+        ("COMMIT", True),
+        ("SET search_path TO other", True),
+        ("BEGIN; DELETE FROM t", True),
+        ("BEGIN; DELETE FROM t; COMMIT", False),
+        ("DELETE FROM t WHERE note = 'BEGIN'", False),
+    ],
+)
+def test_a_transaction_that_spans_calls_is_warned_of(statement: str, warned: bool) -> None:
+    client = Account(rows(0))
+    task = task_of(DATABASE_QUERY, client, service="db", query=statement, **WRITE)
+    DATABASE_QUERY.plan(task)
+    assert any("may end with this call" in warning for warning in task.warnings) is warned
+
+
+def test_check_mode_sends_no_write(query: Ask) -> None:
+    sandbox, ask = query
+    sandbox.clear_journal()
+    result = ask("DROP TABLE t", check_mode=True, **WRITE)
+    assert result["changed"] and "DROP TABLE t" in result["diff"]["after"]
+    assert sandbox.journal("database.query") == []
+
+
+def test_values_are_not_in_the_invocation(query: Ask) -> None:
+    __, ask = query
+    result = ask("SELECT length(:secret) AS n", params={"secret": "sesame-open"})
+    assert result["result"]["records"] == [{"n": "11"}]
+    assert "sesame-open" not in repr(result)
+
+
+# --- The names of columns -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "shown"),
+    [
+        ("CANARY-520", "length( 'CANARY-520')", "length( :p)"),
+        ("CANARY-520", "CANARY-520", ":p"),
+        ("CANARY-520", "concat(note, 'CANAR", "concat(note, :p"),
+        ("it's CANARY", "upper('it''s CANARY')", "upper(:p)"),
+        (["CANARY-1", "CANARY-2"], "x IN ( 'CANARY-1', 'CANARY-2')", "x IN ( :p, :p)"),
+        (52052052, "pin = 52052052", "pin = :p"),
+        (5, "round(price, 5)", "round(price, 5)"),
+        (None, "coalesce(a,NULL)", "coalesce(a,NULL)"),
+        ("id", "id", ":p"),
+        ("id", "width", "width"),
+    ],
+)
+@pytest.mark.parametrize("reads", [True, False])
+def test_no_column_is_named_by_a_value(
+    tmp_path: Path, value: Any, column: str, shown: str, reads: bool
+) -> None:
+    client = Account({"columns": [{"name": column}], "rows": [["10"]], "rowCount": 1})
+    client.engine = "mariadb"
+    path = tmp_path / "rows.csv"
+    query = "SELECT f(:p)" if reads else "DELETE FROM t WHERE f(:p) RETURNING f"
+    result = done(client, query, params={"p": value}, csv_dest=str(path), **({} if reads else WRITE))
+    assert [found["name"] for found in result["result"]["columns"]] == [shown]
+    assert result["result"]["records"] == [{shown: "10"}]
+    assert next(csv.reader(path.read_text().splitlines())) == [shown]

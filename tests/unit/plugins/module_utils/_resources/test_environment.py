@@ -1,0 +1,355 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Environments: checked first, replaced on difference, and remembered by fingerprints alone."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
+    Fingerprints,
+    locked,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from hosted_sandbox.gaps import POINTS
+from unit.plugins.apps import Platform, plain, platform, server
+
+__all__ = ["plain", "platform", "server"]
+SET = "apps.environment"
+SECRET = "correct horse battery staple"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "states"
+
+
+def state_file(folder: Path) -> Path:
+    (found,) = folder.glob("*.json")
+    return found
+
+
+def kept(platform: Platform) -> Any:
+    """Return the environment as the sandbox keeps it."""
+    return platform.sandbox.control("GET", f"/services/{platform.app['id']}")["environment"]
+
+
+def test_an_environment_is_written_on_difference(platform: Platform, folder: Path) -> None:
+    """Check mode writes nothing, not even its own file; the second run is unchanged."""
+    wish: dict[str, Any] = {
+        "variables": {"A": "1"},
+        "secret_variables": {"B": SECRET},
+        "state_dir": str(folder),
+    }
+    planned = platform.run(ENVIRONMENT, check_mode=True, **wish)
+    assert planned["changed"] and platform.writes() == [] and not folder.exists()
+    written = platform.run(ENVIRONMENT, **wish)
+    again = platform.run(ENVIRONMENT, **wish)
+    assert [written["changed"], again["changed"]] == [True, False]
+    assert kept(platform) == {"A": "1", "B": SECRET}
+    changed = platform.run(ENVIRONMENT, **{**wish, "variables": {"C": "2"}, "secret_variables": {"B": "new"}})
+    assert changed["environment"]["added"] == ["C"]
+    assert changed["environment"]["changed"] == ["B"]
+    assert changed["environment"]["removed"] == ["A"]
+    assert kept(platform) == {"C": "2", "B": "new"}
+    assert SECRET not in json.dumps([planned, written, again, changed])
+    assert len(platform.writes()) == 2
+    assert platform.uses_only_application_routes()
+
+
+def test_an_environment_without_variables_has_to_be_asked_for(plain: Platform, folder: Path) -> None:
+    """By a word of its own."""
+    assert plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))["changed"]
+    assert plain.run(ENVIRONMENT, variables={}, state_dir=str(folder))["failed"]
+    assert kept(plain) == {"A": "1"}
+    cleared = plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))
+    assert cleared["changed"] and cleared["environment"]["removed"] == ["A"]
+    assert kept(plain) == {}
+    assert not plain.run(ENVIRONMENT, clear=True, state_dir=str(folder))["changed"]
+
+
+def test_a_refusal_leaves_nothing_to_deploy(plain: Platform, folder: Path) -> None:
+    """Nothing was written, unless something was before."""
+    refused: dict[str, Any] = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder)}
+    for outstanding in (False, True):
+        assert plain.run(ENVIRONMENT, **refused)["failed"]
+        left = list((folder / "pending").glob("*.json"))
+        assert bool(left) is outstanding
+        plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
+
+
+def test_force_writes_always(plain: Platform, folder: Path) -> None:
+    """It may have been changed elsewhere."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+    assert plain.run(ENVIRONMENT, force=True, **wish)["changed"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"variables": {"PORT": "80"}}, "PORT is reserved"),
+        ({"variables": {"1A": "x"}}, "'1A'"),
+        ({"variables": {"A-B": "x"}}, "'A-B'"),
+        ({"variables": {"": "x"}}, "''"),
+        ({"variables": {"Ä": "x"}}, "'Ä'"),
+        ({"variables": {f"V{n}": "x" for n in range(101)}}, "101 variables; at most 100"),
+        (
+            {
+                "variables": {f"V{n}": "x" for n in range(60)},
+                "secret_variables": {f"S{n}": "x" for n in range(41)},
+            },
+            "101 variables",
+        ),
+        ({"variables": {"A": True}}, "A is a boolean"),
+        ({"secret_variables": {"A": 12345678}}, "A is a number"),
+        ({"variables": {"A": None}}, "A is empty"),
+        ({"variables": {"A": ["x"]}}, "A is a list"),
+        ({"variables": {"A": "x"}, "secret_variables": {"A": "y"}}, "once"),
+        ({"variables": {"A": "x"}, "slug": "Shop"}, "lowercase"),
+        ({}, "set clear: true"),
+        ({"variables": {}}, "set clear: true"),
+        ({"variables": {}, "secret_variables": {}}, "set clear: true"),
+        ({"variables": {}, "secret_variables": {"A": "x"}}, "variables is an empty dictionary"),
+        ({"variables": {"A": "x"}, "secret_variables": {}}, "secret_variables is an empty dictionary"),
+        ({"clear": True, "variables": {"A": "x"}}, "variables cannot be given with it"),
+        ({"clear": True, "secret_variables": {}}, "secret_variables cannot be given with it"),
+    ],
+)
+def test_rules_are_held_before_anything_is_written(
+    plain: Platform, folder: Path, wish: dict[str, Any], said: str
+) -> None:
+    """In check mode too, and no value is shown."""
+    result = plain.run(ENVIRONMENT, state_dir=str(folder), **wish)
+    assert result["failed"] and said in result["msg"] and "12345678" not in result["msg"]
+    assert plain.run(ENVIRONMENT, check_mode=True, state_dir=str(folder), **wish)["msg"] == result["msg"]
+    assert plain.writes() == []
+
+
+def test_an_application_that_is_missing_may_still_come(plain: Platform, folder: Path) -> None:
+    """For check mode, by an earlier task of the play; for real it is an error, with the near miss."""
+    wish: dict[str, Any] = {"slug": "shpo", "variables": {"A": "${db.URL}"}, "state_dir": str(folder)}
+    result = plain.run(ENVIRONMENT, **wish)
+    assert result["failed"] and "did you mean 'shop'?" in result["msg"]
+    planned = plain.run(ENVIRONMENT, check_mode=True, **wish)
+    assert planned["changed"] and result["msg"] in planned["warnings"][0]
+    assert planned["environment"]["added"] == ["A"]
+
+
+def test_it_is_told_what_the_platform_alone_can_check(platform: Platform, folder: Path) -> None:
+    """References, where the token does not open projects."""
+    platform.sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    wish: dict[str, Any] = {"variables": {"A": "${db.URL} ${db.HOST}"}, "state_dir": str(folder)}
+    full = platform.run(ENVIRONMENT, check_mode=True, token=platform.sandbox.token, **wish)
+    assert full["environment"]["unchecked_references"] == []
+    opened = platform.sandbox.control("GET", "/profile")["values"]["auth.other_scope"] == "any"
+    small = platform.run(ENVIRONMENT, check_mode=True, **wish)
+    unchecked = [] if opened else ["${db.HOST}", "${db.URL}"]
+    assert small["environment"]["unchecked_references"] == unchecked
+    assert ("references that the platform checks:\n- ${db.HOST}\n" in small["diff"]["after"]) is not opened
+
+
+def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:
+    """The limit itself is allowed."""
+    result = plain.run(ENVIRONMENT, variables={f"_V{n}": "" for n in range(100)}, state_dir=str(folder))
+    assert result["changed"] and len(kept(plain)) == 100
+
+
+def test_check_mode_takes_a_neighbour_for_created(platform: Platform, folder: Path) -> None:
+    """An earlier task of the play would have ordered it; the platform is asked nothing."""
+    wish = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder), "token": "sandbox-full-token"}
+    result = platform.run(ENVIRONMENT, check_mode=True, **wish)
+    assert result["changed"] and result["environment"]["unchecked_references"] == ["${nobody.URL}"]
+    assert "'nobody' is no neighbour" in result["warnings"][0] and "only if the play" in result["warnings"][0]
+    assert platform.writes() == []
+
+
+@pytest.mark.parametrize("token", ["sandbox-registry-token", "sandbox-full-token"])
+def test_a_reference_to_nobody_is_refused_in_the_same_words(
+    platform: Platform, folder: Path, token: str
+) -> None:
+    """By our own check where the token may read the neighbours, else by the platform."""
+    wish: dict[str, Any] = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder), "token": token}
+    result = platform.run(ENVIRONMENT, **wish)
+    assert result["failed"] and not result["changed"]
+    assert "the environment of application 'shop' was refused" in result["msg"]
+    assert "'nobody'" in result["msg"] and "neighbour in its project" in result["msg"]
+    assert kept(platform) == {}
+    calls = [line["template"] for line in platform.sandbox.journal() if line["token"] == "REGISTRY"]
+    assert not any(path.startswith("/api/resources") for path in calls)
+
+
+def test_a_near_miss_is_named(platform: Platform, folder: Path) -> None:
+    """Before anything is sent."""
+    platform.sandbox.seed({"services": [{"name": "database", "product": "postgresql"}]})
+    platform.sandbox.clear_journal()
+    wish: dict[str, Any] = {"token": platform.sandbox.token, "state_dir": str(folder)}
+    result = platform.run(ENVIRONMENT, variables={"URL": "${databse.URL}"}, **wish)
+    assert "did you mean 'database'?" in result["msg"] and "URL refers to" in result["msg"]
+    assert platform.writes() == []
+    assert platform.run(ENVIRONMENT, variables={"URL": "${database.URL}", "HOME": "${HOME}"}, **wish)[
+        "changed"
+    ]
+
+
+def test_the_file_tells_no_secret(plain: Platform, folder: Path) -> None:
+    """Neither as it is nor to somebody who hashes guesses without the key; for the owner alone."""
+    wish: dict[str, Any] = {"secret_variables": {"B": SECRET, "C": SECRET}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    path = state_file(folder)
+    content = json.loads(path.read_text())
+    assert SECRET not in path.read_text()
+    assert content["variables"]["B"] != content["variables"]["C"], "equal values are not seen to be equal"
+    other = Fingerprints(str(path), content["app_id"])
+    assert other.of("B", SECRET) != content["variables"]["B"], "the key matters"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", "null", '{"key": 1}', '{"app_id": "x", "key": "zz", "variables": {}}', b"\xff"]
+)
+def test_a_damaged_file_costs_one_write(plain: Platform, folder: Path, damage: str | bytes) -> None:
+    """Never a failure."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    state_file(folder).write_bytes(damage if isinstance(damage, bytes) else damage.encode())
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+    assert not plain.run(ENVIRONMENT, **wish)["changed"]
+
+
+def test_a_lost_file_costs_one_write(plain: Platform, folder: Path) -> None:
+    """Never a failure."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    state_file(folder).unlink()
+    again = plain.run(ENVIRONMENT, **wish)
+    assert again["changed"] and not again["environment"]["known_before"]
+
+
+def test_the_file_can_be_carried_elsewhere(plain: Platform, folder: Path, tmp_path: Path) -> None:
+    """Everything it needs is in it."""
+    plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(folder))
+    elsewhere = tmp_path / "elsewhere"
+    folder.rename(elsewhere)
+    assert not plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(elsewhere))["changed"]
+
+
+def test_an_application_made_anew_is_not_taken_for_the_one_before(plain: Platform, folder: Path) -> None:
+    """The slug is the same, the environment is gone."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    assert plain.sandbox.api("DELETE", f"/api/resources/{plain.app['id']}").ok
+    assert plain.sandbox.api("POST", "/api/apps", {"slug": "shop"}).ok
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+
+
+def test_after_an_open_outcome_nothing_is_known(plain: Platform, folder: Path) -> None:
+    """The platform may have taken the new environment or not, so the next run writes."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    plain.sandbox.fault(SET, "reset", count=None)
+    failed = plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "2"}}, retries=0)
+    plain.sandbox.clear_faults()
+    assert failed["failed"]
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+
+
+def test_after_a_refusal_the_file_is_as_before(plain: Platform, folder: Path) -> None:
+    """What was in force still is."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder)}
+    plain.run(ENVIRONMENT, **wish)
+    before = state_file(folder).read_bytes()
+    assert plain.run(ENVIRONMENT, **{**wish, "variables": {"A": "${nobody.URL}"}})["failed"]
+    assert state_file(folder).read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_used_is_told(plain: Platform, tmp_path: Path) -> None:
+    """Before anything is written."""
+    (tmp_path / "file").write_text("")
+    result = plain.run(ENVIRONMENT, variables={"A": "1"}, state_dir=str(tmp_path / "file"))
+    assert result["failed"] and "state_dir" in result["msg"]
+    assert plain.writes() == []
+
+
+def test_two_runs_take_turns(folder: Path) -> None:
+    """The second waits, and says what it waited for when its time is up."""
+    with locked(str(folder), "shop", 5):
+        with pytest.raises(Invalid, match="another run"), locked(str(folder), "shop", 0.2):
+            pass
+        with locked(str(folder), "blog", 0):
+            pass
+    with locked(str(folder), "shop", 0):
+        pass
+
+
+def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:
+    """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
+    wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder), "timeout": 0.5}
+    with locked(str(folder), "shop", 0):
+        result = plain.run(ENVIRONMENT, **wish)
+        assert plain.run(ENVIRONMENT, check_mode=True, **wish)["changed"]
+    assert result["failed"] and "another run" in result["msg"]
+    assert plain.writes() == []
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+
+
+UNSURE = {
+    "default": "${VAR:-a.b}",
+    "lowercase": "${user.home}",
+    "blanks": "${ db.URL }",
+    "escaped": "$${nobody.URL}",
+    "two dots": "${nobody.a.B}",
+}
+
+
+@pytest.mark.parametrize("syntax", POINTS["reference.syntax"].values)
+def test_what_may_be_a_reference_is_for_the_platform_to_say(
+    plain: Platform, folder: Path, syntax: str
+) -> None:
+    """It is neither refused here although the platform takes it, nor called checked although it refuses."""
+    plain.sandbox.profile("plain", **{"reference.syntax": syntax})
+    plain.sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    shared: dict[str, Any] = {"state_dir": str(folder), "token": plain.sandbox.token}
+    verdicts = {}
+    for name, value in UNSURE.items():
+        wish = {"variables": {"SURE": "${db.URL}"}, "secret_variables": {"UNSURE": f"x{value}y"}, **shared}
+        planned = plain.run(ENVIRONMENT, check_mode=True, **wish)
+        assert planned["changed"] and not planned.get("failed"), planned.get("msg")
+        assert planned["environment"]["unchecked_references"] == ["${...} in UNSURE"]
+        assert value not in json.dumps(planned)
+        result = plain.run(ENVIRONMENT, **wish)
+        sent = plain.writes("apps.environment")
+        assert bool(result.get("failed")) is (sent[-1] >= 400), "the platform has the last word"
+        verdicts[name] = sent[-1] < 400
+        if result.get("failed"):
+            assert "UNSURE" in result["msg"] and value not in result["msg"]
+        else:
+            assert kept(plain)["UNSURE"] == f"x{value}y"
+    assert len(plain.writes("apps.environment")) == len(UNSURE)
+    assert all(verdicts.values()) is syntax.startswith("a name")
+
+
+def test_a_reference_to_nobody_is_refused_before_it_is_sent(plain: Platform, folder: Path) -> None:
+    """One that is surely a reference, whatever stands around it."""
+    for value in ("${nobody.URL}", "a ${db.x} ${nobody.URL} b"):
+        wish: dict[str, Any] = {"variables": {"URL": value}, "state_dir": str(folder)}
+        result = plain.run(ENVIRONMENT, token=plain.sandbox.token, **wish)
+        assert result["failed"] and "'nobody' is no neighbour" in result["msg"]
+    assert plain.writes() == []
+
+
+def test_values_that_the_platform_trims_are_written_once(plain: Platform, folder: Path) -> None:
+    """What was sent is what is compared, so a second run changes nothing."""
+    plain.sandbox.profile("plain", **{"environment.values": "trimmed"})
+    wish: dict[str, Any] = {"variables": {"B": " x ", "A": "007"}, "state_dir": str(folder)}
+    assert plain.run(ENVIRONMENT, **wish)["changed"]
+    assert not plain.run(ENVIRONMENT, **wish)["changed"]
+    assert kept(plain) == {"B": "x", "A": "007"} and len(plain.writes("apps.environment")) == 1

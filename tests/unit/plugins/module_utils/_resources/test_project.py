@@ -1,0 +1,241 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Projects: found, created, renamed and deleted on difference only, within the rules for names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, Refused
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+    Ambiguous,
+    Invalid,
+    Missing,
+    OutcomeUnknown,
+)
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    client = FakeClient()
+    client.add_project("prj_1", "shop")
+    return client
+
+
+def plan(client: FakeClient, **given: Any) -> Plan:
+    planned, _task = plan_and_task(client, **given)
+    return planned
+
+
+def plan_and_task(client: FakeClient, **given: Any) -> tuple[Plan, Task]:
+    task = task_of(PROJECT, client, **given)
+    planned = PROJECT.plan(task)
+    assert client.calls == [], "a plan changes nothing"
+    return planned, task
+
+
+@pytest.mark.parametrize(
+    ("given", "calls"),
+    [
+        ({"name": "shop"}, []),
+        ({"id": "prj_1"}, []),
+        ({"id": "prj_1", "name": "shop"}, []),
+        ({"name": "new"}, [("create_project", "new")]),
+        ({"name": "Shop"}, [("create_project", "Shop")]),
+        ({"id": "prj_1", "name": "store"}, [("rename_project", "prj_1", "store")]),
+        ({"name": "shop", "new_name": "store"}, [("rename_project", "prj_1", "store")]),
+        ({"name": "old", "new_name": "shop"}, []),
+        ({"name": "x" * 60}, [("create_project", "x" * 60)]),
+        ({"name": "shop", "state": "absent"}, [("delete_project", "prj_1")]),
+        ({"id": "prj_1", "state": "absent"}, [("delete_project", "prj_1")]),
+        ({"name": "gone", "state": "absent"}, []),
+        ({"id": "prj_9", "state": "absent"}, []),
+        ({"name": "gone", "new_name": "shop", "state": "absent"}, []),
+    ],
+)
+def test_what_is_done(client: FakeClient, given: dict[str, Any], calls: list[Any]) -> None:
+    planned = plan(client, **given)
+    assert planned.changed is bool(calls)
+    assert (planned.before != planned.after) is bool(calls)
+    result = carry_out(planned)
+    assert client.calls == calls
+    again = plan(later(client), **given)
+    assert not again.changed, "a second run is unchanged"
+    if given.get("state") == "absent":
+        assert result is None
+    else:
+        assert result["name"] == (given.get("new_name") or given.get("name") or "shop")
+        assert result["id"] is not None
+        assert set(result) == set(planned.result), "the result has the same keys in check mode"
+
+
+def later(client: FakeClient) -> FakeClient:
+    """The account when a second run begins."""
+    client.calls.clear()
+    return client
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "complaint"),
+    [
+        ({"name": "x" * 61}, Invalid, "has 61 characters; at most 60"),
+        ({"name": "shpo", "new_name": "new"}, Missing, "to rename; nothing was created; did you mean 'shop'"),
+        ({"name": ""}, Invalid, "empty"),
+        ({"name": "  "}, Invalid, "empty"),
+        ({"name": "shop", "new_name": "x" * 61}, Invalid, "has 61 characters"),
+        ({"name": "shop", "new_name": "default"}, Invalid, "taken by the project of id prj_default"),
+        ({"id": "prj_1", "name": "default"}, Invalid, "taken by the project of id prj_default"),
+        ({"id": "prj_2"}, Missing, "there is no project of id 'prj_2'; did you mean 'prj_1'"),
+    ],
+)
+def test_what_is_refused(
+    client: FakeClient, given: dict[str, Any], error: type[Exception], complaint: str
+) -> None:
+    with pytest.raises(error, match=complaint):
+        plan(client, **given)
+    assert client.calls == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"id": "prj_1", "name": "other", "state": "absent"},
+        {"id": "prj_1", "name": "other", "new_name": "third"},
+    ],
+)
+def test_an_id_and_a_name_that_contradict_each_other_are_refused(
+    client: FakeClient, given: dict[str, Any]
+) -> None:
+    client.add_project("prj_1", "shop")
+    with pytest.raises(Invalid, match=r"project 'shop' \(prj_1\), but the task says name 'other'"):
+        PROJECT.plan(task_of(PROJECT, client, **given))
+    assert client.calls == []
+
+
+def test_a_project_with_services_is_deleted_by_force_only(client: FakeClient) -> None:
+    client.project_records["prj_1"]["resourceCount"] = 2
+    with pytest.raises(Invalid, match="has 2 services, which would join the default project") as caught:
+        plan(client, name="shop", state="absent")
+    assert caught.value.details == {"resource_count": 2}
+    planned, task = plan_and_task(client, name="shop", state="absent", force=True)
+    carry_out(planned)
+    assert client.calls == [("delete_project", "prj_1")]
+    assert "join the default project" in task.warnings[0]
+
+
+def test_services_are_counted_where_the_list_does_not_count_them(client: FakeClient) -> None:
+    client.project_records["prj_1"]["resourceCount"] = None
+    client.add_service("a", projectId="prj_1")
+    with pytest.raises(Invalid, match="has 1 service"):
+        plan(client, name="shop", state="absent")
+
+
+def test_a_refused_deletion_says_what_may_be_the_reason(client: FakeClient) -> None:
+    def refuse() -> None:
+        raise Refused("DELETE: the platform refused (400): no", 400)
+
+    client.before["delete_project"] = refuse
+    with pytest.raises(Refused) as caught:
+        carry_out(plan(client, name="default", state="absent"))
+    assert "the default project, for one, cannot be deleted" in caught.value.message
+
+
+def lose() -> None:
+    raise Interrupted("reset")
+
+
+def test_a_project_whose_answer_is_lost_is_adopted(client: FakeClient) -> None:
+    client.after["create_project"] = lose
+    planned, task = plan_and_task(client, name="new")
+    assert carry_out(planned)["name"] == "new"
+    assert [call[0] for call in client.calls] == ["create_project"]
+    assert "was adopted" in task.warnings[0]
+
+
+def test_a_project_that_never_shows_up_ends_in_doubt(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    client.before["create_project"] = lose
+    with pytest.raises(OutcomeUnknown):
+        carry_out(plan(client, name="new"))
+    assert [call[0] for call in client.calls] == ["create_project"]
+
+
+def test_two_new_projects_of_the_name_are_an_error(client: FakeClient) -> None:
+    def twice() -> None:
+        client.add_project("prj_other", "new")
+        lose()
+
+    client.after["create_project"] = twice
+    with pytest.raises(Ambiguous):
+        carry_out(plan(client, name="new"))
+
+
+def test_a_project_that_another_run_made_in_the_same_moment_is_taken(client: FakeClient) -> None:
+    def outrun() -> None:
+        client.add_project("prj_other", "new")
+        raise Refused("taken", 400)
+
+    client.before["create_project"] = outrun
+    planned, task = plan_and_task(client, name="new")
+    assert carry_out(planned)["id"] == "prj_other"
+    assert "another run" in task.warnings[0]
+
+
+def test_a_project_that_the_list_shows_late_is_waited_for(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next task looks for it on the list."""
+    clock = Clock(monkeypatch)
+    late: dict[str, dict[str, Any]] = {}
+    client.after["create_project"] = lambda: late.update([client.project_records.popitem()])
+    clock.then += [lambda: None, lambda: client.project_records.update(late)]
+    assert carry_out(plan(client, name="new"))["name"] == "new"
+    assert len(clock.pauses) == 2
+    assert client.calls == [("create_project", "new")]
+
+
+def test_a_project_that_only_seems_to_be_empty_is_deleted_with_force_only(client: FakeClient) -> None:
+    """The count of a project is not promised to know of a new service at once."""
+    client.add_service("s", projectId="prj_1")
+    assert client.project_records["prj_1"]["resourceCount"] == 0
+    with pytest.raises(Invalid, match="has 1 services, which would join the default project"):
+        plan(client, name="shop", state="absent")
+    assert plan(client, name="shop", state="absent", force=True).changed
+
+
+def test_a_project_that_the_list_does_not_show_afterwards_is_an_error(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    client.after["create_project"] = lambda: client.project_records.popitem() and None
+    with pytest.raises(Missing, match="no project named 'new' is on its list"):
+        carry_out(plan(client, name="new"))
+
+
+def test_the_diff_holds_only_the_name(client: FakeClient) -> None:
+    renaming = plan(client, id="prj_1", name="store")
+    assert (renaming.before, renaming.after) == ({"name": "shop"}, {"name": "store"})
+    creation = plan(client, name="new")
+    assert (creation.before, creation.after) == ({}, {"name": "new"})
+    removal = plan(client, name="shop", state="absent")
+    assert (removal.before, removal.after) == ({"name": "shop"}, {})
+
+
+def test_check_mode_says_that_the_default_project_stays() -> None:
+    """Which project that is, the platform does not tell before it is asked to delete it."""
+    client = FakeClient()
+    client.add_project("prj_1", "shop")
+    task = task_of(PROJECT, client, check_mode=True, name="default", state="absent")
+    assert PROJECT.plan(task).changed
+    assert len(task.warnings) == 1 and "refuses to delete that one" in task.warnings[0]
+    done = task_of(PROJECT, client, name="shop", state="absent")
+    PROJECT.plan(done)
+    assert done.warnings == []

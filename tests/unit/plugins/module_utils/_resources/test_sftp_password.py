@@ -1,0 +1,129 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SFTP passwords: made when there is none, kept before anything else, never shown unless asked for."""
+
+from __future__ import annotations
+
+import json
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources import sftp_password
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import run
+
+
+@pytest.fixture(scope="module")
+def server() -> Any:
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(server: Sandbox) -> Sandbox:
+    """A game whose files have no password yet."""
+    server.reset(
+        seed={"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]}
+    )
+    server.clear_faults()
+    server.clear_journal()
+    return server
+
+
+def make(sandbox: Sandbox, **given: Any) -> dict[str, Any]:
+    return run(sandbox, SFTP_PASSWORD, service="survival", **given)
+
+
+def calls(sandbox: Sandbox) -> int:
+    return sum(line["method"] == "POST" for line in sandbox.journal())
+
+
+def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "password.json"
+    made = make(sandbox, secrets_dest=str(path))
+    assert made["changed"] and made["sftp_password"]["password_set_at"]
+    kept = json.loads(path.read_text())
+    assert kept["username"] == made["sftp_password"]["username"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert kept["password"] not in repr(made)
+    again = make(sandbox, secrets_dest=str(path))
+    assert not again["changed"] and again["sftp_password"] == made["sftp_password"]
+    assert json.loads(path.read_text()) == kept
+    assert calls(sandbox) == 1
+
+
+def test_made_on_every_run(sandbox: Sandbox, tmp_path: Path) -> None:
+    given = {
+        "update_password": "always",
+        "return_secrets": True,
+        "secrets_dest": str(tmp_path / "password.json"),
+    }
+    first, second = make(sandbox, **given), make(sandbox, **given)
+    assert first["changed"] and second["changed"]
+    assert first["secrets"]["password"] != second["secrets"]["password"]
+    assert json.loads((tmp_path / "password.json").read_text()) == second["secrets"]
+    assert first["secrets"] in [json.loads(path.read_text()) for path in tmp_path.iterdir()]
+
+
+def test_check_mode_makes_none(sandbox: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "password.json"
+    planned = run(sandbox, SFTP_PASSWORD, check_mode=True, service="survival", secrets_dest=str(path))
+    assert planned["changed"] and "password_set_at: now" in planned["diff"]["after"]
+    assert not path.exists() and calls(sandbox) == 0
+
+
+def test_without_a_place_it_is_kept_all_the_same(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path))
+    made = make(sandbox)
+    assert made["secrets_file"].startswith(str(tmp_path))
+    assert json.loads(Path(made["secrets_file"]).read_text())["password"]
+    assert "only once" in made["warnings"][0] and "secrets" not in made
+
+
+def test_a_lost_answer_is_made_up_for_by_another(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The last one wins, so another is asked for, and the result says so."""
+    sandbox.fault("sftp.password", "reset", when="after")
+    made = make(sandbox, secrets_dest=str(tmp_path / "password.json"))
+    assert made["changed"] and (tmp_path / "password.json").exists()
+    assert "more than once" in made["warnings"][0]
+    assert calls(sandbox) == 2
+
+
+def test_a_place_that_cannot_be_written_is_refused_first(sandbox: Sandbox, tmp_path: Path) -> None:
+    refused = make(sandbox, secrets_dest=str(tmp_path / "none" / "password.json"))
+    assert refused["failed"] and "does not exist" in refused["msg"]
+    assert calls(sandbox) == 0
+
+
+@pytest.mark.parametrize(("update", "made"), [("on_create", 1), ("always", 4)])
+def test_tasks_side_by_side_leave_the_password_that_holds(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: str, made: int
+) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    all_have_planned = Barrier(4, timeout=60)
+    shown = sftp_password.shown
+
+    def planned(access: Any, password_set_at: str | None) -> dict[str, Any]:
+        if password_set_at == "now":
+            all_have_planned.wait()
+        return shown(access, password_set_at)
+
+    monkeypatch.setattr(sftp_password, "shown", planned)
+    path = tmp_path / "password.json"
+    with ThreadPoolExecutor() as threads:
+        results = list(
+            threads.map(lambda _host: make(sandbox, secrets_dest=str(path), update_password=update), range(4))
+        )
+    assert calls(sandbox) == made
+    assert [result["changed"] for result in results].count(True) == made
+    answers = [line["answer"]["password"] for line in sandbox.journal() if line["method"] == "POST"]
+    assert json.loads(path.read_text())["password"] == answers[-1]

@@ -1,0 +1,574 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mirrors over real SFTP: every test runs against OpenSSH and the sandbox, many against ProFTPD."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_ssh_private_key,
+)
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    PLAYBOOK_FOLDER,
+)
+from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
+from ansible_collections.hosted.services.plugins.module_utils._sftp.pipe import over_pipes
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Session
+from unit.plugins.module_utils._sftp import servers
+from unit.plugins.module_utils._sftp.servers import Server
+
+Sync = Callable[..., dict[str, Any]]
+DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION}.items()}
+OLD = 1_700_000_000
+
+
+@pytest.fixture(scope="module", params=["openssh", "sandbox"])
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Each server once for all tests."""
+    with servers.start(request.param, tmp_path_factory.mktemp(request.param)) as server:
+        yield server
+
+
+on_all = pytest.mark.parametrize("running", ["openssh", "proftpd", "sandbox"], indirect=True, scope="module")
+"""For a test of what a server has to do its part in."""
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    """A server without files."""
+    for path in running.root.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return running
+
+
+@pytest.fixture
+def src(tmp_path: Path) -> Path:
+    """A directory with a bit of everything."""
+    root = tmp_path / "src"
+    (root / "deep" / "er").mkdir(parents=True)
+    (root / "empty").mkdir()
+    (root / "a.txt").write_text("a")
+    (root / "deep" / "line\nbreak ü.txt").write_text("b" * 100_000)
+    (root / "deep" / "er" / "large").write_bytes(os.urandom(3_000_001))
+    (root / "run.sh").write_text("#!/bin/sh\n")
+    (root / "run.sh").chmod(0o750)
+    (root / "link").symlink_to("deep/er/large")
+    with open(os.fsencode(root) + b"/not-utf8-\xff", "wb") as file:
+        file.write(b"c")
+    return root
+
+
+@pytest.fixture
+def sync(server: Server, tmp_path: Path) -> Sync:
+    """Run the noun with the options that lead to the server."""
+
+    def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
+        given = {**DEFAULTS, **server.options, "known_hosts": str(tmp_path / "known_hosts"), **options}
+        return execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True))
+
+    return run
+
+
+def content(root: Path) -> dict[str, tuple[int, str | bytes]]:
+    """Return what is below a directory: mode and content, or where a link points."""
+    found: dict[str, tuple[int, str | bytes]] = {}
+    for folder, folders, files in os.walk(root):
+        for name in folders + files:
+            path = Path(folder, name)
+            mode = path.lstat().st_mode
+            inner: str | bytes = "directory"
+            if path.is_symlink():
+                mode, inner = 0, f"link to {path.readlink()}"
+            elif path.is_file():
+                inner = path.read_bytes()
+            found[str(path.relative_to(root))] = (mode, inner)
+    return found
+
+
+def good(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what the noun says once it is clear that it went well."""
+    assert "failed" not in result, result["msg"]
+    said: dict[str, Any] = result["sftp_sync"]
+    return said
+
+
+def refusal(result: dict[str, Any]) -> str:
+    """Return why it failed."""
+    assert result.get("failed"), result
+    return str(result["msg"])
+
+
+@on_all
+def test_push_makes_the_other_side_alike(sync: Sync, server: Server, src: Path) -> None:
+    planned = sync(check_mode=True, src=str(src), dest="up/here")
+    assert planned["changed"]
+    assert not list(server.root.iterdir())
+    result = sync(src=str(src), dest="up/here")
+    assert good(result) == good(planned)
+    assert result["diff"] == planned["diff"]
+    assert content(server.root / "up/here") == content(src)
+    assert "deep/line\\nbreak ü.txt" in good(result)["created"]
+    assert "not-utf8-\\xff" in good(result)["created"]
+
+
+@on_all
+def test_second_run_is_unchanged(sync: Sync, src: Path) -> None:
+    first = good(sync(src=str(src), dest="up"))
+    second = sync(src=str(src), dest="up")
+    assert not second["changed"]
+    assert good(second)["unchanged"] == len(first["created"])
+    assert second["diff"] == {"before": "", "after": ""}
+
+
+@on_all
+def test_pull_makes_this_side_alike(sync: Sync, src: Path, tmp_path: Path) -> None:
+    good(sync(src=str(src), dest="up"))
+    result = sync(direction="pull", src="up", dest=str(tmp_path / "new" / "down"))
+    assert result["changed"]
+    assert content(tmp_path / "new" / "down") == content(src)
+    assert not sync(direction="pull", src="up", dest=str(tmp_path / "new" / "down"))["changed"]
+
+
+@on_all
+def test_root_of_the_service(sync: Sync, server: Server, src: Path) -> None:
+    mode = server.root.stat().st_mode
+    good(sync(src=str(src), dest="."))
+    assert content(server.root) == content(src)
+    assert server.root.stat().st_mode == mode
+
+
+@on_all
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_delete(direction: str, sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
+    if direction == "push":
+        there, names = server.root / "up", {"src": str(src), "dest": "up"}
+    else:
+        shutil.copytree(src, server.root / "up", symlinks=True)
+        there, names = tmp_path / "down", {"src": "up", "dest": str(tmp_path / "down")}
+    (there / "old" / "er").mkdir(parents=True)
+    (there / "old" / "er" / "file").write_text("x")
+    (there / "kept.log").write_text("x")
+    (there / "logs").mkdir()
+    (there / "logs" / "kept.log").write_text("x")
+    kept = sync(direction=direction, exclude=["*.log"], **names)
+    assert good(kept)["deleted"] == []
+    result = sync(direction=direction, exclude=["*.log"], delete=True, **names)
+    assert good(result)["deleted"] == ["old", "old/er", "old/er/file"]
+    assert not (there / "old").exists()
+    assert (there / "kept.log").exists() and (there / "logs" / "kept.log").exists()
+    assert not sync(direction=direction, exclude=["*.log"], delete=True, **names)["changed"]
+
+
+@pytest.fixture
+def ours(server: Server, tmp_path: Path) -> dict[str, Any]:
+    """A mirror with deletion, of a folder with one file, to a service that holds two more."""
+    (server.root / "plugins" / "deep").mkdir(parents=True)
+    (tmp_path / "plugins").mkdir()
+    for path in ("a.jar", "data.db", "deep/b.db"):
+        (server.root / "plugins" / path).write_text("precious")
+    (tmp_path / "plugins" / "a.jar").write_text("a")
+    return {"src": str(tmp_path / "plugins"), "dest": "plugins", "delete": True}
+
+
+def test_an_excluded_path_with_a_dot_in_front_is_kept(
+    sync: Sync, server: Server, ours: dict[str, Any]
+) -> None:
+    result = sync(**ours, exclude=["./data.db", "./deep/*.db"])
+    assert good(result)["deleted"] == []
+    assert (server.root / "plugins" / "data.db").exists() and "warnings" not in result
+
+
+@pytest.mark.parametrize("option", ["include", "exclude"])
+@pytest.mark.parametrize("pattern", ["/", "./", ".", "//", "../data.db", "a/../b", "deep//b.db", "deep//"])
+def test_a_pattern_that_could_match_nothing_is_refused(
+    option: str, pattern: str, sync: Sync, server: Server, ours: dict[str, Any]
+) -> None:
+    before = content(server.root)
+    for check_mode in (True, False):
+        message = refusal(sync(check_mode, **ours, **{option: ["*.log", pattern]}, port=1))
+        assert message.startswith(f"item 2 of {option} is {pattern!r}")
+    assert content(server.root) == before
+
+
+def test_patterns_that_protect_nothing_are_named(sync: Sync, ours: dict[str, Any]) -> None:
+    exclude = ["*.db", "plugins/data.db", "a.log,data.db"]
+    quiet = sync(**{**ours, "delete": False}, exclude=exclude)
+    assert "warnings" not in quiet
+    for check_mode in (True, False):
+        (warning,) = sync(check_mode, **ours, exclude=exclude)["warnings"]
+        assert "'plugins/data.db'" in warning and "'a.log,data.db'" in warning and "'*.db'" not in warning
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("include", [[], ["*.none"]])
+def test_an_empty_source_deletes_nothing(
+    direction: str, include: list[str], sync: Sync, server: Server, tmp_path: Path
+) -> None:
+    """A mount that is not there, or a checkout that failed."""
+    here, there = tmp_path / "here", server.root / "there"
+    here.mkdir()
+    there.mkdir()
+    full = there if direction == "push" else here
+    (full / "deep").mkdir()
+    (full / "deep" / "x.none").write_text("precious")
+    src, dest = (str(here), "there") if direction == "push" else ("there", str(here))
+    mirror = {"direction": direction, "src": src, "dest": dest, "delete": True, "include": include}
+    for check_mode in (True, False):
+        result = sync(check_mode, **mirror)
+        assert f"src {src!r} holds nothing" in refusal(result)
+        assert "allow_empty_source: true" in result["msg"]
+        assert result["would_delete"] == ["deep", "deep/x.none"] and not result["changed"]
+    assert (full / "deep" / "x.none").exists()
+    assert good(sync(**mirror, allow_empty_source=True))["deleted"] == ["deep", "deep/x.none"]
+    assert not sync(**mirror)["changed"], "nothing is left to delete"
+
+
+def test_more_than_max_delete_is_refused(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
+    before = content(server.root)
+    for check_mode in (True, False):
+        result = sync(check_mode, **ours, max_delete=2)
+        assert "would delete 3" in refusal(result) and "max_delete is 2" in result["msg"]
+        assert result["would_delete"] == ["data.db", "deep", "deep/b.db"] and not result["changed"]
+    assert content(server.root) == before
+    assert "max_delete is -1" in refusal(sync(**ours, max_delete=-1, port=1))
+    assert good(sync(**ours, max_delete=3))["deleted"] == ["data.db", "deep", "deep/b.db"]
+
+
+def test_what_is_in_the_way_counts_as_deleted(sync: Sync, server: Server, ours: dict[str, Any]) -> None:
+    (server.root / "plugins" / "a.jar").unlink()
+    (server.root / "plugins" / "a.jar").mkdir()
+    assert "would delete 4" in refusal(sync(**ours, max_delete=3))
+    assert (server.root / "plugins" / "a.jar").is_dir()
+
+
+def test_leftovers_of_a_broken_transfer_do_not_count(
+    sync: Sync, server: Server, ours: dict[str, Any]
+) -> None:
+    (server.root / "plugins" / ".hosted-0123456789abcdef.part").write_text("half")
+    assert len(good(sync(**ours, max_delete=3))["deleted"]) == 4
+
+
+def test_no_folder_that_holds_a_project_or_a_home_is_emptied(
+    sync: Sync, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, started, home = (tmp_path / name for name in ("sites/project", "work/started", "homes/me"))
+    for folder in (project, started, home):
+        folder.mkdir(parents=True)
+        (folder / "mine").write_text("precious")
+    (tmp_path / "link").symlink_to(project)
+    monkeypatch.chdir(started)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv(PLAYBOOK_FOLDER, str(project))
+    (server.root / "world").mkdir()
+    (server.root / "world" / "level.dat").write_text("level")
+    pull = {"direction": "pull", "src": "world", "delete": True}
+    kept = [project, project.parent, started, started.parent, home, home.parent, tmp_path, tmp_path / "link"]
+    for dest in ["/", "~", *map(str, kept)]:
+        for check_mode in (True, False):
+            message = refusal(sync(check_mode, **pull, dest=dest, port=1))
+            assert message.startswith(f"dest is {dest!r}, which is"), message
+    assert all((folder / "mine").exists() for folder in (project, started, home))
+    assert good(sync(**{**pull, "delete": False}, dest=str(project)))["created"] == ["level.dat"]
+    assert good(sync(**pull, dest=str(project / "world")))["created"] == [".", "level.dat"]
+
+
+@pytest.mark.parametrize(
+    ("direction", "given"),
+    [
+        ("push", "sites/"),
+        ("push", "sites//public"),
+        ("push", "sites/."),
+        ("push", "/"),
+        ("push", "//"),
+        ("push", "~"),
+        ("push", "~/"),
+        ("pull", "world/"),
+        ("pull", "world//"),
+    ],
+)
+def test_a_source_that_was_cut_short_is_refused(
+    direction: str, given: str, sync: Sync, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of one customer, without the name of the customer, is that of all of them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sites" / "public").mkdir(parents=True)
+    for check_mode in (True, False):
+        message = refusal(sync(check_mode, direction=direction, src=given, dest="there", port=1))
+        assert message.startswith(f"src is {given!r}, which is "), message
+
+
+@pytest.mark.parametrize(
+    ("direction", "dest"),
+    [("push", "world/"), ("push", "./"), ("push", "a//b"), ("push", "world/."), ("pull", "/srv/archive/")],
+)
+def test_with_deletion_a_target_that_was_cut_short_is_refused(
+    direction: str, dest: str, sync: Sync, server: Server, src: Path
+) -> None:
+    for check_mode in (True, False):
+        message = refusal(sync(check_mode, direction=direction, src=str(src), dest=dest, delete=True, port=1))
+        assert message.startswith(f"dest is {dest!r}") and "write " in message
+
+
+def test_include_takes_only_what_matches(sync: Sync, server: Server, src: Path) -> None:
+    result = sync(src=str(src), dest="up", include=["*.txt"])
+    assert good(result)["created"] == [".", "a.txt", "deep", "deep/line\\nbreak ü.txt"]
+
+
+@on_all
+def test_a_file_alone(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
+    assert good(sync(src=str(src / "a.txt"), dest="b.txt"))["created"] == ["."]
+    assert (server.root / "b.txt").read_text() == "a"
+    assert not sync(src=str(src / "a.txt"), dest="b.txt")["changed"]
+    good(sync(src=str(src / "a.txt"), dest="folder/"))
+    good(sync(src=str(src / "run.sh"), dest="folder"))
+    assert sorted(path.name for path in (server.root / "folder").iterdir()) == ["a.txt", "run.sh"]
+    good(sync(direction="pull", src="folder/run.sh", dest=f"{tmp_path}/got/"))
+    assert (tmp_path / "got" / "run.sh").read_text() == "#!/bin/sh\n"
+
+
+@on_all
+def test_time_and_checksum(sync: Sync, server: Server, src: Path) -> None:
+    good(sync(src=str(src), dest="up"))
+    there = server.root / "up" / "a.txt"
+    there.write_text("x")
+    os.utime(there, (OLD, OLD))
+    os.utime(src / "a.txt", (OLD, OLD))
+    assert not sync(src=str(src), dest="up")["changed"], "size and time are the same"
+    assert good(sync(src=str(src), dest="up", checksum=True))["updated"] == ["a.txt"]
+    assert there.read_text() == "a"
+    os.utime(there, (OLD + 5, OLD + 5))
+    assert not sync(src=str(src), dest="up", checksum=True)["changed"], "the content is the same"
+    assert good(sync(src=str(src), dest="up"))["updated"] == ["a.txt"]
+
+
+@on_all
+def test_modes(sync: Sync, server: Server, src: Path) -> None:
+    good(sync(src=str(src), dest="up"))
+    (src / "a.txt").chmod(0o600)
+    (src / "deep").chmod(0o700)
+    assert not sync(src=str(src), dest="up", preserve_modes=False)["changed"]
+    result = sync(src=str(src), dest="up")
+    assert good(result)["updated"] == ["a.txt", "deep"] and good(result)["bytes"] == 0
+    assert (server.root / "up" / "a.txt").stat().st_mode & 0o777 == 0o600
+    good(sync(src=str(src), dest="up", file_mode="0640", directory_mode=0o2710))
+    assert (server.root / "up" / "run.sh").stat().st_mode & 0o777 == 0o640
+    assert (server.root / "up" / "empty").stat().st_mode & 0o777 == 0o710
+
+
+def test_two_thousand_small_files(sync: Sync, server: Server, tmp_path: Path) -> None:
+    for number in range(2000):
+        path = tmp_path / "many" / f"folder-{number % 20}" / f"file-{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{number}\n" * (number % 500))
+    push = {"src": str(tmp_path / "many"), "dest": "up"}
+    assert len(good(sync(**push))["created"]) == 2021
+    assert content(server.root / "up") == content(tmp_path / "many")
+    assert not sync(**push)["changed"]
+    pull = {"direction": "pull", "src": "up", "dest": str(tmp_path / "down")}
+    assert len(good(sync(**pull))["created"]) == 2021
+    assert content(tmp_path / "down") == content(tmp_path / "many")
+    assert not sync(**pull)["changed"]
+
+
+@on_all
+@pytest.mark.parametrize("way", ["pipe", "broken pipe", "no pipe"])
+def test_large_files_take_the_faster_way_where_it_is(
+    way: str, sync: Sync, server: Server, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back = src.parent / "down"
+    monkeypatch.setattr(sides, "WORTH_IT", 1_000_000)
+    if way == "broken pipe":
+        monkeypatch.setattr(Session, "ssh_command", lambda self: ["false"])
+    if way == "no pipe":
+        monkeypatch.setattr(shutil, "which", lambda name: None)
+    ends = []
+
+    async def watched(*arguments: Any) -> bool:
+        ends.append(await over_pipes(*arguments))
+        return ends[-1]
+
+    monkeypatch.setattr(sides, "over_pipes", watched)
+    good(sync(src=str(src), dest="up"))
+    assert content(server.root / "up") == content(src)
+    good(sync(direction="pull", src="up", dest=str(back)))
+    assert content(back) == content(src)
+    assert ends == {"pipe": [True, True], "broken pipe": [False, False], "no pipe": []}[way]
+
+
+def test_sparse_files_arrive_whole(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
+    with (src / "sparse").open("wb") as file:
+        file.write(b"x" * 5000)
+        file.seek(3_000_000)
+        file.write(b"y")
+        file.truncate(9_000_000)
+    good(sync(src=str(src), dest="up"))
+    assert content(server.root / "up") == content(src)
+    good(sync(direction="pull", src="up", dest=str(tmp_path / "down")))
+    assert content(tmp_path / "down") == content(src)
+
+
+@on_all
+def test_a_directory_that_is_not_writable(sync: Sync, server: Server, src: Path) -> None:
+    (src / "deep").chmod(0o555)
+    good(sync(src=str(src), dest="up"))
+    assert (server.root / "up" / "deep").stat().st_mode & 0o777 == 0o555
+    (src / "deep").chmod(0o755)
+
+
+@on_all
+def test_links_never_lead_out(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:
+    (src / "absolute").symlink_to("/etc/passwd")
+    (src / "deep" / "out").symlink_to("../../src-secret")
+    (src / "up").symlink_to("deep")
+    (src / "sly").symlink_to("up/../../x")
+    result = sync(src=str(src), dest="tree")
+    warnings = " ".join(result["warnings"])
+    assert all(name in warnings for name in ("absolute", "deep/out", "sly"))
+    names = {path.name for path in (server.root / "tree").iterdir()}
+    assert "up" in names and not names & {"absolute", "sly"}
+    (server.root / "tree" / "evil").symlink_to("/etc")
+    result = sync(direction="pull", src="tree", dest=str(tmp_path / "down"))
+    assert "evil" in " ".join(result["warnings"])
+    assert not (tmp_path / "down" / "evil").is_symlink()
+
+
+@on_all
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_nothing_is_written_through_a_link(
+    direction: str, sync: Sync, server: Server, src: Path, tmp_path: Path
+) -> None:
+    outside = server.root / "outside"
+    outside.mkdir()
+    (outside / "er").mkdir()
+    if direction == "push":
+        (server.root / "tree").mkdir()
+        (server.root / "tree" / "deep").symlink_to("../outside")
+        result = sync(src=str(src), dest="tree")
+        target = server.root / "tree"
+    else:
+        shutil.copytree(src, server.root / "tree", symlinks=True)
+        target = tmp_path / "down"
+        target.mkdir()
+        (target / "deep").symlink_to(outside)
+        result = sync(direction="pull", src="tree", dest=str(target))
+    assert good(result)["deleted"] == ["deep"]
+    assert not (target / "deep").is_symlink()
+    assert content(target) == content(src)
+    assert list((outside / "er").iterdir()) == []
+
+
+@on_all
+def test_a_directory_in_the_way_of_a_file(sync: Sync, server: Server, src: Path) -> None:
+    (server.root / "up" / "a.txt" / "inner").mkdir(parents=True)
+    assert "delete: true" in refusal(sync(src=str(src), dest="up"))
+    assert good(sync(src=str(src), dest="up", delete=True))["deleted"] == ["a.txt", "a.txt/inner"]
+    assert (server.root / "up" / "a.txt").read_text() == "a"
+    (src / "a.txt").unlink()
+    (src / "a.txt").mkdir()
+    assert good(sync(src=str(src), dest="up"))["created"] == []
+    assert (server.root / "up" / "a.txt").is_dir()
+
+
+@on_all
+def test_goes_on_after_a_break(sync: Sync, server: Server, src: Path) -> None:
+    good(sync(src=str(src), dest="up"))
+    (server.root / "up" / "deep" / "er" / "large").unlink()
+    left = server.root / "up" / "deep" / "er" / ".hosted-0123456789abcdef.part"
+    left.write_text("half")
+    result = good(sync(src=str(src), dest="up"))
+    assert (result["created"], result["updated"]) == (["deep/er/large"], [])
+    assert result["deleted"] == ["deep/er/.hosted-0123456789abcdef.part"]
+    assert content(server.root / "up") == content(src)
+
+
+@on_all
+def test_a_file_that_cannot_be_read_fails_and_names_it(sync: Sync, server: Server, src: Path) -> None:
+    blocked = server.root / "up"
+    blocked.write_text("a file")
+    message = refusal(sync(src=str(src), dest="up/below"))
+    assert "up" in message
+    assert blocked.read_text() == "a file"
+    assert not list(server.root.rglob(".hosted-*"))
+
+
+@on_all
+def test_the_key_of_the_server_is_pinned(sync: Sync, src: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known_hosts"
+    message = refusal(sync(src=str(src), dest="up", host_key_checking="strict"))
+    assert "strict" in message and not known.exists()
+    good(sync(check_mode=True, src=str(src), dest="up"))
+    assert not known.exists()
+    good(sync(src=str(src), dest="up"))
+    pinned = known.read_text()
+    assert pinned.startswith("[127.0.0.1]:")
+    good(sync(src=str(src), dest="up", host_key_checking="strict"))
+    assert known.read_text() == pinned
+
+
+def test_another_key_of_the_server_is_refused(sync: Sync, src: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known_hosts"
+    good(sync(src=str(src), dest="up"))
+    other = servers.make_key(tmp_path / "other")
+    name = known.read_text().split(" ")[0]
+    known.write_text(f"# a comment\n{name} {(tmp_path / 'other.pub').read_text()}")
+    before = known.read_text()
+    message = refusal(sync(src=str(src), dest="up"))
+    assert "has changed" in message and "ssh-keygen -R" in message and str(known) in message
+    assert known.read_text() == before
+    good(sync(src=str(src), dest="up", host_key_checking="off"))
+    assert known.read_text() == before
+    assert other.exists()
+
+
+def test_a_hashed_known_host_is_recognised(sync: Sync, src: Path, tmp_path: Path) -> None:
+    good(sync(src=str(src), dest="up"))
+    subprocess.run(["ssh-keygen", "-H", "-f", str(tmp_path / "known_hosts")], check=True, capture_output=True)
+    assert "|1|" in (tmp_path / "known_hosts").read_text()
+    good(sync(src=str(src), dest="up", host_key_checking="strict"))
+
+
+def test_login_is_refused(sync: Sync, src: Path, tmp_path: Path) -> None:
+    stranger = servers.make_key(tmp_path / "stranger")
+    message = refusal(sync(src=str(src), dest="up", private_key_file=str(stranger)))
+    assert "was not let in" in message and str(stranger) in message and "ssh_key" in message
+    message = refusal(sync(src=str(src), dest="up", private_key_file=None, password="not-the-password"))
+    assert "was not let in" in message and "not-the-password" not in message
+
+
+def test_key_files(sync: Sync, src: Path, server: Server, tmp_path: Path) -> None:
+    assert "cannot be read" in refusal(sync(src=str(src), dest="up", private_key_file="/does/not/exist"))
+    (tmp_path / "nonsense").write_text("no key")
+    message = refusal(sync(src=str(src), dest="up", private_key_file=str(tmp_path / "nonsense")))
+    assert "not a private key" in message
+    locked = tmp_path / "locked"
+    key = load_ssh_private_key(Path(server.options["private_key_file"]).read_bytes(), None)
+    locked.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"open sesame"))
+    )
+    assert "passphrase" in refusal(sync(src=str(src), dest="up", private_key_file=str(locked)))
+    message = refusal(sync(src=str(src), dest="up", private_key_file=str(locked), passphrase="wrong one"))
+    assert "passphrase" in message and "wrong one" not in message
+    good(sync(src=str(src), dest="up", private_key_file=str(locked), passphrase="open sesame"))
+
+
+def test_nobody_listens(sync: Sync, src: Path) -> None:
+    message = refusal(sync(src=str(src), dest="up", port=servers.free_port()))
+    assert "cannot connect" in message and "127.0.0.1" in message

@@ -1,0 +1,234 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Snapshots on a real server: taken once, rolled back to when agreed, never sent twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
+from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot_info import SNAPSHOT_INFO
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
+
+
+def test_snapshots(sandbox: Sandbox) -> None:
+    """Taken once, rolled back to when agreed, deleted once."""
+    disk, name = id_of(sandbox, "disk"), dict[str, Any](services=["disk"], name="s")
+    assert run(sandbox, SNAPSHOT, **name)["changed"]
+    assert not run(sandbox, SNAPSHOT, **name)["changed"]
+    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
+    refused = run(sandbox, SNAPSHOT, **name, state="rolled_back")
+    assert "all that changed on service 'disk'" in refused["msg"]
+    assert run(sandbox, SNAPSHOT, **name, state="rolled_back", confirm=True)["changed"]
+    assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
+    info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
+    assert (info["newest"]["name"], info["freshness"]) == ("s", "fresh")
+    assert run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
+    assert not run(sandbox, SNAPSHOT, **name, state="absent")["changed"]
+
+
+def test_a_name_that_could_not_be_deleted_is_refused(sandbox: Sandbox) -> None:
+    """Snapshots are addressed by their names, and no address can hold these."""
+    for name in (".", ".."):
+        assert "cannot be part of an address" in run(sandbox, SNAPSHOT, services=["disk"], name=name)["msg"]
+    assert writes(sandbox) == []
+
+
+def test_no_call_is_spared_or_wasted(sandbox: Sandbox) -> None:
+    """The list is read before the call that takes a snapshot and after it, and no more."""
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    read, write = "snapshots.list", "snapshots.create"
+    assert calls(sandbox) == ["resources.list", "resources.get", read, write, read]
+    assert result["services"][0]["snapshot"]["name"] == "s"
+
+
+def test_nothing_is_rolled_back_where_one_of_many_cannot_be(sandbox: Sandbox) -> None:
+    """All are looked at before the first rollback is sent."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="n")
+    sandbox.clear_journal()
+    wanted: dict[str, Any] = {
+        "services": ["disk", "nobody"],
+        "name": "n",
+        "state": "rolled_back",
+        "confirm": True,
+    }
+    result = run(sandbox, SNAPSHOT, **wanted)
+    assert result["failed"] and not result["changed"]
+    assert "nothing was done: 1 of 2 services failed" in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
+    """When its answer is lost nobody knows, and the error says so."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.clear_journal()
+    sandbox.fault("snapshots.rollback", "reset", when="after")
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    assert "is unknown" in result["msg"] and "Nothing was sent again" in result["msg"]
+    assert writes(sandbox) == ["snapshots.rollback"]
+
+
+def test_a_check_goes_on_where_the_play_may_take_the_snapshot_before(sandbox: Sandbox) -> None:
+    """With a warning; outside check mode there is nothing to go back to."""
+    options = dict[str, Any](services=["disk"], name="s", state="rolled_back", confirm=True)
+    result = run(sandbox, SNAPSHOT, True, **options)
+    assert result["changed"] and not result.get("failed")
+    assert "has no snapshot named 's'" in result["warnings"][0]
+    assert "only if the play takes it before this task" in result["warnings"][0]
+    assert "has no snapshot named 's'" in run(sandbox, SNAPSHOT, **options)["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("event", ["when it begins", "when it ends"])
+def test_a_rollback_that_goes_on_after_its_answer_is_waited_for(sandbox: Sandbox, event: str) -> None:
+    """As long as the journal shows that something happened, the quiet time begins anew."""
+    sandbox.profile("plain", **{"rollback.pace": "no", "restore.event": event})
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
+    sandbox.delays(restore=1.5)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
+    assert result["changed"] and not result.get("warnings"), result
+    assert result["services"][0]["start_seen"] is True
+
+
+def test_a_rollback_of_which_nothing_is_seen_is_told(sandbox: Sandbox) -> None:
+    """It is taken for done after the quiet time, with a warning."""
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.profile("plain", **{"rollback.pace": "no", "restore.event": "when it ends"})
+    sandbox.delays(restore=3600)
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
+    (warning,) = result["warnings"]
+    assert "the start of the rollback of service 'disk'" in warning and "was not seen" in warning
+    assert result["services"][0]["start_seen"] is False
+
+
+# --- What a platform may do that the specification does not show ---------------------------------------
+
+BACK = dict[str, Any](services=["disk"], state="rolled_back", confirm=True)
+
+
+def names(sandbox: Sandbox) -> list[str]:
+    """Return the names of the snapshots that the platform has."""
+    found = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'disk')}/snapshots").json()
+    return [snapshot["name"] for snapshot in found]
+
+
+def three(sandbox: Sandbox, **points: str) -> None:
+    """Let there be three snapshots, one after the other."""
+    sandbox.profile("plain", **points)
+    sandbox.delays(snapshot=0)
+    for name in ("first", "second", "third"):
+        run(sandbox, SNAPSHOT, services=["disk"], name=name)
+    sandbox.clear_journal()
+
+
+@pytest.mark.parametrize("listed", ["later", "at once, with a status"])
+def test_a_snapshot_that_is_there_late_is_waited_for(sandbox: Sandbox, listed: str) -> None:
+    """It can be rolled back to at once then, and is no fresh one before."""
+    sandbox.profile("plain", **{"snapshot.listed": listed})
+    sandbox.delays(snapshot=1.5)
+    run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
+    info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
+    assert info["freshness"] == "missing"
+    taken = run(sandbox, SNAPSHOT, services=["disk"], name="t")
+    assert taken["changed"] and taken["services"][0]["snapshot"]["name"] == "t"
+    assert run(sandbox, SNAPSHOT, **BACK, name="t")["changed"]
+
+
+def test_a_snapshot_that_is_still_being_taken_is_waited_for(sandbox: Sandbox) -> None:
+    """By the run that finds it as well."""
+    sandbox.profile("plain", **{"snapshot.listed": "at once, with a status"})
+    sandbox.delays(snapshot=1)
+    run(sandbox, SNAPSHOT, services=["disk"], name="s", wait=False)
+    sandbox.clear_journal()
+    again = run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    assert not again["changed"] and again["services"][0]["snapshot"]["status"] == "COMPLETED"
+    assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("newer", ["nothing", "deletes them", "refused"])
+def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str) -> None:
+    """They may be lost with it, and what was lost is told."""
+    three(sandbox, **{"rollback.newer": newer})
+    for check_mode in (True, False):
+        refused = run(sandbox, SNAPSHOT, check_mode, **BACK, name="first")
+        assert "'second', 'third'" in refused["msg"] and "discard_newer: true" in refused["msg"]
+    assert writes(sandbox) == [] and names(sandbox) == ["first", "second", "third"]
+    result = run(sandbox, SNAPSHOT, **BACK, name="first", discard_newer=True)
+    gone = [snapshot["name"] for snapshot in result["services"][0].get("vanished", [])]
+    if newer == "refused":
+        assert "the snapshot third is newer" in result["msg"] and "'second', 'third'" in result["msg"]
+        assert not result["changed"] and names(sandbox) == ["first", "second", "third"]
+        return
+    assert result["changed"] and gone == (["second", "third"] if newer == "deletes them" else [])
+    warned = [line for line in result.get("warnings", []) if "not on the list any more" in line]
+    assert len(warned) == (1 if gone else 0)
+    assert run(sandbox, SNAPSHOT, **BACK, name=names(sandbox)[-1])["changed"], "the newest needs no consent"
+
+
+def test_a_snapshot_that_others_depend_on_stays_and_is_told(sandbox: Sandbox) -> None:
+    """The refusal names them."""
+    three(sandbox, **{"snapshot.children": "the removal is refused"})
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="first", state="absent")
+    assert result["failed"] and "'second', 'third' were taken after it" in result["msg"]
+    assert names(sandbox) == ["first", "second", "third"]
+    assert run(sandbox, SNAPSHOT, services=["disk"], name="third", state="absent")["changed"]
+
+
+@pytest.mark.parametrize(("power", "said"), [("as before", False), ("stopped", True), ("running", False)])
+def test_a_machine_that_a_rollback_leaves_stopped_is_told(sandbox: Sandbox, power: str, said: bool) -> None:
+    """It ran before."""
+    sandbox.profile("plain", **{"rollback.power": power})
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    result = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert [("is stopped now" in line) for line in result.get("warnings", [])] == [True] * said
+
+
+@pytest.mark.parametrize("answer", ["FAILED", "COMPLETED"])
+def test_a_rollback_that_fails(sandbox: Sandbox, answer: str) -> None:
+    """What the journal says is an error; where it says nothing, nobody can know, and that is told."""
+    points = {"rollback.pace": "no", "restore.event": "when it ends", "restore.failed": answer}
+    sandbox.profile("plain", **points)
+    disk = id_of(sandbox, "disk")
+    run(sandbox, SNAPSHOT, services=["disk"], name="s")
+    sandbox.operator(f"services/{disk}", restore_fails=True)
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, **BACK, name="s")
+    assert result["changed"] and writes(sandbox) == ["snapshots.rollback"]
+    if answer == "FAILED":
+        assert result["failed"] and "SNAPSHOT_ROLLBACK_FAILED" in result["msg"]
+    else:
+        assert not result.get("failed") and "was not seen" in result["warnings"][0]
+
+
+def test_a_busy_machine_is_waited_for(sandbox: Sandbox) -> None:
+    """A snapshot while a backup runs, and a rollback right after it."""
+    sandbox.profile("plain", **{"refusal.copy_busy": "409"})
+    sandbox.delays(backup=1)
+    disk = id_of(sandbox, "disk")
+    for options in ({"name": "s"}, {**BACK, "name": "s"}):
+        sandbox.api("POST", f"/api/resources/{disk}/backups", {"name": "b"})
+        result = run(sandbox, SNAPSHOT, **{"services": ["disk"], **options})
+        assert result["changed"] and not result.get("failed"), result
+    assert [line["status"] for line in sandbox.journal("snapshots.create")][-1] == 201
+    assert names(sandbox) == ["s"]
+
+
+def test_a_name_that_the_platform_writes_its_own_way(sandbox: Sandbox) -> None:
+    """It is found and told, and a second run takes no second one."""
+    sandbox.profile("plain", **{"copy.name": "spaces to dashes"})
+    result = run(sandbox, SNAPSHOT, services=["disk"], name="Before the upgrade", wait_timeout=5)
+    assert result["changed"] and result["services"][0]["snapshot"]["name"] == "Before-the-upgrade"
+    assert "'Before-the-upgrade'" in result["warnings"][0] and "use that name" in result["warnings"][0]
+    sandbox.clear_journal()
+    again = run(sandbox, SNAPSHOT, services=["disk"], name="Before the upgrade")
+    assert again["failed"] and "'Before-the-upgrade'" in again["msg"] and writes(sandbox) == []
+    back = run(sandbox, SNAPSHOT, **BACK, name="Before the upgrade")
+    assert "'Before-the-upgrade'" in back["msg"] and writes(sandbox) == []

@@ -1,0 +1,116 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The content of a file goes over whole, or an error says why not."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks import (
+    BLOCK,
+    SAFE_BLOCK,
+    Blocks,
+    Shrank,
+    block_size,
+    digest,
+    fetch,
+    send,
+)
+
+SMALL_BLOCK = 1000
+
+
+class File:
+    """An open file of a server that answers with at most so many bytes."""
+
+    def __init__(self, content: bytes = b"", at_most: int = SMALL_BLOCK) -> None:
+        self.content = bytearray(content)
+        self.at_most = at_most
+
+    async def read(self, length: int, offset: int) -> bytes:
+        await asyncio.sleep(0)
+        return bytes(self.content[offset : offset + min(length, self.at_most)])
+
+    async def write(self, data: bytes, offset: int) -> None:
+        await asyncio.sleep(0)
+        self.content.extend(bytes(max(offset + len(data) - len(self.content), 0)))
+        self.content[offset : offset + len(data)] = data
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 12_345])
+def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
+    content = os.urandom(size)
+    (tmp_path / "here").write_bytes(content)
+    there, counted = File(), [0, 0]
+
+    def add(where: int, count: int) -> None:
+        counted[where] += count
+
+    with opened(tmp_path / "here") as handle:
+        asyncio.run(send(handle, there, Blocks(size, SMALL_BLOCK), lambda count: add(0, count)))
+    assert bytes(there.content) == content
+    with opened(tmp_path / "back") as handle:
+        asyncio.run(fetch(there, handle, Blocks(size, SMALL_BLOCK), lambda count: add(1, count)))
+    assert (tmp_path / "back").read_bytes() == content
+    assert counted == [size, size]
+
+
+def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
+    content = os.urandom(5000)
+    with opened(tmp_path / "back") as handle:
+        asyncio.run(fetch(File(content, at_most=7), handle, Blocks(5000, SMALL_BLOCK), lambda count: None))
+    assert (tmp_path / "back").read_bytes() == content
+
+
+@pytest.mark.parametrize("size", [500, 5000])
+def test_a_file_that_shrank_is_an_error(size: int, tmp_path: Path) -> None:
+    (tmp_path / "here").write_bytes(bytes(size - 1))
+    with opened(tmp_path / "here") as handle, pytest.raises(Shrank, match="became shorter"):
+        asyncio.run(send(handle, File(), Blocks(size, SMALL_BLOCK), lambda count: None))
+    with opened(tmp_path / "back") as handle, pytest.raises(Shrank, match="became shorter"):
+        asyncio.run(fetch(File(bytes(size - 1)), handle, Blocks(size, SMALL_BLOCK), lambda count: None))
+
+
+@pytest.mark.parametrize("size", [1, 999, 1000, 1001, 12_345])
+@pytest.mark.parametrize("at_most", [7, SMALL_BLOCK])
+def test_a_checksum_is_that_of_every_byte_in_its_order(size: int, at_most: int) -> None:
+    content, counted = os.urandom(size), list[int]()
+    got = asyncio.run(digest(File(content, at_most), Blocks(size, SMALL_BLOCK), counted.append))
+    assert got == hashlib.sha256(content).digest() and sum(counted) == size
+    with pytest.raises(Shrank):
+        asyncio.run(digest(File(content[:-1]), Blocks(size, SMALL_BLOCK), counted.append))
+
+
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 2001, 12_345])
+def test_shares_are_all_blocks_once(size: int) -> None:
+    blocks = Blocks(size, SMALL_BLOCK)
+    shares = blocks.shares(3)
+    assert sorted(block for share in shares for block in share) == list(blocks)
+    assert sum(length for __, length in blocks) == size
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_blocks_are_as_large_as_the_server_takes() -> None:
+    limits = SimpleNamespace(max_read_len=261_120, max_write_len=64_000)
+    assert block_size(SimpleNamespace(limits=limits)) == 64_000
+    generous = SimpleNamespace(max_read_len=10 * BLOCK, max_write_len=10 * BLOCK)
+    assert block_size(SimpleNamespace(limits=generous)) == BLOCK
+    assert block_size(SimpleNamespace()) == SAFE_BLOCK

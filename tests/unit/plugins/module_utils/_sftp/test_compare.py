@@ -1,0 +1,123 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What lies between two trees."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._sftp.compare import (
+    Rules,
+    compare,
+    stays_inside,
+)
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Entry, Kind, Tree
+
+FOLDER = Entry(Kind.DIRECTORY, mode=0o755)
+FILE = Entry(Kind.FILE, 3, 1000, 0o644)
+KEEP = Rules(lambda path, wished, there: (wished.size, wished.mtime) == (there.size, there.mtime))
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "inside"),
+    [
+        ("l", "a", True),
+        ("l", "./a//b", True),
+        ("l", "..", False),
+        ("l", "../a", False),
+        ("a/l", "..", True),
+        ("a/l", "../b", True),
+        ("a/l", "../../b", False),
+        ("a/b/l", "../../c", True),
+        ("l", "/etc/passwd", False),
+        ("l", "", False),
+        ("l", "a/../../b", False),
+        ("l", "a/../b", False),
+        ("", "a", False),
+    ],
+)
+def test_where_a_link_may_lead(path: str, target: str, inside: bool) -> None:
+    assert stays_inside(path, target, {}) is inside
+
+
+TREE = {
+    "": FOLDER,
+    "sub": FOLDER,
+    "sub/deep": FOLDER,
+    "file": FILE,
+    "to-deep": Entry(Kind.LINK, target="sub/deep"),
+    "to-top": Entry(Kind.LINK, target="."),
+    "out": Entry(Kind.LINK, target="/etc"),
+    "round": Entry(Kind.LINK, target="round"),
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "inside"),
+    [
+        ("sub/../real", True),
+        ("sub/..", True),
+        ("sub/../..", False),
+        ("to-deep/../real", True),
+        ("to-deep/../../..", False),
+        ("to-top/..", False),
+        ("to-top/../etc", False),
+        ("out/../real", False),
+        ("round/../real", False),
+        ("file/../real", False),
+        ("unknown/../real", False),
+    ],
+)
+def test_climbing_out_of_what_the_tree_knows(target: str, inside: bool) -> None:
+    assert stays_inside("link", target, TREE) is inside
+
+
+@pytest.mark.parametrize(("resolved", "same"), [(True, True), (False, False)])
+def test_links_of_a_server_that_tells_places_are_compared_as_places(resolved: bool, same: bool) -> None:
+    here = Tree({"": FOLDER, "a/l": Entry(Kind.LINK, target=".././b/")})
+    there = Tree({"": FOLDER, "a/l": Entry(Kind.LINK, target="../b", resolved=resolved)})
+    assert bool(compare(here, there, KEEP)) is not same
+    other = Tree({"": FOLDER, "a/l": Entry(Kind.LINK, target="b", resolved=resolved)})
+    assert compare(here, other, KEEP).links
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b"]), max_size=3),
+    st.lists(st.sampled_from(["..", ".", "a", "b", "c"]), min_size=1, max_size=5),
+)
+def test_an_accepted_link_never_leaves_the_tree(folder: list[str], target: list[str]) -> None:
+    path = "/".join([*folder, "link"])
+    if stays_inside(path, "/".join(target), {}):
+        resolved = os.path.normpath(os.path.join("/tree", os.path.dirname(path), *target))
+        assert resolved == "/tree" or resolved.startswith("/tree/")
+
+
+def test_what_is_alike_is_left_alone() -> None:
+    tree = Tree({"": FOLDER, "a": FILE})
+    changes = compare(tree, tree, KEEP)
+    assert not changes and changes.unchanged == 2
+
+
+def test_what_is_protected_stays() -> None:
+    source = Tree({"": FOLDER})
+    target = Tree({"": FOLDER, "old": FOLDER, "old/a": FILE, "gone": FOLDER}, protected={"", "old"})
+    changes = compare(source, target, Rules(KEEP.same, delete=True))
+    assert set(changes.extra) == {"old/a", "gone"}
+
+
+def test_a_directory_in_the_way_that_holds_what_is_excluded() -> None:
+    source = Tree({"": FOLDER, "a": FILE})
+    target = Tree({"": FOLDER, "a": FOLDER}, protected={"", "a"})
+    with pytest.raises(TransferFailed, match="excluded"):
+        compare(source, target, Rules(KEEP.same, delete=True))
+
+
+def test_the_root_is_never_replaced() -> None:
+    with pytest.raises(TransferFailed, match="the destination"):
+        compare(Tree({"": FILE}), Tree({"": FOLDER}), Rules(KEEP.same, delete=True))

@@ -1,0 +1,63 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why something could not be written, in words that help."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from types import SimpleNamespace
+
+import asyncssh
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Entry, Kind
+
+ENTRY = Entry(Kind.FILE, size=5000)
+
+
+class Disk:
+    """A server that tells how much room there is, or does not."""
+
+    def __init__(self, blocks: int | None) -> None:
+        self.blocks = blocks
+        self.asked: list[bytes] = []
+
+    async def statvfs(self, path: bytes) -> SimpleNamespace:
+        self.asked.append(path)
+        if self.blocks is None:
+            raise asyncssh.SFTPOpUnsupported("Operation not supported")
+        return SimpleNamespace(bavail=self.blocks, frsize=1000)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "said"),
+    [
+        (4, "no space left on the service: 4000 bytes are free, the file has 5000"),
+        (9, ""),
+        (None, ""),
+    ],
+)
+def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
+    remote = Remote(Disk(blocks), "up")
+    assert asyncio.run(remote.full(asyncssh.SFTPFailure("Failure"), "", ENTRY)) == said
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "asked"), [("up", "mount/deep/a", b"up/mount/deep"), ("up", "", b"."), (".", "a", b".")]
+)
+def test_the_disk_is_that_of_the_file(root: str, path: str, asked: bytes) -> None:
+    disk = Disk(0)
+    asyncio.run(Remote(disk, root).full(asyncssh.SFTPFailure("Failure"), path, ENTRY))
+    assert disk.asked == [asked]
+
+
+def test_other_reasons_are_no_full_disk() -> None:
+    remote = Remote(Disk(0), "up")
+    assert asyncio.run(remote.full(asyncssh.SFTPPermissionDenied("Permission denied"), "", ENTRY)) == ""
+    full = asyncssh.SFTPNoSpaceOnFilesystem("No space")
+    assert asyncio.run(remote.full(full, "", None)) == "no space left on the service: No space"
+    for number, said in ((errno.ENOSPC, "no space left on this machine"), (errno.EACCES, "")):
+        assert asyncio.run(Local("up").full(OSError(number, "No"), "", ENTRY)) == said
