@@ -252,7 +252,11 @@ class ChaosRun:
         self.outcome.problems += [(kind, f"{task}: {text}") for kind, text in problems]
 
     def run(self) -> Outcome:
-        """Play undisturbed, then from the same beginning under faults, then cleanly twice."""
+        """Play undisturbed, then from the same beginning under faults, then cleanly until nothing changes.
+
+        That is with the second clean run, or with the third where the first left something written that is
+        not in effect yet.
+        """
         random.seed(self.outcome.seed)  # the pauses before another try are drawn from the common source
         self.restore()
         self.leave_out_what_is_refused()
@@ -263,7 +267,11 @@ class ChaosRun:
             self.clean(task)
         if differences := Truth.of(self.work.sandbox).differences(wanted):
             self.outcome.problems.append((STATE, f"after a clean run: {differences}"))
-        self.outcome.problems += forgotten(Truth.of(self.work.sandbox), self.work.folder)
+        written = Truth.of(self.work.sandbox)
+        self.outcome.problems += forgotten(written, self.work.folder)
+        if any(written.unapplied()):  # a deploy before the environment has to run again
+            for task in self.play:
+                self.clean(task)
         for task in self.play:
             ran = self.clean(task)
             if ran.changed and not task.repeated:
