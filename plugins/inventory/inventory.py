@@ -209,7 +209,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     Wanted,
@@ -385,11 +385,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return Listing(**kept)
 
     def _read(self, settings: Connection, wanted: Wanted) -> Listing:
-        transport = Transport(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
+        session = Session(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
         try:
-            return read_listing(Client(transport), wanted)
+            return read_listing(Client(session), wanted)
         finally:
-            transport.close()
+            session.close()
 
     # --- Hosts, variables and groups --------------------------------------------------------------
 

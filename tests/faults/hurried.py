@@ -31,8 +31,7 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from ansible_collections.hosted.services.plugins.module_utils import _resources
-from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wires
-from ansible_collections.hosted.services.plugins.module_utils._api import session as transport
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport, session
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConnectionFailed
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Route
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import parallel, waiting
@@ -66,7 +65,7 @@ class Exchange:
     @property
     def writes(self) -> bool:
         """Whether it may change something."""
-        return self.route.repeat.name != "READ"
+        return self.route.idempotency.name != "READ"
 
     @property
     def turned_away(self) -> bool:
@@ -112,7 +111,7 @@ class Clock:
 
 
 @dataclass
-class Wire:
+class FaultyTransport:
     """All exchanges of a task, and what is to befall them.
 
     ``refused`` are the numbers of those whose connection is refused, ``silent`` of those that get no answer.
@@ -172,7 +171,7 @@ class Wire:
         """Make a call with all its tries, and measure by how much it outlasts what it is allowed."""
         begun = self.clock.now
         seconds = named.get("seconds")
-        allowed = max(own.connection.timeout, route.patience) if seconds is None else seconds
+        allowed = max(own.connection.timeout, route.min_timeout) if seconds is None else seconds
         try:
             return original(own, route, *rest, **named)
         finally:
@@ -216,23 +215,27 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 @contextmanager
-def hurried(wire: Wire) -> Iterator[None]:
-    """Let the collection run on this wire and by its clock."""
-    exchange, within, send = wires.Wire.send, wires.Aside.within, transport.Transport.send
+def hurried(transport: FaultyTransport) -> Iterator[None]:
+    """Let the collection run on this transport and by its clock."""
+    exchange, within, send = (
+        http_transport.HttpTransport.send,
+        http_transport.CallThread.run,
+        session.Session.send,
+    )
     wait = waiting.wait_until
 
     def replace(owner: Any, name: str, value: Any) -> None:
         stack.enter_context(mock.patch.object(owner, name, value))
 
     with ExitStack() as stack:
-        replace(wires.Wire, "send", lambda own, *a: wire.exchange(exchange, own, *a))
-        replace(transport.Transport, "send", lambda own, *a, **k: wire.send(send, own, *a, **k))
-        replace(wires.Aside, "within", lambda own, *a: wire.within(partial(within, own), *a))
+        replace(http_transport.HttpTransport, "send", lambda own, *a: transport.exchange(exchange, own, *a))
+        replace(session.Session, "send", lambda own, *a, **k: transport.send(send, own, *a, **k))
+        replace(http_transport.CallThread, "run", lambda own, *a: transport.within(partial(within, own), *a))
         for module in modules():
             if vars(module).get("time") is time:
-                replace(module, "time", wire.clock)
+                replace(module, "time", transport.clock)
             if vars(module).get("wait_until") is wait:
-                replace(module, "wait_until", lambda task, *a, **k: wire.wait(wait, task, *a, **k))
+                replace(module, "wait_until", lambda task, *a, **k: transport.wait(wait, task, *a, **k))
         replace(parallel.side_by_side, "__defaults__", (1,))
         yield
 

@@ -23,11 +23,11 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 from ansible_collections.hosted.services.plugins.module_utils import _resources
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
-from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wires
+from ansible_collections.hosted.services.plugins.module_utils._api import http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from faults.hurried import PATIENCE, Clock, Exchange, Wire, hurried
+from faults.hurried import PATIENCE, Clock, Exchange, FaultyTransport, hurried
 from faults.truth import Truth
 from hosted_sandbox.embedded import Embedded, quick_folder
 from hosted_sandbox.registry.images import build_image
@@ -97,7 +97,7 @@ class Runner:
     inputs: Path
     facts: dict[str, str] = field(default_factory=dict)
     clock: Clock = field(init=False)
-    connections: wires.Wire = field(default_factory=wires.Wire)
+    connections: http_transport.HttpTransport = field(default_factory=http_transport.HttpTransport)
     """Kept from task to task, as the action plugins keep theirs."""
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class Runner:
     ) -> Ran:
         """Run a task. ``faults`` says which of its requests, counted from 1, suffer what."""
         struck = dict(faults or {})
-        line = self.wire(struck)
+        line = self.transport(struck)
         self.plant(struck)
         resource = resource_of(noun)
         given = {
@@ -149,7 +149,7 @@ class Runner:
         assert not validated.error_messages, f"{noun}: {validated.error_messages}"
 
         def connect(settings: Any, log: Any) -> Client:
-            return Client(Transport(settings, log, self.connections))
+            return Client(Session(settings, log, self.connections))
 
         with hurried(line):
             result = execute(resource, validated.validated_parameters, Surroundings(connect=connect))
@@ -157,9 +157,9 @@ class Runner:
             self.sandbox.clear_faults()
         return Ran(noun, validated.validated_parameters, result, line.exchanges, line.overrun)
 
-    def wire(self, faults: Mapping[int, Fault]) -> Wire:
-        """Return a wire on which these faults are known to come."""
-        return Wire(
+    def transport(self, faults: Mapping[int, Fault]) -> FaultyTransport:
+        """Return a transport on which these faults are known to come."""
+        return FaultyTransport(
             self.clock,
             self.sandbox,
             refused=frozenset(number for number, fault in faults.items() if fault is REFUSED),

@@ -131,9 +131,9 @@ def test_what_the_page_names_exists() -> None:
         "`plugin/modules`",
         "`NOWHERE.md`",
         "`elsewhere.py`",
-        "`plugins/module_utils/_api/session.py` (`Transport.send`, `execute`)",
-        "`plugins/module_utils/_api/session.py`\n(see `Transport.receive`)",
-        "`Transport.receive`",
+        "`plugins/module_utils/_api/session.py` (`Session.send`, `execute`)",
+        "`plugins/module_utils/_api/session.py`\n(see `Session.receive`)",
+        "`Session.receive`",
         "`make nothing`",
     ],
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Repeat
+from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Idempotency
 from faults.chaos import ChaosRun
 from faults.matrix import Bench, Cell
 from faults.oracle import BLIND, DOUBLE, FORGOTTEN, ONCE, Problem, forgotten
@@ -90,7 +90,7 @@ def test_a_slip_in_the_retry_table_is_caught(
 ) -> None:
     """Were a call that makes something marked as one to repeat, the sample above would fail."""
     bench = Bench(work, BY_NAME[PLANTED[route]])
-    monkeypatch.setitem(vars(ROUTES[route]), "repeat", Repeat.IDEMPOTENT)
+    monkeypatch.setitem(vars(ROUTES[route]), "repeat", Idempotency.IDEMPOTENT)
     kinds = {problem.kind for __, problem in problems(bench)}
     assert BLIND in kinds
     if route == "ORDER":
@@ -99,7 +99,9 @@ def test_a_slip_in_the_retry_table_is_caught(
 
 def test_no_route_that_makes_something_is_left_out() -> None:
     """The oracle's own list of them, and the slips above, are the retry table's."""
-    once = {name for name, route in ROUTES.items() if route.repeat in (Repeat.CREATE, Repeat.NEVER)}
+    once = {
+        name for name, route in ROUTES.items() if route.idempotency in (Idempotency.CREATE, Idempotency.NEVER)
+    }
     assert once == set(PLANTED)
     assert [name for name in once if not ONCE.fullmatch(str(ROUTES[name]))] == []
 

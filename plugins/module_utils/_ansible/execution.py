@@ -21,7 +21,7 @@ from .._api.client import Client
 from .._api.connection import Connection
 from .._api.errors import OF_A_CALL, HostedError
 from .._api.libraries import require
-from .._api.session import Transport
+from .._api.session import Session
 from .._api.text import HIDDEN, Redactor
 from .._resources.shared.plan import Plan, Resource, Task, carry_out_step
 from .diff import as_diff
@@ -43,7 +43,7 @@ class Surroundings:
     progress: Callable[[str], None] = lambda line: None
     log: Callable[[str], None] = lambda line: None
     connect: Callable[[Connection, Callable[[str], None]], Client] = field(
-        default=lambda settings, log: Client(Transport(settings, log))
+        default=lambda settings, log: Client(Session(settings, log))
     )
 
 
@@ -57,7 +57,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
         check_waiting(options)
         if resource.needs_api(options):
             client = around.connect(connection(options, resource.name), around.log)
-            client.transport.hide(partial(secrets_of, resource, options))
+            client.session.hide(partial(secrets_of, resource, options))
         task = Task(client, options, around.check_mode, around.progress)
         with task.closing:
             plan = resource.plan(task)

@@ -19,7 +19,7 @@ from . import models as m
 from . import routes as r
 from .decoding import items_of, one
 from .errors import HostedError, NotFound, OpenOutcome, Refused, UnexpectedAnswer
-from .session import Transport
+from .session import Session
 
 MAX_PAGES = 1000
 METRICS_PER_CALL = 50
@@ -31,25 +31,25 @@ M = TypeVar("M", bound=m.Model)
 class Client:
     """The platform as Python calls. Ids and names are strings; money is in the unit that a name ends in."""
 
-    def __init__(self, transport: Transport) -> None:
-        self.transport = transport
+    def __init__(self, session: Session) -> None:
+        self.session = session
         self.carried_out = 0
         """How many calls that may change something the platform said it had carried out."""
 
-    def twin(self) -> Client:
+    def clone(self) -> Client:
         """Return a client of the same settings for another thread."""
-        return Client(self.transport.twin())
+        return Client(self.session.clone())
 
     # --- How every call is made -------------------------------------------------------------------
 
     def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
         try:
-            answer = self.transport.send(route, ids, query, body)
+            answer = self.session.send(route, ids, query, body)
         except OpenOutcome as error:
-            if route.repeat is r.IDEMPOTENT:  # of the others those who call find out, or say so
+            if route.idempotency is r.IDEMPOTENT:  # of the others those who call find out, or say so
                 error.message += ". Whether it was carried out is unknown"
             raise
-        if route.repeat is not r.READ:
+        if route.idempotency is not r.READ:
             self.carried_out += 1
         return answer
 
@@ -173,9 +173,7 @@ class Client:
         """
         ids = {"slug": slug, "tag": tag}
         try:
-            return one(
-                r.RELEASE_SCAN, m.ScanReport, self.transport.send(r.RELEASE_SCAN, ids, seconds=seconds)
-            )
+            return one(r.RELEASE_SCAN, m.ScanReport, self.session.send(r.RELEASE_SCAN, ids, seconds=seconds))
         except NotFound:
             return None
 

@@ -81,7 +81,7 @@ class ServerFailure(OpenOutcome):
         self.retry_after = retry_after
 
 
-class Garbled(OpenOutcome):
+class MalformedResponse(OpenOutcome):
     """An answer of success whose body is not the JSON that was announced."""
 
 

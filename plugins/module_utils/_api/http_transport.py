@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Reply:
+class Response:
     """An answer of the platform, whole."""
 
     status: int
@@ -59,49 +59,49 @@ class Reply:
     content_type: str = ""
 
 
-class Exchanger(Protocol):
+class Transport(Protocol):
     """What can carry out requests, one at a time."""
 
-    def exchange(self, request: Request, seconds: float) -> Reply:
+    def exchange(self, request: Request, seconds: float) -> Response:
         """Send a request and return its answer.
 
         :raises TimeoutError: when there is no whole answer after ``seconds``.
         :raises HostedError: when there will be none.
         """
 
-    def twin(self) -> Exchanger:
+    def clone(self) -> Transport:
         """Return another one, for another thread."""
 
     def close(self) -> None:
         """Close the connections that are kept open."""
 
 
-class Wire:
+class HttpTransport:
     """Carries out requests over a session of its own, whose connections stay open."""
 
     def __init__(self) -> None:
         self._session = open_session()
-        self._aside = Aside()
+        self._thread = CallThread()
         self._settled: dict[tuple[str, bool | str], Any] = {}
 
-    def twin(self) -> Wire:
+    def clone(self) -> HttpTransport:
         """Return another one, for another thread."""
-        return Wire()
+        return HttpTransport()
 
     def close(self) -> None:
         """Close the connections that are kept open."""
         self._session.close()
-        self._aside.end()
+        self._thread.stop()
 
-    def exchange(self, request: Request, seconds: float) -> Reply:
-        """Send a request and return its answer; see :class:`Exchanger`."""
+    def exchange(self, request: Request, seconds: float) -> Response:
+        """Send a request and return its answer; see :class:`Transport`."""
         try:
-            return self._aside.within(seconds, lambda: self.send(request, seconds))
+            return self._thread.run(seconds, lambda: self.send(request, seconds))
         except TimeoutError:
             self._session = open_session()  # the old one is busy for as long as the server likes
             raise
 
-    def send(self, request: Request, seconds: float) -> Reply:
+    def send(self, request: Request, seconds: float) -> Response:
         """Send a request and return its answer. ``seconds`` bound each wait for the server, not their sum.
 
         :raises HostedError: when there will be no answer.
@@ -116,7 +116,7 @@ class Wire:
                 **self._surroundings(request),
             ) as response:
                 headers = response.headers
-                return Reply(
+                return Response(
                     response.status_code,
                     headers.get("Retry-After"),
                     read_body(response),
@@ -169,7 +169,7 @@ def open_session() -> Any:
     return session
 
 
-class Aside:
+class CallThread:
     """A thread that makes calls for someone who waits no longer than he wants. It is kept for the next one.
 
     Time-outs of sockets bound each read, not their sum, and do not bound name resolution at all. A thread
@@ -181,7 +181,7 @@ class Aside:
         self._calls: SimpleQueue[Callable[[], Any] | None] | None = None
         self._outcomes: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
-    def within(self, seconds: float, call: Callable[[], T]) -> T:
+    def run(self, seconds: float, call: Callable[[], T]) -> T:
         """Run ``call`` and return what it returns, but wait no longer than ``seconds``.
 
         :raises TimeoutError: when the time is up; the thread ends when its own socket time-outs do.
@@ -194,14 +194,14 @@ class Aside:
         try:
             value, error = self._outcomes.get(timeout=seconds)
         except Empty:
-            self.end()  # what comes later is the outcome of another call
+            self.stop()  # what comes later is the outcome of another call
             raise TimeoutError from None
         if error is not None:
             raise error
         result: T = value
         return result
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """Let the thread end when it is done with its call."""
         if self._calls is not None:
             self._calls.put(None)

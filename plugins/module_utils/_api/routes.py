@@ -26,7 +26,7 @@ class Scope(Enum):
     OPEN = "not shown; FULL is the safe choice"
 
 
-class Repeat(Enum):
+class Idempotency(Enum):
     """What may be done when the outcome of a call is open. A call that never left is always sent again."""
 
     READ = "changes nothing: send again"
@@ -38,8 +38,8 @@ class Repeat(Enum):
 
     @property
     def resendable(self) -> bool:
-        """Whether the transport may send the call again by itself when its outcome is open."""
-        return self in (Repeat.READ, Repeat.IDEMPOTENT, Repeat.LAST_WINS)
+        """Whether the session may send the call again by itself when its outcome is open."""
+        return self in (Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.LAST_WINS)
 
 
 M = TypeVar("M", bound=m.Model)
@@ -67,7 +67,7 @@ class Keyed(Generic[M]):
 
 
 @dataclass(frozen=True)
-class NotShown:
+class Undocumented:
     """The specification does not show the answer; nothing is concluded from it."""
 
 
@@ -76,14 +76,14 @@ A_co = TypeVar("A_co", covariant=True)
 
 @dataclass(frozen=True)
 class Route(Generic[A_co]):
-    """One line of the page. ``patience`` is how long the platform may rightly take, in seconds."""
+    """One line of the page. ``min_timeout`` is how long the platform may rightly take, in seconds."""
 
     method: str
     path: str
     scope: Scope
-    repeat: Repeat
+    idempotency: Idempotency
     answer: A_co
-    patience: float = 0
+    min_timeout: float = 0
 
     def url(self, ids: dict[str, Any], quote: Any) -> str:
         """Return the path with its placeholders filled, each quoted by ``quote``.
@@ -103,57 +103,57 @@ class Route(Generic[A_co]):
 
 
 FULL, REGISTRY, OPEN = Scope.FULL, Scope.REGISTRY, Scope.OPEN
-READ, IDEMPOTENT, CREATE, ACT = Repeat.READ, Repeat.IDEMPOTENT, Repeat.CREATE, Repeat.ACT
-LAST_WINS, NEVER = Repeat.LAST_WINS, Repeat.NEVER
-NOT_SHOWN = NotShown()
+READ, IDEMPOTENT, CREATE, ACT = Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.CREATE, Idempotency.ACT
+LAST_WINS, NEVER = Idempotency.LAST_WINS, Idempotency.NEVER
+NO_SCHEMA = Undocumented()
 QUERY, LONG, SLOW, LONGEST = 20, 120, 180, 300
 
 # fmt: off
 # Applications
 WHOAMI = Route("GET", "/api/apps/whoami", REGISTRY, READ, One(m.Whoami))
 APPS = Route("GET", "/api/apps", REGISTRY, READ, Many(m.App))
-APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NOT_SHOWN, LONG)
+APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NO_SCHEMA, LONG)
 APP_QUOTE = Route("POST", "/api/apps/quote", REGISTRY, READ, One(m.AppQuote))
-APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, NOT_SHOWN)
-APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, NOT_SHOWN)
+APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, NO_SCHEMA)
+APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, NO_SCHEMA)
 REGISTRY_CREDENTIALS = Route("GET", "/api/registry/credentials", REGISTRY, READ, One(m.RegistryCredentials))
-RELEASE_DECLARE = Route("POST", "/api/apps/{slug}/releases", REGISTRY, CREATE, NOT_SHOWN)
-RELEASES = Route("GET", "/api/apps/{slug}/releases", REGISTRY, READ, NOT_SHOWN)
+RELEASE_DECLARE = Route("POST", "/api/apps/{slug}/releases", REGISTRY, CREATE, NO_SCHEMA)
+RELEASES = Route("GET", "/api/apps/{slug}/releases", REGISTRY, READ, NO_SCHEMA)
 RELEASE_SCAN = Route("GET", "/api/apps/{slug}/releases/{tag}/scan", REGISTRY, READ, One(m.ScanReport), LONG)
-APP_DEPLOY = Route("POST", "/api/apps/{slug}/deploy", REGISTRY, ACT, NOT_SHOWN, LONGEST)
-APP_ENVIRONMENT = Route("PUT", "/api/apps/{slug}/environment", REGISTRY, IDEMPOTENT, NOT_SHOWN)
-APP_LOGS = Route("GET", "/api/apps/{slug}/logs", REGISTRY, READ, NOT_SHOWN)
+APP_DEPLOY = Route("POST", "/api/apps/{slug}/deploy", REGISTRY, ACT, NO_SCHEMA, LONGEST)
+APP_ENVIRONMENT = Route("PUT", "/api/apps/{slug}/environment", REGISTRY, IDEMPOTENT, NO_SCHEMA)
+APP_LOGS = Route("GET", "/api/apps/{slug}/logs", REGISTRY, READ, NO_SCHEMA)
 # Services
 SERVICES = Route("GET", "/api/resources", FULL, READ, Many(m.ServiceSummary))
 SERVICE = Route("GET", "/api/resources/{id}", FULL, READ, One(m.Service))
 METRICS = Route("GET", "/api/resources/metrics", FULL, READ, Keyed(m.Metrics))
 # Settings
 SETTINGS = Route("GET", "/api/resources/{id}/settings", FULL, READ, One(m.Settings))
-NETWORK = Route("PUT", "/api/resources/{id}/network", FULL, ACT, NOT_SHOWN, SLOW)
-SCALE = Route("PUT", "/api/resources/{id}/scale", FULL, IDEMPOTENT, NOT_SHOWN)
-COMMAND = Route("PUT", "/api/resources/{id}/deploy", FULL, IDEMPOTENT, NOT_SHOWN)
-MOVE = Route("PUT", "/api/resources/{id}/project", FULL, IDEMPOTENT, NOT_SHOWN)
+NETWORK = Route("PUT", "/api/resources/{id}/network", FULL, ACT, NO_SCHEMA, SLOW)
+SCALE = Route("PUT", "/api/resources/{id}/scale", FULL, IDEMPOTENT, NO_SCHEMA)
+COMMAND = Route("PUT", "/api/resources/{id}/deploy", FULL, IDEMPOTENT, NO_SCHEMA)
+MOVE = Route("PUT", "/api/resources/{id}/project", FULL, IDEMPOTENT, NO_SCHEMA)
 # Power, suspension, deletion
 POWER = Route("POST", "/api/resources/{id}/power", FULL, ACT, One(m.Service), SLOW)
-SUSPEND = Route("POST", "/api/resources/{id}/suspend", FULL, ACT, NOT_SHOWN, SLOW)
-RESUME = Route("POST", "/api/resources/{id}/resume", FULL, ACT, NOT_SHOWN, SLOW)
-SERVICE_DELETE = Route("DELETE", "/api/resources/{id}", FULL, IDEMPOTENT, NOT_SHOWN)
+SUSPEND = Route("POST", "/api/resources/{id}/suspend", FULL, ACT, NO_SCHEMA, SLOW)
+RESUME = Route("POST", "/api/resources/{id}/resume", FULL, ACT, NO_SCHEMA, SLOW)
+SERVICE_DELETE = Route("DELETE", "/api/resources/{id}", FULL, IDEMPOTENT, NO_SCHEMA)
 # Files
 FILES = Route("GET", "/api/resources/{id}/files", FULL, READ, Many(m.FileEntry))
 FILE_CONTENTS = Route("GET", "/api/resources/{id}/files/contents", FULL, READ, One(m.FileContents))
-FILE_WRITE = Route("POST", "/api/resources/{id}/files/write", FULL, IDEMPOTENT, NOT_SHOWN)
-FILE_DIRECTORY = Route("POST", "/api/resources/{id}/files/directory", FULL, ACT, NOT_SHOWN)
-FILE_RENAME = Route("PUT", "/api/resources/{id}/files/rename", FULL, ACT, NOT_SHOWN)
-FILE_DELETE = Route("POST", "/api/resources/{id}/files/delete", FULL, ACT, NOT_SHOWN)
+FILE_WRITE = Route("POST", "/api/resources/{id}/files/write", FULL, IDEMPOTENT, NO_SCHEMA)
+FILE_DIRECTORY = Route("POST", "/api/resources/{id}/files/directory", FULL, ACT, NO_SCHEMA)
+FILE_RENAME = Route("PUT", "/api/resources/{id}/files/rename", FULL, ACT, NO_SCHEMA)
+FILE_DELETE = Route("POST", "/api/resources/{id}/files/delete", FULL, ACT, NO_SCHEMA)
 # Backups and snapshots
 BACKUPS = Route("GET", "/api/resources/{id}/backups", FULL, READ, Many(m.Backup))
-BACKUP_CREATE = Route("POST", "/api/resources/{id}/backups", FULL, CREATE, NOT_SHOWN)
-BACKUP_RESTORE = Route("POST", "/api/resources/{id}/backups/{backup_id}/restore", FULL, ACT, NOT_SHOWN, SLOW)
-BACKUP_DELETE = Route("DELETE", "/api/resources/{id}/backups/{backup_id}", FULL, IDEMPOTENT, NOT_SHOWN)
+BACKUP_CREATE = Route("POST", "/api/resources/{id}/backups", FULL, CREATE, NO_SCHEMA)
+BACKUP_RESTORE = Route("POST", "/api/resources/{id}/backups/{backup_id}/restore", FULL, ACT, NO_SCHEMA, SLOW)
+BACKUP_DELETE = Route("DELETE", "/api/resources/{id}/backups/{backup_id}", FULL, IDEMPOTENT, NO_SCHEMA)
 SNAPSHOTS = Route("GET", "/api/resources/{id}/snapshots", FULL, READ, Many(m.Snapshot))
-SNAPSHOT_CREATE = Route("POST", "/api/resources/{id}/snapshots", FULL, CREATE, NOT_SHOWN)
-SNAPSHOT_ROLLBACK = Route("POST", "/api/resources/{id}/snapshots/{name}/rollback", FULL, ACT, NOT_SHOWN, SLOW)
-SNAPSHOT_DELETE = Route("DELETE", "/api/resources/{id}/snapshots/{name}", FULL, IDEMPOTENT, NOT_SHOWN)
+SNAPSHOT_CREATE = Route("POST", "/api/resources/{id}/snapshots", FULL, CREATE, NO_SCHEMA)
+SNAPSHOT_ROLLBACK = Route("POST", "/api/resources/{id}/snapshots/{name}/rollback", FULL, ACT, NO_SCHEMA, SLOW)
+SNAPSHOT_DELETE = Route("DELETE", "/api/resources/{id}/snapshots/{name}", FULL, IDEMPOTENT, NO_SCHEMA)
 # Journals, activity, consumption
 LOGS = Route("GET", "/api/resources/{id}/logs", FULL, READ, One(m.LogLines))
 EVENTS = Route("GET", "/api/resources/{id}/events", FULL, READ, Many(m.Event))
@@ -162,16 +162,16 @@ BILLED_TOTALS = Route("GET", "/api/resources/{id}/billed-totals", FULL, READ, On
 # Billing
 BILLING_OVERVIEW = Route("GET", "/api/billing/overview", OPEN, READ, One(m.BillingOverview))
 WALLET = Route("GET", "/api/wallet", OPEN, READ, One(m.Wallet))
-TRANSACTIONS = Route("GET", "/api/wallet/transactions", OPEN, READ, NOT_SHOWN)
-DAILY_SPEND = Route("GET", "/api/billing/daily-spend", OPEN, READ, NOT_SHOWN)
-INVOICES = Route("GET", "/api/billing/invoices", OPEN, READ, NOT_SHOWN)
-STATEMENTS = Route("GET", "/api/billing/statements", OPEN, READ, NOT_SHOWN)
-STATEMENT = Route("GET", "/api/billing/statements/{period}", OPEN, READ, NOT_SHOWN)
+TRANSACTIONS = Route("GET", "/api/wallet/transactions", OPEN, READ, NO_SCHEMA)
+DAILY_SPEND = Route("GET", "/api/billing/daily-spend", OPEN, READ, NO_SCHEMA)
+INVOICES = Route("GET", "/api/billing/invoices", OPEN, READ, NO_SCHEMA)
+STATEMENTS = Route("GET", "/api/billing/statements", OPEN, READ, NO_SCHEMA)
+STATEMENT = Route("GET", "/api/billing/statements/{period}", OPEN, READ, NO_SCHEMA)
 # Projects
 PROJECTS = Route("GET", "/api/projects", OPEN, READ, Many(m.Project))
-PROJECT_CREATE = Route("POST", "/api/projects", OPEN, CREATE, NOT_SHOWN)
-PROJECT_RENAME = Route("PATCH", "/api/projects/{id}", OPEN, IDEMPOTENT, NOT_SHOWN)
-PROJECT_DELETE = Route("DELETE", "/api/projects/{id}", OPEN, IDEMPOTENT, NOT_SHOWN)
+PROJECT_CREATE = Route("POST", "/api/projects", OPEN, CREATE, NO_SCHEMA)
+PROJECT_RENAME = Route("PATCH", "/api/projects/{id}", OPEN, IDEMPOTENT, NO_SCHEMA)
+PROJECT_DELETE = Route("DELETE", "/api/projects/{id}", OPEN, IDEMPOTENT, NO_SCHEMA)
 PROJECT = Route("GET", "/api/projects/{id}", OPEN, READ, One(m.ProjectDetail))
 PROJECT_SPEND = Route("GET", "/api/projects/{id}/consommation", OPEN, READ, One(m.ProjectSpend))
 PROJECT_GRAPH = Route("GET", "/api/projects/{id}/graphe", OPEN, READ, One(m.ProjectGraph))
@@ -180,8 +180,8 @@ QUOTE = Route("POST", "/api/order/quote", OPEN, READ, One(m.Quote))
 ORDER = Route("POST", "/api/order", OPEN, CREATE, One(m.Order), LONG)
 # SSH keys
 SSH_KEYS = Route("GET", "/api/users/me/ssh-keys", OPEN, READ, Many(m.SshKey))
-SSH_KEY_ADD = Route("POST", "/api/users/me/ssh-keys", OPEN, CREATE, NOT_SHOWN)
-SSH_KEY_DELETE = Route("DELETE", "/api/users/me/ssh-keys/{id}", OPEN, IDEMPOTENT, NOT_SHOWN)
+SSH_KEY_ADD = Route("POST", "/api/users/me/ssh-keys", OPEN, CREATE, NO_SCHEMA)
+SSH_KEY_DELETE = Route("DELETE", "/api/users/me/ssh-keys/{id}", OPEN, IDEMPOTENT, NO_SCHEMA)
 # SFTP
 SFTP = Route("GET", "/api/resources/{id}/sftp", FULL, READ, One(m.SftpAccess))
 SFTP_PASSWORD = Route("POST", "/api/resources/{id}/sftp/password", FULL, LAST_WINS, One(m.SftpPassword))

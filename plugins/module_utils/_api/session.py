@@ -18,8 +18,8 @@ from urllib.parse import quote
 from . import errors
 from .backoff import backoff
 from .connection import Connection
-from .http_transport import Exchanger, Reply, Request, Wire
-from .routes import NotShown, Route, Scope
+from .http_transport import HttpTransport, Request, Response, Transport
+from .routes import Route, Scope, Undocumented
 from .text import Redactor, clean
 
 MAX_DEPTH = 100
@@ -39,23 +39,23 @@ OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
 """What a refusal speaks of that is about the token."""
 
 
-class Transport:
-    """Makes calls, one at a time. Not for use by several threads at once; see :meth:`twin`.
+class Session:
+    """Makes calls, one at a time. Not for use by several threads at once; see :meth:`clone`.
 
-    ``wire`` is what carries out its requests: one of its own, when none is given.
+    ``transport`` sends the requests; by default, a new :class:`HttpTransport`.
     """
 
     def __init__(
         self,
         connection: Connection,
         log: Callable[[str], None] | None = None,
-        wire: Exchanger | None = None,
+        transport: Transport | None = None,
     ) -> None:
         self.connection = connection
         self.attempts = 0
         """How many requests went out so far; one call makes several when it has to be repeated."""
         self._log = log or (lambda line: None)
-        self._wire = wire or Wire()
+        self._transport = transport or HttpTransport()
         self.hide(tuple)
 
     def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
@@ -73,15 +73,15 @@ class Transport:
             self._redactor = Redactor([self.connection.token, *self._secrets()])
         return self._redactor(said)
 
-    def twin(self) -> Transport:
-        """Return a transport of the same settings with connections of its own, for another thread."""
-        twin = Transport(self.connection, self._log, self._wire.twin())
-        twin.hide(self._secrets)
-        return twin
+    def clone(self) -> Session:
+        """Return a session with the same settings and connections of its own, for another thread."""
+        clone = Session(self.connection, self._log, self._transport.clone())
+        clone.hide(self._secrets)
+        return clone
 
     def close(self) -> None:
         """Close the connections that are kept open."""
-        self._wire.close()
+        self._transport.close()
 
     def send(
         self,
@@ -99,12 +99,12 @@ class Transport:
         :raises HostedError: one of its branches; see :mod:`errors`.
         """
         url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
-        allowed = max(self.connection.timeout, route.patience) if seconds is None else seconds
+        allowed = max(self.connection.timeout, route.min_timeout) if seconds is None else seconds
         deadline = time.monotonic() + allowed
 
         def attempt() -> Any:
             left = deadline - time.monotonic()
-            if route.repeat.resendable and seconds is None:  # leave time for another try
+            if route.idempotency.resendable and seconds is None:  # leave time for another try
                 left = min(left, allowed / 2)
             return self._attempt(route, url, query, body, max(left, 0.001))
 
@@ -126,9 +126,9 @@ class Transport:
         self.attempts += 1
         outcome = "no answer"
         try:
-            reply = self._wire.exchange(self._request(route, url, query, body), seconds)
-            outcome = str(reply.status)
-            return self._judge(route, reply)
+            response = self._transport.exchange(self._request(route, url, query, body), seconds)
+            outcome = str(response.status)
+            return self._judge(route, response)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
         except errors.HostedError as error:
@@ -153,24 +153,24 @@ class Transport:
             },
             verify=connection.verify,
             proxies=connection.proxies,
-            fresh=not route.repeat.resendable,
+            fresh=not route.idempotency.resendable,
         )
 
-    def _judge(self, route: Route[Any], reply: Reply) -> Any:
-        if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
-            return decode(route, reply)
-        if reply.status < HTTPStatus.BAD_REQUEST:
+    def _judge(self, route: Route[Any], response: Response) -> Any:
+        if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
+            return decode(route, response)
+        if response.status < HTTPStatus.BAD_REQUEST:
             raise errors.Redirected(
-                f"the server answered with a redirect ({reply.status}), which is not followed; "
+                f"the server answered with a redirect ({response.status}), which is not followed; "
                 "is base_url the address of the API itself?"
             )
-        raise refusal(route, reply, error_message(reply.body, self.redact))
+        raise refusal(route, response, error_message(response.body, self.redact))
 
 
 def may_send_again(error: BaseException, route: Route[Any]) -> bool:
     """Tell whether a call that ended in ``error`` can be made again without harm."""
     if isinstance(error, errors.OpenOutcome):
-        return route.repeat.resendable
+        return route.idempotency.resendable
     return isinstance(error, errors.NotSent)
 
 
@@ -198,27 +198,29 @@ def retry_after_seconds(value: str | None) -> float | None:
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
-def is_page(reply: Reply) -> bool:
+def is_page(response: Response) -> bool:
     """Tell whether an answer is HTML: the platform speaks JSON, so that whoever sent it may not be it."""
-    return reply.content_type.lower().startswith("text/html") or reply.body.lstrip()[:1] == b"<"
+    return response.content_type.lower().startswith("text/html") or response.body.lstrip()[:1] == b"<"
 
 
-def decode(route: Route[Any], reply: Reply) -> Any:
+def decode(route: Route[Any], response: Response) -> Any:
     """Return the JSON of an answer of success, or ``None`` where the body says nothing."""
-    if not reply.body.strip():
+    if not response.body.strip():
         return None
     try:
-        return parse(reply.body)
+        return parse(response.body)
     except (ValueError, RecursionError) as error:
-        if is_page(reply):
-            raise errors.Garbled("the answer is not JSON but a page for people, as proxies send") from None
-        if isinstance(route.answer, NotShown) and route.method != "GET":
+        if is_page(response):
+            raise errors.MalformedResponse(
+                "the answer is not JSON but a page for people, as proxies send"
+            ) from None
+        if isinstance(route.answer, Undocumented) and route.method != "GET":
             return None  # an answer that is not shown may be anything, and nothing depends on it
-        if isinstance(route.answer, NotShown) and reply.content_type.startswith("text/plain"):
-            return reply.body.decode(errors="replace")  # a log, for one, may well be plain text
+        if isinstance(route.answer, Undocumented) and response.content_type.startswith("text/plain"):
+            return response.body.decode(errors="replace")  # a log, for one, may well be plain text
         if isinstance(error, Excessive):
             raise errors.UnexpectedAnswer(str(error)) from None
-        raise errors.Garbled("the answer is not JSON, or was cut off") from None
+        raise errors.MalformedResponse("the answer is not JSON, or was cut off") from None
 
 
 class Excessive(ValueError):
@@ -266,16 +268,16 @@ def with_whole_characters(value: Any) -> Any:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def refusal(route: Route[Any], reply: Reply, said: str) -> errors.HostedError:
+def refusal(route: Route[Any], response: Response, said: str) -> errors.HostedError:
     """Turn an answer of 4xx or 5xx into an error that tells what the platform said and what to do."""
-    after = retry_after_seconds(reply.retry_after)
-    status = reply.status
+    after = retry_after_seconds(response.retry_after)
+    status = response.status
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         hint = "" if after is None else f"; it asks for a pause of {after:.0f} seconds"
         return errors.RateLimited(f"too many requests (429){hint}: {said}", after)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         failure = errors.ServerFailure(f"the platform failed ({status}): {said}", after, status=status)
-        failure.explained = is_explained(reply, said)
+        failure.explained = is_explained(response, said)
         return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return errors.Unauthorized(unauthorized(route, status, said), status)
@@ -300,13 +302,13 @@ def unauthorized(route: Route[Any], status: int, said: str) -> str:
     return f"{message.rstrip('.')}. This route needs {f'scope {scope}' if scope else 'a valid token'}"
 
 
-def is_explained(reply: Reply, said: str) -> bool:
+def is_explained(response: Response, said: str) -> bool:
     """Tell whether an error is of the platform's form and says more than its status (Errors).
 
     A gateway that has lost the platform may keep to the form as well, and has nothing to say in it.
     """
     try:
-        own = parse(reply.body)["statusCode"] == reply.status
+        own = parse(response.body)["statusCode"] == response.status
     except (ValueError, RecursionError, KeyError, TypeError):
         return False
     words = re.sub(r"[^a-z]", "", said.lower())

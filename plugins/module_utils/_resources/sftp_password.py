@@ -87,7 +87,7 @@ def generate_in_turn(task: Task, id: str) -> bool:
 
 def generate(task: Task, id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
-    sent = task.client.transport.attempts
+    sent = task.client.session.attempts
     subject = subject_of(SFTP, id)
     with secrets_file.keeping(task, subject, f"the SFTP password of service {id}") as kept:
         try:
@@ -100,7 +100,7 @@ def generate(task: Task, id: str) -> None:
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
             settle(task, subject, kept.note)  # what an earlier call made opens nothing any more
-    if task.client.transport.attempts > sent + 1:
+    if task.client.session.attempts > sent + 1:
         task.warn(
             "the call had to be sent more than once; should an earlier one have made a password too, "
             "this one ended it"

@@ -30,10 +30,10 @@ from typing import NoReturn
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    Exchanger,
-    Reply,
+    HttpTransport,
     Request,
-    Wire,
+    Response,
+    Transport,
 )
 
 BACKLOG = 128
@@ -45,7 +45,7 @@ RUN_GOES_ON, RUN_ENDS = os.pipe()
 """Made before Ansible forks: what reads from the first gets an end of file when the last fork is gone."""
 
 
-def wire_of_run(folder: str) -> Exchanger:
+def wire_of_run(folder: str) -> Transport:
     """Return a wire to the keeper of this run, whose temporary folder is given; it is started if need be."""
     path = os.path.join(folder, "hosted.services")
     try:
@@ -53,7 +53,7 @@ def wire_of_run(folder: str) -> Exchanger:
             start(path)
         return KeptWire(path)
     except OSError:  # no sockets here, no process more, a keeper that was ended by someone
-        return Wire()
+        return HttpTransport()
 
 
 class KeptWire:
@@ -66,12 +66,12 @@ class KeptWire:
         self._path = path
         self._keeper: Connection | None = connected(path)
 
-    def twin(self) -> Exchanger:
+    def clone(self) -> Transport:
         """Return another one, for another thread."""
         try:
             return KeptWire(self._path)
         except OSError:
-            return Wire()
+            return HttpTransport()
 
     def close(self) -> None:
         """Leave the keeper, which goes on."""
@@ -79,8 +79,8 @@ class KeptWire:
             self._keeper.close()
             self._keeper = None
 
-    def exchange(self, request: Request, seconds: float) -> Reply:
-        """Send a request and return its answer; see :class:`Exchanger`."""
+    def exchange(self, request: Request, seconds: float) -> Response:
+        """Send a request and return its answer; see :class:`Transport`."""
         if self._keeper is None:
             self._keeper = connected_again(self._path)
         try:
@@ -135,7 +135,7 @@ def packed(request: Request, seconds: float) -> bytes:
     return json.dumps([vars(request), seconds]).encode()
 
 
-def unpacked(message: bytes) -> Reply:
+def unpacked(message: bytes) -> Response:
     """Return the keeper's answer.
 
     :raises HostedError: when the answer is that there was none.
@@ -148,7 +148,7 @@ def unpacked(message: bytes) -> Reply:
             raise KeeperFailure(fields["error"])
         kind: type[errors.HostedError] = getattr(errors, fields["error"])
         raise kind(fields["message"])
-    return Reply(body=body, **fields)
+    return Response(body=body, **fields)
 
 
 class KeeperFailure(Exception):
@@ -197,7 +197,7 @@ class Keeper:
     def __init__(self, listener: socket.socket, lifeline: int) -> None:
         self._listener = listener
         self._lifeline = lifeline
-        self._idle: dict[tuple[str, bool | str], list[tuple[float, Wire]]] = {}
+        self._idle: dict[tuple[str, bool | str], list[tuple[float, HttpTransport]]] = {}
         self._lock = threading.Lock()
 
     def serve(self) -> None:
@@ -229,7 +229,7 @@ class Keeper:
         body: bytes = fields.pop("body")
         return json.dumps(fields).encode() + b"\n" + body
 
-    def _borrow(self, request: Request) -> Wire:
+    def _borrow(self, request: Request) -> HttpTransport:
         """Return the wire to this server that was used last, or a new one."""
         with self._lock:
             wires = self._idle.get(request.peer, [])
@@ -238,8 +238,8 @@ class Keeper:
                 if time.monotonic() - since < KEPT_SECONDS:
                     return wire
                 wire.close()
-        return Wire()
+        return HttpTransport()
 
-    def _give_back(self, request: Request, wire: Wire) -> None:
+    def _give_back(self, request: Request, wire: HttpTransport) -> None:
         with self._lock:
             self._idle.setdefault(request.peer, []).append((time.monotonic(), wire))

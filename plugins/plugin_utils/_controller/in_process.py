@@ -41,8 +41,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     ConfigurationError,
     HostedError,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Wire
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     HOME_VARIABLE,
@@ -72,8 +72,8 @@ WATCHED = sys.stdout.isatty()
 SECONDS_BETWEEN_PROGRESS = 10.0
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
-KEPT_TRANSPORT = "_hosted_services_transport"
-"""Where a worker keeps its transport: on the one object that the items of a loop share and no fork shares."""
+KEPT_SESSION = "_hosted_services_transport"
+"""Where a worker keeps its session: on the one object that the items of a loop share and no fork shares."""
 
 
 class InProcessAction(ActionBase):
@@ -198,11 +198,11 @@ class InProcessAction(ActionBase):
     def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
         """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
         key = (os.getpid(), settings, self._apart)
-        kept = vars(self._loader).get(KEPT_TRANSPORT)
+        kept = vars(self._loader).get(KEPT_SESSION)
         if kept is None or kept[0] != key:
-            wire = Wire() if self._apart else wire_of_run(folder_of_run())
-            kept = (key, Transport(settings, log, wire))
-            vars(self._loader)[KEPT_TRANSPORT] = kept
+            transport = HttpTransport() if self._apart else wire_of_run(folder_of_run())
+            kept = (key, Session(settings, log, transport))
+            vars(self._loader)[KEPT_SESSION] = kept
         return Client(kept[1])
 
     @contextmanager

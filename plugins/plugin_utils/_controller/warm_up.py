@@ -18,11 +18,11 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import validated
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    Exchanger,
-    Reply,
     Request,
+    Response,
+    Transport,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 
 ARGUMENTS = {"name": "a", "base_url": "https://localhost", "token": "none", "state": "present"}
@@ -32,11 +32,11 @@ ANSWER = b'{"items": [{"id": "1", "name": "a", "createdAt": "2026-01-01T00:00:00
 class Rehearsed:
     """Answers every request with the same page, and reaches nobody."""
 
-    def exchange(self, request: Request, seconds: float) -> Reply:
+    def exchange(self, request: Request, seconds: float) -> Response:
         """Return the page."""
-        return Reply(200, None, ANSWER, "application/json")
+        return Response(200, None, ANSWER, "application/json")
 
-    def twin(self) -> Exchanger:
+    def clone(self) -> Transport:
         """Return itself, which keeps nothing."""
         return self
 
@@ -49,7 +49,7 @@ def rehearse() -> dict[str, Any]:
 
     What goes wrong here goes wrong in a real task too, which tells it; the result is empty then.
     """
-    around = Surroundings(connect=lambda settings, log: Client(Transport(settings, log, Rehearsed())))
+    around = Surroundings(connect=lambda settings, log: Client(Session(settings, log, Rehearsed())))
     try:
         options = validated(PROJECT, ARGUMENTS).validated_parameters
         result: dict[str, Any] = remove_values(execute(PROJECT, options, around), set())

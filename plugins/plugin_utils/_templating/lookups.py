@@ -27,7 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     HostedError,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.libraries import require
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
@@ -72,11 +72,11 @@ class ReadingLookup(LookupBase):
             plain = untagged({name: self.get_option(name) for name in CONNECTION})
             options = with_token_decrypted(with_token_meant(plain, given), cast(DataLoader, self._loader))
             settings = connection(options, self._name())
-            transport = Transport(settings, lambda line: display.vvv(f"hosted.services: {line}"))
+            session = Session(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
-                return self.read(Client(transport), untagged(list(terms)))
+                return self.read(Client(session), untagged(list(terms)))
             finally:
-                transport.close()
+                session.close()
         except HostedError as error:
             raise AnsibleLookupError(error.message) from None
         except AnsibleError:  # what Ansible itself says of an option or a variable

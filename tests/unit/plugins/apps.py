@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     connection,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource, Task
 from hosted_sandbox.testing import Sandbox
@@ -78,7 +78,7 @@ class Platform:
     def task(self, resource: Resource, **options: Any) -> Task:
         """Return a task on `shop` for the functions that a resource is made of."""
         given = self.options(resource, options)
-        return Task(Client(Transport(connection(given))), given)
+        return Task(Client(Session(connection(given))), given)
 
     def options(self, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options of a task, with waits that are short."""

@@ -34,7 +34,7 @@ class FakeClient:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.carried_out = 0
-        self.transport = SimpleNamespace(attempts=0, close=lambda: None)
+        self.session = SimpleNamespace(attempts=0, close=lambda: None)
         self.before: dict[str, Callable[[], None]] = {}
         self.after: dict[str, Callable[[], None]] = {}
         self.service_records: dict[str, dict[str, Any]] = {}
@@ -49,7 +49,7 @@ class FakeClient:
         self.order_answer: dict[str, Any] = {}
         self.add_project("prj_default", "default")
 
-    def twin(self) -> FakeClient:
+    def clone(self) -> FakeClient:
         return self
 
     # --- What tests put there -------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from typing import Any
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Reply
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Model
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 
 TEMPLATE = "{{ 7 * 7 }}{% raw %}"
 STRINGS = [
@@ -148,7 +148,7 @@ def body_of(route: r.Route[Any], draw: random.Random, wildness: float) -> bytes:
     return body
 
 
-class HostileTransport(Transport):
+class HostileTransport(Session):
     """Answers instead of a server. The same seed and the same calls get the same answers."""
 
     def __init__(self, seed: int, wildness: float = 0.3, calls: int = 2000) -> None:
@@ -157,7 +157,7 @@ class HostileTransport(Transport):
         self.ids: list[str] = []
         self.times: dict[str, int] = {}
 
-    def twin(self) -> Transport:
+    def clone(self) -> Session:
         """Return itself: there is no server to have several connections to."""
         return self
 
@@ -173,7 +173,7 @@ class HostileTransport(Transport):
         content = b"" if status == 204 else body_of(route, draw, self.wildness)
         try:
             return self._judge(
-                route, Reply(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
+                route, Response(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
             )
         except errors.HostedError as error:
             error.message = f"{route}: {self.redact(error.message)}"

@@ -239,10 +239,10 @@ def all_releases(task: Task, slug: str, declared: Declared | None = None) -> lis
     client = task.client
     tags = (declared or read_declared(client, slug)).by_tag
 
-    def read(twin: Client, tag: str) -> Release:
+    def read(clone: Client, tag: str) -> Release:
         entered = tags[tag]
         try:
-            report = scan_of(twin, slug, tag, GLANCE)
+            report = scan_of(clone, slug, tag, GLANCE)
         except Interrupted:
             return Release(tag, entered.digest, PENDING, None, entered.created_at)
         if report is None:

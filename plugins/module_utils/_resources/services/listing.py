@@ -122,8 +122,8 @@ def read_projects(
     does not ask for it has to look for services that are on no page.
     """
 
-    def read(twin: Client, project: Project) -> list[T]:
-        detail = twin.project(project.id)
+    def read(clone: Client, project: Project) -> list[T]:
+        detail = clone.project(project.id)
         return [] if detail is None else [take(detail)]
 
     filled = [project for project in projects if though_empty or project.resource_count != 0]
@@ -165,7 +165,7 @@ def find_homes(
             seen[service].add(project)
     homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
     doubtful = [id for id in ids if id not in homes]
-    for full in side_by_side(client, doubtful, lambda twin, id: twin.service(id)):
+    for full in side_by_side(client, doubtful, lambda clone, id: clone.service(id)):
         if full is not None and full.status != DELETED:
             homes[full.id] = full.project_id
     return homes
@@ -225,8 +225,8 @@ def add_rates(client: Client, listing: Listing) -> None:
         service["monthly"] = service["monthly_full"]
     others = [service for service in listing.services if service["status"] != ACTIVE]
 
-    def read(twin: Client, id: str) -> str | None:
-        full = twin.service(id)
+    def read(clone: Client, id: str) -> str | None:
+        full = clone.service(id)
         return shown(billed_rate(full)) if full else None
 
     add_part(client, listing, others, "monthly", read)
@@ -246,15 +246,15 @@ def add_parts(client: Client, wanted: Wanted, listing: Listing) -> None:
     created = [service for service in services if service["status"] not in NOT_CREATED]
     if wanted.settings:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
-        add_part(client, listing, able, "settings", lambda twin, id: shown_fields(twin.settings(id)))
+        add_part(client, listing, able, "settings", lambda clone, id: shown_fields(clone.settings(id)))
     if wanted.sftp:
-        add_part(client, listing, created, "sftp", lambda twin, id: access(twin.sftp(id)))
+        add_part(client, listing, created, "sftp", lambda clone, id: access(clone.sftp(id)))
 
 
 def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
     """Return the live metrics by service id, nothing where the node cannot be reached."""
     batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-    found = side_by_side(client, batches, lambda twin, batch: twin.metrics(batch))
+    found = side_by_side(client, batches, lambda clone, batch: clone.metrics(batch))
     return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
 
 
@@ -274,7 +274,7 @@ def add_part(
     read: Callable[[Client, str], Any],
 ) -> None:
     """Put ``part`` into each of the services; one warning names those for which that fails."""
-    answers = side_by_side(client, services, lambda twin, service: attempt(read, twin, service["id"]))
+    answers = side_by_side(client, services, lambda clone, service: attempt(read, clone, service["id"]))
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
     listing.warnings += without_errors(services, part, "so their hosts lack it")

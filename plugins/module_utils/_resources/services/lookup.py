@@ -131,7 +131,7 @@ def in_project(
         return list(services)
     if not project.id:
         return []
-    homes = side_by_side(client, services, lambda twin, service: home_of(twin, service.id))
+    homes = side_by_side(client, services, lambda clone, service: home_of(clone, service.id))
     return [service for service, home in zip(services, homes, strict=True) if home == project.id]
 
 

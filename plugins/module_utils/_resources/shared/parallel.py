@@ -27,15 +27,15 @@ def side_by_side(
     if len(todo) <= 1:
         return [work(client, item) for item in todo]
     local = threading.local()
-    twins: list[Client] = []
+    clones: list[Client] = []
 
     def prepare() -> None:
-        local.client = client.twin()
-        twins.append(local.client)
+        local.client = client.clone()
+        clones.append(local.client)
 
     try:
         with ThreadPoolExecutor(min(at_once, len(todo)), initializer=prepare) as pool:
             return list(pool.map(lambda item: work(local.client, item), todo))
     finally:
-        for twin in twins:
-            twin.transport.close()
+        for clone in clones:
+            clone.session.close()

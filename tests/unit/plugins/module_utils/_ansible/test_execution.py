@@ -22,11 +22,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError, Refused
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    Exchanger,
-    Reply,
     Request,
+    Response,
+    Transport,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
@@ -80,11 +80,11 @@ class Echo:
     def __init__(self, before: str = "") -> None:
         self.before = before
 
-    def exchange(self, request: Request, seconds: float) -> Reply:
+    def exchange(self, request: Request, seconds: float) -> Response:
         said = f"{self.before}invalid value for KEY: {request.body['environment']['KEY']}"
-        return Reply(400, None, json.dumps({"statusCode": 400, "message": said}).encode())
+        return Response(400, None, json.dumps({"statusCode": 400, "message": said}).encode())
 
-    def twin(self) -> Echo:
+    def clone(self) -> Echo:
         return self
 
     def close(self) -> None: ...
@@ -93,11 +93,11 @@ class Echo:
 def run(
     make: Callable[[Task], Plan],
     options: dict[str, Any] | None = None,
-    wire: Exchanger | None = None,
+    transport: Transport | None = None,
     **around: Any,
 ) -> dict[str, Any]:
     surroundings = Surroundings(
-        connect=lambda settings, log: Client(Transport(settings, log, wire or Echo())), **around
+        connect=lambda settings, log: Client(Session(settings, log, transport or Echo())), **around
     )
     return execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings)
 
@@ -220,8 +220,8 @@ def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
     """What was set in motion goes on, so something was changed."""
 
     class Fine(Echo):
-        def exchange(self, request: Request, seconds: float) -> Reply:
-            return Reply(204, None, b"")
+        def exchange(self, request: Request, seconds: float) -> Response:
+            return Response(204, None, b"")
 
     def make(task: Task) -> Plan:
         def start() -> None:
@@ -275,10 +275,12 @@ def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
     ],
     ids=["lines", "spaces", "cut"],
 )
-@pytest.mark.parametrize("twin", [False, True], ids=["client", "twin"])
-def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(secret: str, before: str, twin: bool) -> None:
+@pytest.mark.parametrize("clone", [False, True], ids=["client", "clone"])
+def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(
+    secret: str, before: str, clone: bool
+) -> None:
     def make(task: Task) -> Plan:
-        client = task.client.twin() if twin else task.client
+        client = task.client.clone() if clone else task.client
         client.replace_environment("shop", {"KEY": secret})
         raise AssertionError
 
@@ -290,10 +292,10 @@ def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(secret: str, bef
 
 def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
     """Connections are kept from task to task, and what the next one says is not to be damaged."""
-    kept: list[Transport] = []
+    kept: list[Session] = []
 
     def connect(settings: Connection, log: Any) -> Client:
-        kept.append(kept[0] if kept else Transport(settings, log, Echo()))
+        kept.append(kept[0] if kept else Session(settings, log, Echo()))
         return Client(kept[-1])
 
     def make(task: Task) -> Plan:

@@ -15,12 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors
-from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wire
+from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport, session
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api import session as transport
 from ansible_collections.hosted.services.plugins.module_utils._api.client import MAX_PAGES, Client
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Reply
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Response
 from ansible_collections.hosted.services.plugins.module_utils._api.models import Dimensions, plain
 from ansible_collections.hosted.services.plugins.module_utils._api.session import (
     error_message,
@@ -40,7 +38,7 @@ ARGUMENTS: dict[str, Any] = {
 METHODS = {
     name: method
     for name, method in inspect.getmembers(Client, inspect.isfunction)
-    if not name.startswith("_") and name != "twin"
+    if not name.startswith("_") and name != "clone"
 }
 EVERY_CALL = pytest.mark.parametrize("name", METHODS)
 A_FEW = settings(max_examples=max(settings.default.max_examples // 4, 1))  # type: ignore[union-attr]
@@ -56,7 +54,7 @@ class Answering(HostileTransport):
 
     def __init__(self, body: bytes, status: int = 200, retry_after: str | None = None) -> None:
         super().__init__(0)
-        self.reply = Reply(status, retry_after, body)
+        self.reply = Response(status, retry_after, body)
         self.called: r.Route[Any] | None = None
 
     def _attempt(self, route: r.Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
@@ -64,7 +62,7 @@ class Answering(HostileTransport):
         return self._judge(route, self.reply)
 
 
-def call(name: str, sender: transport.Transport) -> Any:
+def call(name: str, sender: session.Session) -> Any:
     """Make a typed call with arguments of its types; return what it returns, or the error of ours."""
     parameters = list(inspect.signature(METHODS[name]).parameters.values())[1:]
     given = [
@@ -165,7 +163,7 @@ def test_monsters(name: str, body: bytes) -> None:
 
 
 def test_memory_is_bounded_however_dense_the_answer_is() -> None:
-    body = b"[" + b"[]," * (wire.MAX_BODY // 3 - 2) + b"[]]"
+    body = b"[" + b"[]," * (http_transport.MAX_BODY // 3 - 2) + b"[]]"
     tracemalloc.start()
     try:
         outcome = call("app_nodes", Answering(body))
@@ -174,7 +172,7 @@ def test_memory_is_bounded_however_dense_the_answer_is() -> None:
         tracemalloc.stop()
     assert isinstance(outcome, errors.UnexpectedAnswer)
     assert "values" in outcome.message
-    assert peak < 2 * wire.MAX_BODY
+    assert peak < 2 * http_transport.MAX_BODY
 
 
 def test_what_is_too_much_is_refused_where_it_is_needed_alone() -> None:

@@ -15,13 +15,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors
-from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wire
+from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
-    Aside,
-    Exchanger,
+    CallThread,
+    HttpTransport,
     Request,
-    Wire,
+    Transport,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker import broker
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import KeptWire
@@ -86,10 +85,10 @@ def platform() -> Iterator[Platform]:
 
 
 @pytest.fixture(params=["own connections", "kept connections"])
-def one_wire(request: pytest.FixtureRequest) -> Callable[[], Exchanger]:
+def open_transport(request: pytest.FixtureRequest) -> Callable[[], Transport]:
     """Return what opens a wire."""
     if request.param == "own connections":
-        return Wire
+        return HttpTransport
     path = request.getfixturevalue("keeper")
     return lambda: KeptWire(path)
 
@@ -99,7 +98,7 @@ def ask(platform: Platform) -> Ask:
     """Return a function that makes a request over a wire."""
     address = f"http://127.0.0.1:{platform.server_port}"
 
-    def ask(over: Exchanger, path: str = "/", body: object = None, fresh: bool = False) -> bytes:
+    def ask(over: Transport, path: str = "/", body: object = None, fresh: bool = False) -> bytes:
         method = "GET" if body is None else "POST"
         return over.exchange(Request(method, address + path, None, body, {}, True, {}, fresh), 5).body
 
@@ -107,18 +106,18 @@ def ask(platform: Platform) -> Ask:
 
 
 def test_a_connection_serves_many_requests(
-    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
 ) -> None:
-    over = one_wire()
+    over = open_transport()
     assert [ask(over, f"/{number}") for number in range(3)] == [b"/0", b"/1", b"/2"]
     assert platform.connections == 1
 
 
 def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
-    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
 ) -> None:
     """One that was idle may be closed just now, and a request that fails on it may have been acted on."""
-    over = one_wire()
+    over = open_transport()
     ask(over)
     assert json.loads(ask(over, body={"a": [1, None, "\ud7ff"]}, fresh=True)) == {"a": [1, None, "\ud7ff"]}
     assert platform.connections == 2
@@ -127,18 +126,18 @@ def test_what_must_not_be_sent_twice_gets_a_fresh_connection(
 
 
 def test_a_connection_that_the_server_closed_is_not_used(
-    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask
+    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
 ) -> None:
-    over = one_wire()
+    over = open_transport()
     assert ask(over, "/last") == b"/last"
     assert platform.closed.acquire(timeout=5)
     assert ask(over, "/next") == b"/next"
     assert platform.connections == 2
 
 
-def test_no_cookie_is_kept(platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask) -> None:
+def test_no_cookie_is_kept(platform: Platform, open_transport: Callable[[], Transport], ask: Ask) -> None:
     """It would be sent with the next token, on behalf of somebody else."""
-    over = one_wire()
+    over = open_transport()
     ask(over)
     ask(over)
     assert platform.cookies == []
@@ -190,17 +189,19 @@ def test_connections_that_are_checked_otherwise_are_not_shared(
     assert platform.connections == 2
 
 
-def test_a_large_answer_comes_whole(platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask) -> None:
+def test_a_large_answer_comes_whole(
+    platform: Platform, open_transport: Callable[[], Transport], ask: Ask
+) -> None:
     body = "x" * 20_000_000
-    assert json.loads(ask(one_wire(), body=body)) == body
+    assert json.loads(ask(open_transport(), body=body)) == body
 
 
 def test_a_body_beyond_the_bound_is_refused(
-    platform: Platform, one_wire: Callable[[], Exchanger], ask: Ask, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, open_transport: Callable[[], Transport], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "MAX_BODY", 1024 * 1024)
+    monkeypatch.setattr(http_transport, "MAX_BODY", 1024 * 1024)
     with pytest.raises(errors.UnexpectedAnswer, match="larger than 1 MB"):
-        ask(one_wire(), body="x" * 2_000_000)
+        ask(open_transport(), body="x" * 2_000_000)
 
 
 # --- Calls that can be given up -----------------------------------------------------------------------------
@@ -208,20 +209,20 @@ def test_a_body_beyond_the_bound_is_refused(
 
 def test_one_thread_makes_all_calls() -> None:
     """To begin a thread for each costs a third of a call."""
-    aside = Aside()
-    threads = {aside.within(5, threading.get_ident) for __ in range(3)}
+    thread = CallThread()
+    threads = {thread.run(5, threading.get_ident) for __ in range(3)}
     assert len(threads) == 1
     assert threading.get_ident() not in threads
-    aside.end()
+    thread.stop()
 
 
 def test_what_a_call_raises_is_raised() -> None:
     """Whatever it is, and the next call is made all the same."""
-    aside = Aside()
+    thread = CallThread()
     with pytest.raises(KeyboardInterrupt):
-        aside.within(5, interrupt)
-    assert aside.within(5, lambda: 1) == 1
-    aside.end()
+        thread.run(5, interrupt)
+    assert thread.run(5, lambda: 1) == 1
+    thread.stop()
 
 
 def interrupt() -> None:
@@ -231,7 +232,7 @@ def interrupt() -> None:
 
 def test_a_late_outcome_is_that_of_no_other_call() -> None:
     """A call that was given up goes on aside; what becomes of it is told to nobody, and its thread ends."""
-    aside, go_on, late = Aside(), threading.Event(), []
+    thread, go_on, late = CallThread(), threading.Event(), []
 
     def slow() -> str:
         late.append(threading.current_thread())
@@ -239,14 +240,14 @@ def test_a_late_outcome_is_that_of_no_other_call() -> None:
         return "late"
 
     with pytest.raises(TimeoutError):
-        aside.within(0.05, slow)
-    assert aside.within(5, lambda: "next") == "next"
+        thread.run(0.05, slow)
+    assert thread.run(5, lambda: "next") == "next"
     go_on.set()
     late[0].join(5)
     assert not late[0].is_alive()
-    assert aside.within(5, lambda: "last") == "last"
-    aside.end()
-    aside.end()
+    assert thread.run(5, lambda: "last") == "last"
+    thread.stop()
+    thread.stop()
 
 
 @pytest.mark.parametrize(
@@ -262,4 +263,4 @@ def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
 ) -> None:
     """An order that broke off would be placed again."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
-    assert isinstance(wire.translate(error, request), kind)
+    assert isinstance(http_transport.translate(error, request), kind)

@@ -16,10 +16,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import (
     ROUTES,
-    NotShown,
-    Repeat,
+    Idempotency,
     Route,
     Scope,
+    Undocumented,
 )
 
 # The tables of the chapter Endpoints: method, path, and what may be done when it is sent twice.
@@ -95,16 +95,16 @@ GET    /api/resources/{id}/database/rows             r
 POST   /api/resources/{id}/database/query            n
 """
 CLASSES = {
-    "r": Repeat.READ,
-    "i": Repeat.IDEMPOTENT,
-    "c": Repeat.CREATE,
-    "a": Repeat.ACT,
-    "l": Repeat.LAST_WINS,
-    "n": Repeat.NEVER,
+    "r": Idempotency.READ,
+    "i": Idempotency.IDEMPOTENT,
+    "c": Idempotency.CREATE,
+    "a": Idempotency.ACT,
+    "l": Idempotency.LAST_WINS,
+    "n": Idempotency.NEVER,
 }
 LINES = [line.split() for line in SPECIFICATION.split("\n") if line]
 # Routes whose answer the chapter's notes call not shown.
-NOT_SHOWN = """
+NO_SCHEMA = """
 POST /api/apps, POST /api/apps/{slug}/releases, GET /api/apps/{slug}/releases, POST /api/apps/{slug}/deploy,
 PUT /api/apps/{slug}/environment, GET /api/apps/{slug}/logs, GET /api/apps/nodes, GET /api/apps/projects,
 PUT /api/resources/{id}/network, PUT /api/resources/{id}/scale, PUT /api/resources/{id}/deploy,
@@ -137,7 +137,7 @@ def test_the_page_has_the_68_routes_of_the_specification_and_no_other() -> None:
 
 @pytest.mark.parametrize(("method", "path", "repeat"), LINES, ids=str)
 def test_what_may_be_repeated(method: str, path: str, repeat: str) -> None:
-    assert by_line()[f"{method} {snake(path)}"].repeat is CLASSES[repeat]
+    assert by_line()[f"{method} {snake(path)}"].idempotency is CLASSES[repeat]
 
 
 @pytest.mark.parametrize("route", ROUTES.values(), ids=str)
@@ -152,8 +152,8 @@ def test_the_scope_is_that_of_the_chapter_authentication(route: Route[Any]) -> N
 
 
 def test_exactly_the_answers_that_are_shown_have_a_model() -> None:
-    not_shown = {line.strip() for line in NOT_SHOWN.replace("\n", " ").split(",")}
-    assert {str(route) for route in ROUTES.values() if isinstance(route.answer, NotShown)} == not_shown
+    not_shown = {line.strip() for line in NO_SCHEMA.replace("\n", " ").split(",")}
+    assert {str(route) for route in ROUTES.values() if isinstance(route.answer, Undocumented)} == not_shown
 
 
 @pytest.mark.parametrize(
@@ -220,19 +220,19 @@ def typed_calls() -> dict[str, Any]:
     return {
         name: method
         for name, method in inspect.getmembers(Client, inspect.isfunction)
-        if not name.startswith("_") and name != "twin"
+        if not name.startswith("_") and name != "clone"
     }
 
 
 def record(name: str) -> list[tuple[Route[Any], dict[str, Any]]]:
     """Call a method of the client with invented arguments; return what it would have sent."""
-    transport = Recorder()
+    session = Recorder()
     method = typed_calls()[name]
     parameters = list(inspect.signature(method).parameters)[1:]
     arguments = {parameter: ARGUMENTS.get(parameter, f"some {parameter}") for parameter in parameters}
     with pytest.raises(Stop):
-        getattr(Client(transport), name)(**arguments)  # type: ignore[arg-type]
-    return transport.calls
+        getattr(Client(session), name)(**arguments)  # type: ignore[arg-type]
+    return session.calls
 
 
 @pytest.mark.parametrize("name", typed_calls())

@@ -21,13 +21,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api import errors
-from ansible_collections.hosted.services.plugins.module_utils._api import http_transport as wires
+from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport, session
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
-from ansible_collections.hosted.services.plugins.module_utils._api import session as transport
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Wire
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import KeptWire
 
@@ -162,7 +160,7 @@ def lines() -> list[str]:
     return []
 
 
-Open = Callable[..., Transport]
+Open = Callable[..., Session]
 
 
 @pytest.fixture(params=["own connections", "kept connections"])
@@ -174,13 +172,13 @@ def connect(
     path = request.getfixturevalue("keeper") if kept else ""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "NETRC"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(transport, "pause_before_retry", lambda error, failures: 0.0)
-    opened: list[Transport] = []
+    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 0.0)
+    opened: list[Session] = []
 
-    def connect(**settings: Any) -> Transport:
+    def connect(**settings: Any) -> Session:
         defaults = {"base_url": server.url, "token": TOKEN, "timeout": 5, "retries": RETRIES}
-        wire = KeptWire(path) if kept else Wire()
-        opened.append(Transport(Connection(**{**defaults, **settings}), lines.append, wire))
+        transport = KeptWire(path) if kept else HttpTransport()
+        opened.append(Session(Connection(**{**defaults, **settings}), lines.append, transport))
         return opened[-1]
 
     yield connect
@@ -191,14 +189,14 @@ def connect(
 # --- What is sent again ---------------------------------------------------------------------------------
 
 ROUTE_OF = {
-    r.Repeat.READ: (r.WHOAMI, {}),
-    r.Repeat.IDEMPOTENT: (r.SCALE, {"id": "s"}),
-    r.Repeat.LAST_WINS: (r.SFTP_PASSWORD, {"id": "s"}),
-    r.Repeat.CREATE: (r.ORDER, {}),
-    r.Repeat.ACT: (r.SUSPEND, {"id": "s"}),
-    r.Repeat.NEVER: (replace(r.DATABASE_QUERY, patience=0), {"id": "s"}),
+    r.Idempotency.READ: (r.WHOAMI, {}),
+    r.Idempotency.IDEMPOTENT: (r.SCALE, {"id": "s"}),
+    r.Idempotency.LAST_WINS: (r.SFTP_PASSWORD, {"id": "s"}),
+    r.Idempotency.CREATE: (r.ORDER, {}),
+    r.Idempotency.ACT: (r.SUSPEND, {"id": "s"}),
+    r.Idempotency.NEVER: (replace(r.DATABASE_QUERY, min_timeout=0), {"id": "s"}),
 }
-AGAIN = (r.Repeat.READ, r.Repeat.IDEMPOTENT, r.Repeat.LAST_WINS)
+AGAIN = (r.Idempotency.READ, r.Idempotency.IDEMPOTENT, r.Idempotency.LAST_WINS)
 OPEN_ENDINGS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
     "reset": (reset, errors.Interrupted),
     "hang up": (hang_up, errors.Interrupted),
@@ -223,7 +221,7 @@ REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
 }
 
 
-def outcome(sender: Transport, repeat: r.Repeat) -> errors.HostedError:
+def outcome(sender: Session, repeat: r.Idempotency) -> errors.HostedError:
     route, ids = ROUTE_OF[repeat]
     with pytest.raises(errors.HostedError) as caught:
         sender.send(route, ids, body={"a": 1} if route.method != "GET" else None)
@@ -235,7 +233,7 @@ def outcome(sender: Transport, repeat: r.Repeat) -> errors.HostedError:
 @pytest.mark.parametrize("ending", OPEN_ENDINGS)
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
 def test_an_open_outcome_is_tried_again_only_where_twice_does_no_harm(
-    server: Server, connect: Open, repeat: r.Repeat, ending: str
+    server: Server, connect: Open, repeat: r.Idempotency, ending: str
 ) -> None:
     answer, kind = OPEN_ENDINGS[ending]
     server.script = [answer]
@@ -248,7 +246,7 @@ def test_an_open_outcome_is_tried_again_only_where_twice_does_no_harm(
 @pytest.mark.parametrize("ending", OPEN_ENDINGS)
 @pytest.mark.parametrize("repeat", AGAIN, ids=lambda repeat: repeat.name)
 def test_a_second_try_that_works_is_as_good(
-    server: Server, connect: Open, repeat: r.Repeat, ending: str
+    server: Server, connect: Open, repeat: r.Idempotency, ending: str
 ) -> None:
     route, ids = ROUTE_OF[repeat]
     server.script = [OPEN_ENDINGS[ending][0], OK]
@@ -257,7 +255,7 @@ def test_a_second_try_that_works_is_as_good(
 
 
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
-def test_429_is_tried_again_by_every_call(server: Server, connect: Open, repeat: r.Repeat) -> None:
+def test_429_is_tried_again_by_every_call(server: Server, connect: Open, repeat: r.Idempotency) -> None:
     server.script = [reply(429, {"message": "slow down"})]
     error = outcome(connect(), repeat)
     assert isinstance(error, errors.RateLimited)
@@ -266,7 +264,7 @@ def test_429_is_tried_again_by_every_call(server: Server, connect: Open, repeat:
 
 @pytest.mark.parametrize("ending", REFUSALS)
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
-def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Repeat, ending: str) -> None:
+def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Idempotency, ending: str) -> None:
     answer, kind = REFUSALS[ending]
     server.script = [answer]
     error = outcome(connect(), repeat)
@@ -278,7 +276,7 @@ def test_a_refusal_is_final(server: Server, connect: Open, repeat: r.Repeat, end
 
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
 def test_a_refused_connection_is_tried_again_by_every_call(
-    server: Server, connect: Open, lines: list[str], repeat: r.Repeat
+    server: Server, connect: Open, lines: list[str], repeat: r.Idempotency
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -290,23 +288,23 @@ def test_a_refused_connection_is_tried_again_by_every_call(
 
 @pytest.mark.parametrize("body", [HALF, HTML], ids=["half of the JSON", "HTML"])
 @pytest.mark.parametrize("repeat", ROUTE_OF, ids=lambda repeat: repeat.name)
-def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Repeat, body: Answer) -> None:
+def test_success_that_is_not_json(server: Server, connect: Open, repeat: r.Idempotency, body: Answer) -> None:
     """A page for people is not from the API: what stands before it may not have passed the call on."""
     server.script = [body]
     route, ids = ROUTE_OF[repeat]
     if (
-        isinstance(route.answer, r.NotShown) and body is HALF
+        isinstance(route.answer, r.Undocumented) and body is HALF
     ):  # may be anything; what was reached is read again
         assert connect().send(route, ids) is None
         assert len(server.requests) == 1
     else:
-        assert outcome(connect(), repeat).__class__ is errors.Garbled
+        assert outcome(connect(), repeat).__class__ is errors.MalformedResponse
         assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
 
 
 def test_no_retries_means_one_try(server: Server, connect: Open) -> None:
     server.script = [reset]
-    outcome(connect(retries=0), r.Repeat.READ)
+    outcome(connect(retries=0), r.Idempotency.READ)
     assert len(server.requests) == 1
 
 
@@ -319,10 +317,10 @@ def test_an_empty_body_of_success_is_nothing(server: Server, connect: Open, answ
 # --- Time -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("repeat", [r.Repeat.READ, r.Repeat.NEVER], ids=lambda repeat: repeat.name)
+@pytest.mark.parametrize("repeat", [r.Idempotency.READ, r.Idempotency.NEVER], ids=lambda repeat: repeat.name)
 @pytest.mark.parametrize("ending", ["no answer", "drip of headers", "drip of the body", "many headers"])
 def test_the_deadline_holds_whatever_the_server_does(
-    server: Server, connect: Open, repeat: r.Repeat, ending: str
+    server: Server, connect: Open, repeat: r.Idempotency, ending: str
 ) -> None:
     # Each of these is a good answer in the end: a deadline that does not hold ends without an error.
     slow = b'HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n{"email": "' + b"x" * 47 + b'"}'
@@ -338,13 +336,13 @@ def test_the_deadline_holds_whatever_the_server_does(
     error = outcome(connect(timeout=0.6), repeat)
     assert error.__class__ is errors.Interrupted
     assert "no whole answer" in error.message or "timed out" in error.message
-    assert 1 <= len(server.requests) <= (1 + RETRIES if repeat is r.Repeat.READ else 1)
+    assert 1 <= len(server.requests) <= (1 + RETRIES if repeat is r.Idempotency.READ else 1)
 
 
 def test_after_a_deadline_the_next_call_has_a_connection_of_its_own(server: Server, connect: Open) -> None:
     sender = connect(timeout=3, retries=0)
     server.script = [server.no_answer, OK]
-    outcome(sender, r.Repeat.NEVER)
+    outcome(sender, r.Idempotency.NEVER)
     assert sender.send(r.WHOAMI, {}) == {"email": "me"}
 
 
@@ -360,9 +358,9 @@ def test_a_call_that_takes_long_by_nature_is_given_the_time(server: Server, conn
 def test_a_pause_beyond_the_deadline_is_not_begun(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "pause_before_retry", lambda error, failures: 3600.0)
+    monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 3600.0)
     server.script = [reply(429, {"message": "later"}, Retry_After="3600"), OK]
-    error = outcome(connect(), r.Repeat.READ)
+    error = outcome(connect(), r.Idempotency.READ)
     assert isinstance(error, errors.RateLimited)
     assert error.retry_after == 3600
     assert "asks for a pause of 3600 seconds: later" in error.message
@@ -379,7 +377,7 @@ def test_a_pause_beyond_the_deadline_is_not_begun(
     ],
 )
 def test_retry_after_in_seconds(header: str, seconds: float) -> None:
-    assert transport.retry_after_seconds(header) == seconds
+    assert session.retry_after_seconds(header) == seconds
 
 
 @pytest.mark.parametrize(("hours", "low", "high"), [(2, 3600, 7200), (-2, 0, 0)])
@@ -387,7 +385,7 @@ def test_retry_after_in_seconds(header: str, seconds: float) -> None:
 def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -> None:
     when = datetime.now(UTC) + timedelta(hours=hours)
     date = format_datetime(when, usegmt=True) if gmt else format_datetime(when.replace(tzinfo=None))
-    seconds = transport.retry_after_seconds(date)
+    seconds = session.retry_after_seconds(date)
     assert seconds is not None
     assert low <= seconds <= high
 
@@ -397,19 +395,19 @@ def test_retry_after_as_a_date(hours: int, low: float, high: float, gmt: bool) -
     [None, "", "soon", "1.5", "9" * 400, "9" * 9000, "Fri, 99 Foo 99999999999999999999 00:00:00 GMT"],
 )
 def test_a_retry_after_that_says_nothing_is_ignored(header: str | None) -> None:
-    assert transport.retry_after_seconds(header) is None
+    assert session.retry_after_seconds(header) is None
 
 
 def test_the_pause_is_what_was_asked_for_with_a_little_more_and_a_ceiling() -> None:
-    for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, transport.MAX_RETRY_AFTER + 1)):
+    for asked, most in ((7.0, 8.0), (0.0, 1.0), (99999.0, session.MAX_RETRY_AFTER + 1)):
         for number in range(1, 10):
-            pause = transport.pause_before_retry(errors.RateLimited("x", asked), number)
-            assert min(asked, transport.MAX_RETRY_AFTER) <= pause <= most
+            pause = session.pause_before_retry(errors.RateLimited("x", asked), number)
+            assert min(asked, session.MAX_RETRY_AFTER) <= pause <= most
 
 
 def test_the_pause_grows_at_random_to_a_ceiling_where_none_was_asked_for() -> None:
     def pauses(number: int) -> list[float]:
-        return [transport.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
+        return [session.pause_before_retry(errors.Interrupted("x"), number) for _try in range(200)]
 
     assert max(pauses(1)) <= 0.25
     assert 0.25 < max(pauses(5)) <= 4
@@ -427,7 +425,7 @@ def test_what_the_server_asks_for_reaches_the_pause(
         asked.append(getattr(error, "retry_after", None))
         return 0.0
 
-    monkeypatch.setattr(transport, "pause_before_retry", pause)
+    monkeypatch.setattr(session, "pause_before_retry", pause)
     server.script = [reply(status, {}, Retry_After="2"), reply(status, {}), OK]
     connect().send(r.WHOAMI, {})
     assert asked == [2.0, None]
@@ -439,9 +437,9 @@ def test_what_the_server_asks_for_reaches_the_pause(
 def test_a_body_that_is_too_large_is_not_read_to_its_end(
     server: Server, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wires, "MAX_BODY", 1024 * 1024)
+    monkeypatch.setattr(http_transport, "MAX_BODY", 1024 * 1024)
     server.script = [reply(200, b'"' + b"x" * (1024 * 1024) + b'"')]
-    error = outcome(connect(), r.Repeat.READ)
+    error = outcome(connect(), r.Idempotency.READ)
     assert isinstance(error, errors.UnexpectedAnswer)
     assert "larger than 1 MB" in error.message
     assert len(server.requests) == 1
@@ -449,9 +447,9 @@ def test_a_body_that_is_too_large_is_not_read_to_its_end(
 
 def test_a_deeply_nested_body_is_an_error_and_not_a_crash(server: Server, connect: Open) -> None:
     server.script = [reply(200, b"[" * 200_000)]
-    assert isinstance(outcome(connect(retries=0), r.Repeat.READ), errors.Garbled)
+    assert isinstance(outcome(connect(retries=0), r.Idempotency.READ), errors.MalformedResponse)
     server.script = [reply(400, b"[" * 200_000)]
-    assert "no reason was given" in outcome(connect(), r.Repeat.READ).message
+    assert "no reason was given" in outcome(connect(), r.Idempotency.READ).message
 
 
 # --- The request and the token --------------------------------------------------------------------------
@@ -524,7 +522,7 @@ def test_the_token_follows_no_redirect(server: Server, connect: Open, status: in
     try:
         other.script = [OK]
         server.script = [reply(status, b"", Location=other.url + "/api/apps/whoami")]
-        error = outcome(connect(), r.Repeat.READ)
+        error = outcome(connect(), r.Idempotency.READ)
         assert f"redirect ({status})" in error.message
         assert other.requests == []
     finally:
@@ -567,14 +565,14 @@ def test_verify_is_not_loosened_by_the_environment(
     monkeypatch.setattr("requests.Session.send", send)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/elsewhere/ca.pem")
     for settings in ({"ca_path": __file__}, {"validate_certs": False}):
-        outcome(connect(retries=0, **settings), r.Repeat.READ)
+        outcome(connect(retries=0, **settings), r.Idempotency.READ)
     assert seen == [__file__, False]
 
 
 def test_a_server_that_speaks_no_tls_is_not_blamed_for_its_certificate(server: Server, connect: Open) -> None:
     server.script = [OK]
     error = outcome(
-        connect(base_url=server.url.replace("http:", "https:"), retries=0, timeout=1), r.Repeat.READ
+        connect(base_url=server.url.replace("http:", "https:"), retries=0, timeout=1), r.Idempotency.READ
     )
     assert isinstance(error, errors.ConfigurationError), "it will not get better by trying again"
     assert "no TLS with https://" in error.message
@@ -585,7 +583,7 @@ def test_a_file_of_authorities_without_any_is_named(server: Server, connect: Ope
     for content in ("no certificate\n", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ""):
         (tmp_path / "ca.pem").write_text(content)
         sender = connect(base_url=server.url.replace("http:", "https:"), ca_path=str(tmp_path / "ca.pem"))
-        error = outcome(sender, r.Repeat.READ)
+        error = outcome(sender, r.Idempotency.READ)
         assert isinstance(error, errors.ConfigurationError)
         assert "ca.pem" in error.message
         assert "server's certificate" not in error.message
@@ -608,7 +606,7 @@ def test_the_token_is_in_no_error_and_no_log(
 ) -> None:
     server.script = [answer]
     with caplog.at_level(logging.DEBUG):
-        error = outcome(connect(retries=0), r.Repeat.READ)
+        error = outcome(connect(retries=0), r.Idempotency.READ)
     shown = " ".join([str(error), repr(error), error.message, str(error.details), *lines, caplog.text])
     for part in (TOKEN, TOKEN[:9], "dG9rLTRmLzlhKzc3", "tok-4f%2F9a%2B77"):
         assert part not in shown
@@ -616,14 +614,14 @@ def test_the_token_is_in_no_error_and_no_log(
 
 def test_what_the_platform_says_is_shown_on_one_clean_line(server: Server, connect: Open) -> None:
     server.script = [reply(409, {"message": f"\x1b[2Jno\r\nport \u202eleft {TOKEN}"})]
-    error = outcome(connect(), r.Repeat.READ)
+    error = outcome(connect(), r.Idempotency.READ)
     assert error.message == (f"GET /api/apps/whoami: the platform refused (409): [2Jno port left {HIDDEN}")
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'""', b"{}", b"\xff\xfe", b"null"])
 def test_an_error_without_a_message_is_still_an_error(server: Server, connect: Open, body: bytes) -> None:
     server.script = [reply(422, body)]
-    assert "the platform refused (422): no reason was given" in outcome(connect(), r.Repeat.READ).message
+    assert "the platform refused (422): no reason was given" in outcome(connect(), r.Idempotency.READ).message
 
 
 OTHER_FORMS: dict[str, tuple[bytes, str]] = {
@@ -647,19 +645,21 @@ def test_a_reason_of_any_form_is_shown(server: Server, connect: Open, form: str)
     """The form of an error is shown for some routes only. A 403 is not blamed on the token then."""
     body, said = OTHER_FORMS[form]
     server.script = [reply(403, body)]
-    error = outcome(connect(), r.Repeat.IDEMPOTENT)
+    error = outcome(connect(), r.Idempotency.IDEMPOTENT)
     assert error.message.partition(": ")[2] == f"the platform refused (403): {said}"
 
 
 @pytest.mark.parametrize(
     ("repeat", "hint"),
     [
-        (r.Repeat.READ, "This route needs scope REGISTRY or FULL"),
-        (r.Repeat.IDEMPOTENT, "This route needs scope FULL"),
-        (r.Repeat.CREATE, "This route needs a valid token"),
+        (r.Idempotency.READ, "This route needs scope REGISTRY or FULL"),
+        (r.Idempotency.IDEMPOTENT, "This route needs scope FULL"),
+        (r.Idempotency.CREATE, "This route needs a valid token"),
     ],
 )
-def test_a_refused_token_names_the_scope(server: Server, connect: Open, repeat: r.Repeat, hint: str) -> None:
+def test_a_refused_token_names_the_scope(
+    server: Server, connect: Open, repeat: r.Idempotency, hint: str
+) -> None:
     server.script = [reply(401, {"message": "no"})]
     assert outcome(connect(), repeat).message.endswith(f"the token was not accepted (401): no. {hint}")
 
@@ -688,7 +688,7 @@ def test_a_403_is_blamed_on_the_token_only_where_it_speaks_of_it(
 ) -> None:
     """The scope is named once, and not at all where the platform has another reason."""
     server.script = [reply(403, body)]
-    assert outcome(connect(), r.Repeat.IDEMPOTENT).message.endswith(f": {said}")
+    assert outcome(connect(), r.Idempotency.IDEMPOTENT).message.endswith(f": {said}")
 
 
 def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:
@@ -703,10 +703,10 @@ def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines
 def test_a_twin_has_the_settings_but_not_the_session(server: Server, connect: Open) -> None:
     server.script = [OK]
     sender = connect()
-    twin = sender.twin()
+    clone = sender.clone()
     try:
-        assert twin.connection is sender.connection
-        assert twin._wire is not sender._wire
-        assert twin.send(r.WHOAMI, {}) == {"email": "me"}
+        assert clone.connection is sender.connection
+        assert clone._transport is not sender._transport
+        assert clone.send(r.WHOAMI, {}) == {"email": "me"}
     finally:
-        twin.close()
+        clone.close()

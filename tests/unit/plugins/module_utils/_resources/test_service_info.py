@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Unauthorized,
     UnexpectedAnswer,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.session import Transport
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import service_info
 from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
@@ -97,7 +97,7 @@ def test_metrics_are_null_where_the_node_cannot_be_reached(client: FakeClient) -
 
 
 def test_parts_come_under_their_names_and_only_when_asked_for(client: FakeClient) -> None:
-    client.twin = lambda: client  # type: ignore[method-assign]
+    client.clone = lambda: client  # type: ignore[method-assign]
     client.backup_records["a"] = [{"id": "bk", "name": "n", "status": "COMPLETED"}]
     service = read(client, id="a", include=["backups", "logs", "settings", "details"])[0]
     assert service["backups"][0]["id"] == "bk"
@@ -115,9 +115,9 @@ def refusing(client: FakeClient, ids: str, error: Exception) -> None:
             raise error
         return []
 
-    client.twin = lambda: client  # type: ignore[method-assign]
+    client.clone = lambda: client  # type: ignore[method-assign]
     client.backups = backups  # type: ignore[method-assign]
-    client.transport = types.SimpleNamespace(close=lambda: None)
+    client.session = types.SimpleNamespace(close=lambda: None)
 
 
 def read_with_warnings(client: FakeClient, **given: Any) -> tuple[dict[str, Any], list[str]]:
@@ -307,8 +307,8 @@ def test_one_service_without_sftp_does_not_hide_the_others(sandbox: Sandbox, sta
 @NO_SFTP
 def test_nor_does_it_in_an_inventory(sandbox: Sandbox, status: str) -> None:
     sandbox.profile("plain", **{"refusal.no_sftp": status})
-    transport = Transport(Connection(sandbox.base_url, sandbox.token))
-    listing = read_listing(Client(transport), Wanted(sftp=True))
+    session = Session(Connection(sandbox.base_url, sandbox.token))
+    listing = read_listing(Client(session), Wanted(sftp=True))
     assert {s["name"] for s in listing.services if not s["sftp"]} == {"metal"}
     assert len(listing.warnings) == (0 if status == "400" else 1)
 
@@ -337,7 +337,7 @@ def test_an_id_that_is_gone_hides_the_metrics_of_no_other(sandbox: Sandbox, unkn
     services = [service["id"] for service in sandbox.api("GET", "/api/resources").json()["items"]]
     sandbox.api("DELETE", f"/api/resources/{gone}")
     connection = Connection(base_url=sandbox.base_url, token=sandbox.token)
-    found = Client(Transport(connection)).metrics(services)
+    found = Client(Session(connection)).metrics(services)
     assert [id for id, metrics in found.items() if metrics is None] == [gone]
     assert len(found) == len(services)
 

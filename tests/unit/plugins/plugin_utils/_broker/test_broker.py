@@ -13,7 +13,11 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Reply, Request, Wire
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
+    HttpTransport,
+    Request,
+    Response,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import (
     LONGEST_ADDRESS,
     KeeperFailure,
@@ -45,27 +49,27 @@ def test_something_else_in_its_place_is_left_alone(folder: str) -> None:
     path = os.path.join(folder, "hosted.services")
     with open(path, "w", encoding="utf-8") as file:
         file.write("not a socket")
-    assert isinstance(wire_of_run(folder), Wire)
+    assert isinstance(wire_of_run(folder), HttpTransport)
     assert os.path.getsize(path) == len("not a socket")
 
 
 def test_a_folder_that_is_gone_is_no_obstacle(folder: str) -> None:
-    assert isinstance(wire_of_run(os.path.join(folder, "gone")), Wire)
+    assert isinstance(wire_of_run(os.path.join(folder, "gone")), HttpTransport)
 
 
 def test_one_that_was_killed_is_not_waited_for(folder: str, listener: socket.socket) -> None:
     listener.close()
-    assert isinstance(wire_of_run(folder), Wire)
+    assert isinstance(wire_of_run(folder), HttpTransport)
 
 
 def test_one_that_is_there_is_used(folder: str, listener: socket.socket) -> None:
     listener.listen()
     wire = wire_of_run(folder)
     assert isinstance(wire, KeptWire)
-    twin = wire.twin()
-    assert isinstance(twin, KeptWire)
+    clone = wire.clone()
+    assert isinstance(clone, KeptWire)
     wire.close()
-    twin.close()
+    clone.close()
 
 
 def test_one_that_ends_in_the_middle_leaves_the_outcome_open(folder: str, listener: socket.socket) -> None:
@@ -78,7 +82,7 @@ def test_one_that_ends_in_the_middle_leaves_the_outcome_open(folder: str, listen
     listener.close()
     with pytest.raises(errors.ConnectionFailed, match="is gone"):
         wire.exchange(REQUEST, SECONDS)
-    assert isinstance(wire.twin(), Wire)
+    assert isinstance(wire.clone(), HttpTransport)
 
 
 def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
@@ -112,12 +116,12 @@ def test_an_address_is_short_however_deep_the_folder_is(folder: str, depth: int)
 def test_a_defect_is_told_by_its_kind_alone(keeper: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not taken for a connection that broke, after which the call would be made again."""
 
-    def fail(wire: Wire, request: Request, seconds: float) -> Reply:
+    def fail(wire: HttpTransport, request: Request, seconds: float) -> Response:
         raise ValueError("the text holds a secret")
 
     wire = KeptWire(keeper)
     with monkeypatch.context() as patch, pytest.raises(KeeperFailure, match=r"^ValueError$"):
-        patch.setattr(Wire, "send", fail)
+        patch.setattr(HttpTransport, "send", fail)
         wire.exchange(REQUEST, SECONDS)
     with pytest.raises(errors.ConnectionFailed, match="cannot connect"):  # it serves on
         wire.exchange(REQUEST, SECONDS)

@@ -37,9 +37,9 @@ class Platform:
         self.counts: dict[str, int] = {}
         self.failing: dict[str, Exception] = {}
         self.asked: list[tuple[str, str]] = []
-        self.transport = self
+        self.session = self
 
-    def twin(self) -> Platform:
+    def clone(self) -> Platform:
         return self
 
     def close(self) -> None:

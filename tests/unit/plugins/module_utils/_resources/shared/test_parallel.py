@@ -17,13 +17,13 @@ class Client:
     """Counts its twins and notes which were closed."""
 
     def __init__(self) -> None:
-        self.twins: list[Client] = []
-        self.transport = self
+        self.clones: list[Client] = []
+        self.session = self
         self.closed = False
 
-    def twin(self) -> Client:
-        self.twins.append(Client())
-        return self.twins[-1]
+    def clone(self) -> Client:
+        self.clones.append(Client())
+        return self.clones[-1]
 
     def close(self) -> None:
         self.closed = True
@@ -43,8 +43,8 @@ def test_results_come_in_the_order_of_the_items() -> None:
         return item * 10
 
     assert run(client, list(range(20)), work) == [item * 10 for item in range(20)]
-    assert 1 < len(client.twins) <= 4
-    assert all(twin.closed for twin in client.twins)
+    assert 1 < len(client.clones) <= 4
+    assert all(clone.closed for clone in client.clones)
     assert not client.closed
 
 
@@ -64,7 +64,7 @@ def test_one_item_needs_no_thread() -> None:
     client = Client()
     assert run(client, [1], lambda used, item: used is client) == [True]
     assert run(client, [], lambda used, item: item) == []
-    assert client.twins == []
+    assert client.clones == []
 
 
 def test_an_error_is_raised_and_the_connections_are_closed() -> None:
@@ -77,5 +77,5 @@ def test_an_error_is_raised_and_the_connections_are_closed() -> None:
 
     with pytest.raises(ValueError, match="3"):
         run(client, list(range(6)), work)
-    assert client.twins
-    assert all(twin.closed for twin in client.twins)
+    assert client.clones
+    assert all(clone.closed for clone in client.clones)
