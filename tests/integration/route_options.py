@@ -58,7 +58,8 @@ CHOSEN: Leads = {
         "SNAPSHOTS": ("kind: snapshots",),
         "SNAPSHOT_DELETE": ("kind: snapshots",),
     },
-    "billing_info": {"STATEMENT": ("period",)},
+    # A month without a statement is told with those that have one.
+    "billing_info": {"STATEMENT": ("period",), "STATEMENTS": ("include: statements", "period")},
     "database_info": {
         "DATABASE_ROWS": ("table",),
         "CONNECTION": ("return_secrets: true", "inventory: false"),
@@ -87,13 +88,15 @@ CHOSEN: Leads = {
         "NETWORK": ("public",),
         "SCALE": ("dimensions", "preset"),
         "COMMAND": ("command",),
-        "MOVE": ("project",),
+        "MOVE": ("new_project",),
         "POWER": ("state: started, stopped, restarted, killed",),
         "SUSPEND": ("state: suspended",),
         "RESUME": ("state: started, resumed",),
         "SERVICE_DELETE": ("state: absent",),
         "BACKUPS": ("state: absent",),
     },
+    # Where the list leaves open in which project a service is, the service is read itself.
+    "service_info": {"SERVICE": ("include: details", "project")},
     "snapshot": {
         "SNAPSHOT_CREATE": ("state: present",),
         "SNAPSHOT_ROLLBACK": ("state: rolled_back",),
