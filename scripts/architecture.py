@@ -37,7 +37,7 @@ PURPOSES = {
     "module_utils._ansible": "options in, plan shown or carried out, result out",
     "module_utils._resources": "find, compare, plan: one file per module",
     "module_utils._resources.applications": "find applications and releases, roll out an image",
-    "module_utils._resources.copies": "name, select and watch backups and snapshots",
+    "module_utils._resources.restore_points": "name, select and watch backups and snapshots",
     "module_utils._resources.databases": "recognize engines, read SQL",
     "module_utils._resources.files": "paths, the file manager, guards of a mirror",
     "module_utils._resources.services": "find, select, order, change and delete services",

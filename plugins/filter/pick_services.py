@@ -79,7 +79,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
-    pick_services,
+    select_services,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._templating.filters import as_filter
 
@@ -89,4 +89,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filter by its name."""
-        return as_filter("pick_services", pick_services)
+        return as_filter("pick_services", select_services)

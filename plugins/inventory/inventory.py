@@ -212,7 +212,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.libraries imp
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
-    Wanted,
+    ServiceQuery,
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
@@ -361,8 +361,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
         return {**found, NOT_HANDED_ON: False} if is_own else found
 
-    def _wanted(self) -> Wanted:
-        return Wanted(
+    def _wanted(self) -> ServiceQuery:
+        return ServiceQuery(
             **self._filters,
             sftp=self.get_option("connect_with") == "sftp",
             metrics=self.get_option("include_metrics"),
@@ -384,7 +384,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             return listing
         return Listing(**kept)
 
-    def _read(self, settings: Connection, wanted: Wanted) -> Listing:
+    def _read(self, settings: Connection, wanted: ServiceQuery) -> Listing:
         session = Session(settings, lambda line: self.display.vvv(f"hosted.services: {line}"))
         try:
             return read_listing(Client(session), wanted)
@@ -463,7 +463,7 @@ def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[s
     return [project, family] if project else [family]
 
 
-def cache_key(settings: Connection, wanted: Wanted) -> str:
+def cache_key(settings: Connection, wanted: ServiceQuery) -> str:
     """Return a name for what these settings read, from which the token cannot be learnt."""
     facts = [CACHE_FORMAT, settings.base_url, settings.auth_header, settings.auth_scheme, asdict(wanted)]
     digest = hmac.new(settings.token.encode(), json.dumps(facts).encode(), hashlib.sha256)

@@ -28,7 +28,7 @@ from typing import Any
 
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import AT_ONCE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import MAX_PARALLEL
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
@@ -158,7 +158,7 @@ def known(url: str, listed: dict[str, Any], services: int, connect_with: str) ->
     if connect_with == "sftp":
         calls.append([f"/api/resources/srv_{number:06}/sftp" for number in range(services)])
     hosts_known = {host: (variables, member[host]) for host, variables in meta.items()}
-    return {"url": url, "at_once": AT_ONCE, "calls": calls, "groups": list(groups), "hosts": hosts_known}
+    return {"url": url, "at_once": MAX_PARALLEL, "calls": calls, "groups": list(groups), "hosts": hosts_known}
 
 
 # --- Tasks ------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def backups() -> None:
         found = bench.compare({"ours": ["ansible-playbook", play], "start-up": ["ansible-playbook", skipped]})
         calls = requests.get(f"{url}/calls", timeout=10).json() / ROUNDS / MANY
     what = f"{MANY} backups in one task, {calls:.1f} calls each, {latency * 1000:.0f} ms, no start-up"
-    show(what, found["ours"] - found["start-up"], Cost(MANY * NEEDED / AT_ONCE * latency, 0, 0), GOAL)
+    show(what, found["ours"] - found["start-up"], Cost(MANY * NEEDED / MAX_PARALLEL * latency, 0, 0), GOAL)
 
 
 def show(what: str, ours: Cost, other: Cost, goal: float = 0) -> None:

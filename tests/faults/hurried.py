@@ -236,7 +236,7 @@ def hurried(transport: FaultyTransport) -> Iterator[None]:
                 replace(module, "time", transport.clock)
             if vars(module).get("wait_until") is wait:
                 replace(module, "wait_until", lambda task, *a, **k: transport.wait(wait, task, *a, **k))
-        replace(parallel.side_by_side, "__defaults__", (1,))
+        replace(parallel.run_parallel, "__defaults__", (1,))
         yield
 
 

@@ -30,7 +30,7 @@ LAYERS = {
     "module_utils._resources.shared": 2,
     "module_utils._resources.services": 3,
     "module_utils._resources.applications": 4,
-    "module_utils._resources.copies": 4,
+    "module_utils._resources.restore_points": 4,
     "module_utils._resources.databases": 4,
     "module_utils._resources.files": 4,
     "module_utils._resources": 5,

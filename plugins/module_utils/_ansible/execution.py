@@ -154,7 +154,7 @@ def defect(error: Exception) -> dict[str, Any]:
 def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
     """Return the secrets among the options, so far as they are long enough to be hidden."""
     names = hidden_options(resource, argument_spec(resource))
-    values = {value for name in names for value in texts(options.get(name))}
+    values = {value for name in names for value in string_values(options.get(name))}
     return {value for value in values if len(value) >= SHORTEST_SECRET}
 
 
@@ -164,13 +164,13 @@ def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -
     return replaced(said, Redactor(secrets)) if secrets else said
 
 
-def texts(value: Any) -> Iterator[str]:
+def string_values(value: Any) -> Iterator[str]:
     """Yield every text and number inside ``value``."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from texts(item)
+            yield from string_values(item)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
 

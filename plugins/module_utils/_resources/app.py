@@ -18,11 +18,11 @@ from .applications.lookup import (
     check_slug,
     choose,
     find_app,
-    foreseen_app,
     need_app,
     never_deployed,
+    placeholder_app,
 )
-from .services.lookup import find_project, foresee
+from .services.lookup import expect_created, find_project
 from .services.namesakes import near, turn_of_order
 from .services.settings import check_budget, check_limit, describe_size
 from .services.view import AWAITING_ADMIN, FAILED, PROVISIONING
@@ -104,7 +104,7 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
         wait = f"wait until application {slug!r} is created"
         steps.append(Step(wait, lambda: seen.append(created(task))))
     return Plan(
-        result=app_view(foreseen_app(slug)),
+        result=app_view(placeholder_app(slug)),
         steps=steps,
         reread=lambda: app_view(seen[0] if seen else read_created(task)),
         after=summary(task, quote, cost),
@@ -202,7 +202,7 @@ def project_of(task: Task) -> str | None:
         known = project_elsewhere(task, wanted)
         if known is not None:
             return known
-        foresee(task, error, "creates")
+        expect_created(task, error, "creates")
         return None  # check mode only quotes, and the price is the same in every project
 
 

@@ -38,7 +38,7 @@ from .applications.rollout import (
     put_in_service,
 )
 from .applications.running import as_declared, current_app, same_image
-from .services.lookup import foresee, near_miss
+from .services.lookup import expect_created, near_miss
 from .services.view import ACTIVE, PROVISIONING, STATUSES
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents, shown
@@ -124,7 +124,7 @@ def wished(task: Task, app: App) -> ScanReport:
     error = undeclared(task, app) if report is None else moved(task, report)
     if digest is None or task.options["declared"]:
         raise error
-    foresee(task, error, "declares")
+    expect_created(task, error, "declares")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
 
 
@@ -242,8 +242,8 @@ def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
         now = in_service_now(task, before, digest)
         details["changed"] = now != before or now == digest
         if task.options["rollback"]:
-            outcome, brought_back = bring_back(task, good, digest)
-            details.update({"rollback": outcome, "rolled_back": brought_back})
+            outcome, restored_state = bring_back(task, good, digest)
+            details.update({"rollback": outcome, "rolled_back": restored_state})
             sentences.append(outcome)
         else:
             kept = "The platform keeps it" if now == digest else "It may be"

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 from .._api.libraries import to_snake
 from .._api.models import App
-from .applications.lookup import app_view, check_slug, digest_in_service, entries, foreseen_app, log_lines
+from .applications.lookup import app_view, check_slug, digest_in_service, entries, log_lines, placeholder_app
 from .applications.records import STATE_DIR, AppRecords
 from .applications.release_list import Declared, read_declared
 from .applications.releases import all_releases, previous_release
 from .applications.running import as_declared
-from .services.lookup import DELETING, foresee, near_miss
+from .services.lookup import DELETING, expect_created, near_miss
 from .shared.limits import check_log_lines
-from .shared.parallel import side_by_side
+from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.problems import Missing
 
@@ -46,7 +46,7 @@ class AppInfoResource(Resource):
         if "projects" in parts:
             task.facts["projects"] = as_list(task.client.app_projects())
         return Plan(
-            result=side_by_side(
+            result=run_parallel(
                 task.client, apps, lambda client, app: describe(replace(task, client=client), app)
             )
         )
@@ -68,8 +68,8 @@ def wanted_apps(task: Task) -> list[App]:
     found = [app for app in apps if app.slug == slug]
     if not found:
         hint = near_miss(slug, (a.slug for a in apps))
-        foresee(task, Missing(f"there is no application {slug!r} on this account{hint}"), "creates")
-        return [foreseen_app(slug)]
+        expect_created(task, Missing(f"there is no application {slug!r} on this account{hint}"), "creates")
+        return [placeholder_app(slug)]
     return found
 
 

@@ -27,7 +27,7 @@ from .applications.releases import (
 )
 from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
-from .services.lookup import foresee
+from .services.lookup import expect_created
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.problems import Invalid, Missing
 from .shared.waiting import create
@@ -107,7 +107,7 @@ def check_image(task: Task, app: App) -> None:
     except Missing as error:
         if task.options["pushed"]:
             raise
-        foresee(task, error, "pushes")
+        expect_created(task, error, "pushes")
 
 
 def declaration(task: Task, current: ScanReport | None) -> Plan:

@@ -11,31 +11,39 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused
 from .._api.models import Backup, Service
-from .copies.names import check_apart, hint, new_of_name, warn_of_other_name
-from .copies.resources import CopyResource, copy_options, result_of
-from .copies.restore_watch import Sight, Trace, look, quiet_seconds, see_through, trace_of, warn_unseen
-from .copies.vanished import missing_from, say_how_full, warn_of_vanished
-from .services.lookup import foresee, label
+from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
+from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
+from .restore_points.resources import RestorePointResource, restore_point_options, result_of
+from .restore_points.restore_watch import (
+    Observation,
+    RestoreTrace,
+    await_restore,
+    observe_restore,
+    quiet_seconds,
+    trace_of,
+    warn_unseen,
+)
+from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
+from .shared.busy_retry import retry_while_busy
 from .shared.controller_state import key_of, one_at_a_time
-from .shared.copies import BACKUPS
 from .shared.plan import Plan, Step, Task
 from .shared.problems import Ambiguous, Invalid, Missing, WaitEnded
+from .shared.restore_points import BACKUPS
 from .shared.retention import COMPLETED, FAILED, PENDING, RESTORING
 from .shared.waiting import act, create, wait_until
-from .shared.when_free import when_free
 
 IN_MOTION = (PENDING, RESTORING)
 AFTER_MAKING = "Running this again removes it and makes another one"
 AFTER_RESTORE = "Look at the files of the service before it is used, and restore another backup if need be"
 
 
-class BackupResource(CopyResource):
+class BackupResource(RestorePointResource):
     """A backup of each selected service, by its name."""
 
     kind = BACKUPS
-    brought_back = "restored"
-    options: ClassVar[dict[str, Any]] = copy_options(brought_back)
+    restored_state = "restored"
+    options: ClassVar[dict[str, Any]] = restore_point_options(restored_state)
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""
@@ -152,18 +160,18 @@ def make_backup(
         mine = wait_for(task, service, mine.id, read=read)
     there = [backup for backup in before if backup.name != name or backup.status != FAILED]
     gone = missing_from(there, listed)
-    warn_of_vanished(task, "backup", service, f"the making of {what}", gone)
+    warn_of_missing(task, "backup", service, f"the making of {what}", gone)
     return mine, gone
 
 
 def begin(task: Task, service: Service, name: str, what: str) -> None:
     """Ask for a backup, again while the service is busy."""
     try:
-        when_free(
+        retry_while_busy(
             task, lambda: task.client.create_backup(service.id, name), what, lambda: is_moving(task, service)
         )
     except Refused as error:
-        say_how_full(error, service, task.client.backups(service.id))
+        add_backup_count(error, service, task.client.backups(service.id))
         raise
 
 
@@ -237,7 +245,7 @@ def restoration(task: Task, service: Service) -> Plan:
     if not task.options["confirm"]:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
 
-    traces: list[Trace] = []
+    traces: list[RestoreTrace] = []
 
     def restore() -> None:
         traces.extend(bring_back(task, service, backup))
@@ -251,7 +259,7 @@ def restoration(task: Task, service: Service) -> Plan:
     )
 
 
-def bring_back(task: Task, service: Service, backup: Backup) -> list[Trace]:
+def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrace]:
     """Restore a backup, once, and wait until that is over.
 
     Return what was seen of it, if it was waited for.
@@ -259,14 +267,14 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[Trace]:
     :raises WaitEnded: when it failed, or is not over after ``wait_timeout``.
     """
     what = f"the restore of {label(service)} from backup {backup.name!r}"
-    before = last = look(task, service, backup.status)
+    before = last = observe_restore(task, service, backup.status)
 
     def status() -> str:
         return reread(task, service, backup.id).status
 
     act(
         task,
-        lambda: when_free(
+        lambda: retry_while_busy(
             task,
             lambda: task.client.restore_backup(service.id, backup.id),
             what,
@@ -280,16 +288,16 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[Trace]:
     if not task.options["wait"]:
         return []
 
-    def read() -> Sight:
+    def read() -> Observation:
         nonlocal last
         now = status()
-        last = look(task, service, now, last) if now == COMPLETED else Sight(now)
+        last = observe_restore(task, service, now, last) if now == COMPLETED else Observation(now)
         return last
 
-    def under_way(sight: Sight) -> bool:
+    def under_way(sight: Observation) -> bool:
         return not whole(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
 
-    passage = see_through(task, what, read, before, under_way)
+    passage = await_restore(task, what, read, before, under_way)
     if not passage.began:
         then = (
             ". The journal or the container changed, and then nothing more"
@@ -310,13 +318,13 @@ def restorable(task: Task, service: Service, there: Sequence[Backup], everything
     name = task.options["name"]
     if not there:
         missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
-        foresee(task, Missing(missing), "makes")
+        expect_created(task, Missing(missing), "makes")
         return to_come(name)
     good = [backup for backup in there if backup.status == COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))
         refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
-        foresee(task, Invalid(refusal), "makes")
+        expect_created(task, Invalid(refusal), "makes")
         return to_come(name)
     if len(good) > 1:
         ids = [backup.id for backup in good]

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from .._api.client import Client
 from .._api.models import Backup, Snapshot
-from .copies.resources import CopyInfoResource
-from .shared.copies import BACKUPS, backup_copies
-from .shared.retention import Copy
+from .restore_points.resources import RestorePointInfoResource
+from .shared.restore_points import BACKUPS, backups_as_restore_points
+from .shared.retention import RestorePoint
 
 
-class BackupInfoResource(CopyInfoResource):
+class BackupInfoResource(RestorePointInfoResource):
     """The backups of each selected service, and whether the newest good one is young enough."""
 
     kind = BACKUPS
 
-    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
         """Return the backups of a service."""
         found = client.backups(service_id)
-        return list(zip(found, backup_copies(found), strict=True))
+        return list(zip(found, backups_as_restore_points(found), strict=True))
 
 
 BACKUP_INFO = BackupInfoResource()

@@ -14,10 +14,18 @@ from .._api.models import Service
 from .service_info import time_zone
 from .services.lookup import label
 from .services.many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
-from .shared.copies import BACKUPS, KINDS, SNAPSHOTS, delete_copy, read_copies
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.problems import Invalid
-from .shared.retention import BUCKETS, Copy, Decision, Policy, check_brake, plan_retention, read_policy
+from .shared.restore_points import BACKUPS, KINDS, SNAPSHOTS, delete_restore_point, read_restore_points
+from .shared.retention import (
+    BUCKETS,
+    Decision,
+    Policy,
+    RestorePoint,
+    check_brake,
+    plan_retention,
+    read_policy,
+)
 
 RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
 
@@ -71,7 +79,7 @@ def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
     kind, pattern = task.options["kind"], task.options["pattern"]
 
     def decide() -> list[Decision]:
-        return plan_retention(read_copies(task.client, kind, service.id), policy, datetime.now(UTC))
+        return plan_retention(read_restore_points(task.client, kind, service.id), policy, datetime.now(UTC))
 
     decisions = decide()
     if decisions and not any(decision.managed for decision in decisions):
@@ -101,7 +109,7 @@ def deletion(task: Task, service: Service, decision: Decision, decide: Callable[
             task.warn(f"{copy.name!r} of {label(service)} was to be deleted, but now stays: {reasons}")
             return
         try:
-            delete_copy(task.client, kind, service.id, copy)
+            delete_restore_point(task.client, kind, service.id, copy)
         except Refused as error:
             say_what_depends(error, kind, copy, [d.copy for d in decisions])
             raise
@@ -110,7 +118,7 @@ def deletion(task: Task, service: Service, decision: Decision, decide: Callable[
     return Step(f"delete {kind[:-1]} {copy.name!r} of {label(service)}, made {made}", delete)
 
 
-def say_what_depends(error: Refused, kind: str, copy: Copy, copies: Sequence[Copy]) -> None:
+def say_what_depends(error: Refused, kind: str, copy: RestorePoint, copies: Sequence[RestorePoint]) -> None:
     """Add to a refusal the snapshots that may be its reason: a platform may let the newest go only."""
     newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
     if kind == SNAPSHOTS and newer:

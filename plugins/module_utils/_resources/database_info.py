@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from .._api.models import DatabaseInventory, DatabaseTable
 from .databases.engine import as_table, check_supported, connection_of
-from .services.foreseen import no_rows
-from .services.lookup import foresee, near_miss
+from .services.lookup import expect_created, near_miss
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
+from .services.placeholder import no_rows
 from .shared.plan import Plan, Resource, Task
 from .shared.problems import Ambiguous, Invalid, Missing
 
@@ -72,7 +72,7 @@ def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
     try:
         return find_table(inventory, name, schema)
     except Missing as error:
-        foresee(task, error, "makes")
+        expect_created(task, error, "makes")
         return None
 
 

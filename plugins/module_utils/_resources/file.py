@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from .._api.models import FileEntry
 from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected
 from .files.paths import cut_short, relative_path
-from .services.lookup import foresee
+from .services.lookup import expect_created
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.problems import Invalid, Missing
@@ -258,7 +258,7 @@ def renaming(files: FileManager, path: str, name: str) -> Plan:
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
         missing = Missing(f"there is neither {path!r} nor {target!r} on {files.label}")
-        foresee(files.task, missing, "makes")
+        expect_created(files.task, missing, "makes")
         entry = FileEntry.model_construct(name=posixpath.basename(path))
     if other is not None:
         raise Invalid(
@@ -312,7 +312,7 @@ def missing_parents(task: Task, files: FileManager, path: str) -> list[str]:
         files.check_directory(parent)
     if missing and not task.options["create_parents"]:
         refusal = f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
-        foresee(task, Invalid(refusal), "makes")
+        expect_created(task, Invalid(refusal), "makes")
         return []
     return missing
 

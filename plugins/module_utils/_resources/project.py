@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused
 from .._api.models import Project
-from .services.listing import services_of
-from .services.lookup import DELETING, foresee, near_miss
+from .services.listing import services_in_project
+from .services.lookup import DELETING, expect_created, near_miss
 from .services.namesakes import oldest
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.plan import Plan, Resource, Step, Task
@@ -142,7 +142,7 @@ def nothing_to_rename(task: Task, projects: Sequence[Project]) -> Plan:
     """
     name, new_name = task.options["name"], task.options["new_name"]
     hint = near_miss(name, (project.name for project in projects))
-    foresee(
+    expect_created(
         task, Missing(f"there is no project named {name!r} to rename; nothing was created{hint}"), "creates"
     )
     return Plan(result=expected(new_name))
@@ -226,7 +226,7 @@ def removal(task: Task, current: Project | None) -> Plan:
     if current is None:
         return Plan(result=None)
     services = [service for service in task.client.services() if service.status not in DELETING]
-    found = services_of(task.client, current, services)
+    found = services_in_project(task.client, current, services)
     count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
     if count and not task.options["force"]:
         raise Invalid(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from .._api.client import Client
 from .._api.models import Project, ProjectGraph, ProjectSpend, plain
 from .services.lookup import the_project
-from .shared.parallel import side_by_side
+from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 
 PARTS = ["services", "spend", "graph"]
@@ -33,7 +33,7 @@ class ProjectInfoResource(Resource):
         projects = [the_project(task, wanted)] if wanted else task.client.projects()
         if not task.options["include"]:
             return Plan(result=plain(projects))
-        return Plan(result=side_by_side(task.client, projects, lambda client, p: describe(client, p, task)))
+        return Plan(result=run_parallel(task.client, projects, lambda client, p: describe(client, p, task)))
 
 
 PROJECT_INFO = ProjectInfoResource()

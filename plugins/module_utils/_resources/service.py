@@ -12,11 +12,12 @@ from .._api.errors import Refused
 from .._api.models import Product, Project, Service
 from .._api.values import FAMILIES
 from .services import power
-from .services.lookup import foresee
+from .services.lookup import expect_created
 from .services.namesakes import check_namesakes, warn_of_other_name
 from .services.order import ORDER, Ordering, check_quote
 from .services.pending_changes import remind
 from .services.rates import came_about, compare_rate, cost_of, expected_pricing
+from .services.read_back import await_changes_shown
 from .services.removal import plan_removal
 from .services.settings import Changes, check_limit, plan_settings, warn_over_budget
 from .services.target import Target, identify
@@ -33,11 +34,10 @@ from .services.view import (
     observe,
     wait_for_status,
 )
-from .services.written import observe_written
 from .shared.money import for_a_month, shown
 from .shared.plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
 from .shared.problems import Invalid, Missing
-from .shared.unkept import ORDERED, subject_of, warn_of_unkept
+from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.waiting import look_for
 
 STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
@@ -93,10 +93,10 @@ class ServiceResource(Resource):
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
-            warn_of_unkept(task, subject_of(ORDERED, task.options["name"]))
+            warn_of_lost_secrets(task, subject_of(ORDERED, task.options["name"]))
             return plan_order(task, target.project)
         view = observe(task, target.id)
-        warn_of_unkept(task, subject_of(ORDERED, view.service.name))
+        warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
         return plan_existing(task, settled(task, view), target.home)
 
 
@@ -110,7 +110,7 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
     """
     where = f" in project {target.project.name!r}" if target.project else ""
     name = task.options["name"]
-    foresee(
+    expect_created(
         task, Missing(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
     )
     return Plan(result=expected_service(task, target.destination))
@@ -141,7 +141,7 @@ def plan_existing(task: Task, view: View, project: Project | None, just_ordered:
     result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
 
     def reread() -> dict[str, Any]:
-        now = observe_written(task, view, changes)
+        now = await_changes_shown(task, view, changes)
         if changes.cost and came_about(now.service, result):
             compare_rate(task, now.service, changes.cost)
         return now.as_dict()

@@ -13,12 +13,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
 from .._api.values import FAMILIES
-from .services.listing import attempt, services_of, without_errors
+from .services.listing import read_or_error, services_in_project, without_errors
 from .services.lookup import DELETING, close_name, the_project
 from .services.view import STATUSES, WITH_SETTINGS
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
-from .shared.parallel import side_by_side
+from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.problems import Invalid, Missing
 
@@ -68,12 +68,12 @@ class ServiceInfoResource(Resource):
                 found["metrics"] = plain(metrics[service.id])
             for part, read in readers.items():
                 able = part != "settings" or service.family in WITH_SETTINGS
-                found[part] = plain(attempt(read, client, service.id)) if able else None
+                found[part] = plain(read_or_error(read, client, service.id)) if able else None
             return found
 
         if not readers:
             return Plan(result=plain_all(services, metrics))
-        result = side_by_side(task.client, services, describe)
+        result = run_parallel(task.client, services, describe)
         for part in readers:
             for warning in without_errors(result, part, "so it is null there"):
                 task.warn(warning)
@@ -99,7 +99,7 @@ def select(task: Task) -> list[ServiceSummary]:
     options = task.options
     if options["project"]:
         project = the_project(task, options["project"])
-        services = services_of(task.client, project, task.client.services())
+        services = services_in_project(task.client, project, task.client.services())
     else:
         services = task.client.services()
     wanted = {

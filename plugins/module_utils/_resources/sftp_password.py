@@ -13,7 +13,7 @@ from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, access_of, known_i
 from .shared import secrets_file
 from .shared.controller_state import key_of, one_at_a_time
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.unkept import SFTP, settle, subject_of, warn_of_unkept
+from .shared.secret_notes import SFTP, remove_notes, subject_of, warn_of_lost_secrets
 
 ON_CREATE, ALWAYS = "on_create", "always"
 
@@ -43,7 +43,7 @@ class SftpPasswordResource(Resource):
         id = known_id(task)
         access = access_of(task, id)
         if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
-            warn_of_unkept(task, subject_of(SFTP, id))
+            warn_of_lost_secrets(task, subject_of(SFTP, id))
             return Plan(result=access.as_dict())
         made: list[bool] = []
         what = f"generate an SFTP password for {access.username or task.options['service']}"
@@ -99,7 +99,7 @@ def generate(task: Task, id: str) -> None:
             )
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
-            settle(task, subject, kept.note)  # what an earlier call made opens nothing any more
+            remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
     if task.client.session.attempts > sent + 1:
         task.warn(
             "the call had to be sent more than once; should an earlier one have made a password too, "

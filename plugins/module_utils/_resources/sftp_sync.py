@@ -33,7 +33,7 @@ from .files.mirror import (
     summary,
 )
 from .files.paths import relative_path
-from .services.lookup import foresee
+from .services.lookup import expect_created
 from .services.on_service import ON_SERVICE, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.problems import Invalid, Missing
@@ -165,7 +165,7 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
     except Missing as error:
         if pushes(options):
             raise
-        foresee(task, error, "makes")
+        expect_created(task, error, "makes")
         return not_known_yet(task, session.login)
     target = await mirror.target.tree(patterns, lambda path, why: None)
     work = MirrorWork(task, session, mirror, source, target, modes)

@@ -11,28 +11,35 @@ from typing import Any, ClassVar
 
 from .._api.errors import OpenOutcome, Refused
 from .._api.models import Service, Snapshot
-from .copies.names import check_apart, hint, new_of_name, warn_of_other_name
-from .copies.resources import CopyResource, copy_options, result_of
-from .copies.restore_watch import Sight, Trace, look, see_through, trace_of, warn_unseen
-from .copies.vanished import missing_from, warn_of_vanished
-from .services.lookup import foresee, label
+from .restore_points.missing import missing_from, warn_of_missing
+from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
+from .restore_points.resources import RestorePointResource, restore_point_options, result_of
+from .restore_points.restore_watch import (
+    Observation,
+    RestoreTrace,
+    await_restore,
+    observe_restore,
+    trace_of,
+    warn_unseen,
+)
+from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .services.on_service import check_offers
-from .shared.copies import SNAPSHOTS, parse_moment, snapshot_status
+from .shared.busy_retry import retry_while_busy
 from .shared.plan import Plan, Step, Task
 from .shared.problems import Invalid, Missing, OutcomeUnknown, WaitEnded
+from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
 from .shared.retention import FAILED, PENDING
 from .shared.waiting import create_unique, wait_until
-from .shared.when_free import when_free
 
 
-class SnapshotResource(CopyResource):
+class SnapshotResource(RestorePointResource):
     """A snapshot of each selected service, by its name."""
 
     kind = SNAPSHOTS
-    brought_back = "rolled_back"
+    restored_state = "rolled_back"
     options: ClassVar[dict[str, Any]] = {
-        **copy_options(brought_back),
+        **restore_point_options(restored_state),
         "discard_newer": {"type": "bool", "default": False},
     }
 
@@ -98,7 +105,7 @@ def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snap
 
     def call() -> None:
         begin = partial(task.client.create_snapshot, service.id, name)
-        when_free(task, begin, what, lambda: is_moving(task, service), lambda: bool(new_ones()))
+        retry_while_busy(task, begin, what, lambda: is_moving(task, service), lambda: bool(new_ones()))
 
     create_unique(call, new_ones, what, task)
     if not task.options["wait"]:
@@ -147,7 +154,7 @@ def rollback(task: Task, service: Service) -> Plan:
     snapshot = of_name(task, everything)
     if snapshot is None:
         missing = f"{label(service)} has no snapshot named {name!r}{hint(name, everything)}"
-        foresee(task, Missing(missing), "takes")
+        expect_created(task, Missing(missing), "takes")
         snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
@@ -155,7 +162,7 @@ def rollback(task: Task, service: Service) -> Plan:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
     newer = newer_than(snapshot, everything)
     check_newer(task, service, name, newer)
-    traces: list[Trace] = []
+    traces: list[RestoreTrace] = []
     gone: list[Snapshot] = []
 
     def roll_back() -> None:
@@ -164,7 +171,7 @@ def rollback(task: Task, service: Service) -> Plan:
     def reread() -> dict[str, Any]:
         now = task.client.snapshots(service.id)
         gone[:] = missing_from(everything, now)
-        warn_of_vanished(task, "snapshot", service, f"the rollback to {name!r}", gone)
+        warn_of_missing(task, "snapshot", service, f"the rollback to {name!r}", gone)
         return said(of_name(task, now), overwrites, next(iter(traces), None), gone)
 
     return Plan(
@@ -216,16 +223,16 @@ def listed(snapshots: Sequence[Snapshot]) -> str:
     return ", ".join(repr(snapshot.name) for snapshot in snapshots)
 
 
-def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]) -> list[Trace]:
+def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]) -> list[RestoreTrace]:
     """Roll back, once, and wait until nothing moves any more: a snapshot has no status that would show it.
 
     Return what was seen of it, if it was waited for.
     """
     what = f"the rollback of {label(service)} to snapshot {name!r}"
-    before = last = look(task, service, None)
+    before = last = observe_restore(task, service, None)
     try:
         begin = partial(task.client.roll_back, service.id, name)
-        when_free(task, begin, what, lambda: is_moving(task, service))
+        retry_while_busy(task, begin, what, lambda: is_moving(task, service))
     except OpenOutcome as error:
         raise OutcomeUnknown(
             f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
@@ -237,12 +244,12 @@ def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]
     if not task.options["wait"]:
         return []
 
-    def read() -> Sight:
+    def read() -> Observation:
         nonlocal last
-        last = look(task, service, None, last)
+        last = observe_restore(task, service, None, last)
         return last
 
-    passage = see_through(task, what, read, before, lambda sight: False)
+    passage = await_restore(task, what, read, before, lambda sight: False)
     if not passage.moved:
         warn_unseen(task, what, "neither its journal nor its container showed anything")
     return [trace_of(task, service, what, before, passage, seen=passage.moved)]

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from .._api.client import Client
 from .._api.models import Backup, Snapshot
-from .copies.resources import CopyInfoResource
-from .shared.copies import SNAPSHOTS, snapshot_copies
-from .shared.retention import Copy
+from .restore_points.resources import RestorePointInfoResource
+from .shared.restore_points import SNAPSHOTS, snapshots_as_restore_points
+from .shared.retention import RestorePoint
 
 
-class SnapshotInfoResource(CopyInfoResource):
+class SnapshotInfoResource(RestorePointInfoResource):
     """The snapshots of each selected service, and whether the newest one is young enough."""
 
     kind = SNAPSHOTS
 
-    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
         """Return the snapshots of a service."""
         found = client.snapshots(service_id)
-        return list(zip(found, snapshot_copies(found), strict=True))
+        return list(zip(found, snapshots_as_restore_points(found), strict=True))
 
 
 SNAPSHOT_INFO = SnapshotInfoResource()

@@ -12,7 +12,7 @@ from typing import Any
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph
-from ..services.lookup import foresee, near_miss
+from ..services.lookup import expect_created, near_miss
 from ..shared.aliases import aliases_of, doubled
 from ..shared.plan import Task
 from ..shared.problems import Invalid
@@ -130,7 +130,7 @@ def check_references(task: Task, app: App, environment: Mapping[str, str]) -> li
     for name, alias, field in used:
         if alias not in neighbours:
             complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
-            foresee(task, Invalid(refused(app, complaint + near_miss(alias, neighbours))), "creates")
+            expect_created(task, Invalid(refused(app, complaint + near_miss(alias, neighbours))), "creates")
             unchecked.add(f"${{{alias}.{field}}}")
     return sorted(unchecked) + open_ones
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ..._api.client import Client
 from ..._api.errors import Refused
 from ..._api.models import App
-from ..services.lookup import DELETING, foresee, near_miss
+from ..services.lookup import DELETING, expect_created, near_miss
 from ..services.view import ACTIVE
 from ..shared.log_order import oldest_first
 from ..shared.pages import entries_in, is_cut
@@ -73,7 +73,7 @@ RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_t
 def the_app(task: Task) -> App:
     """Return the application that the task works on, once the rules are held for all that the task names.
 
-    One that is missing is foreseen in check mode, see :func:`foreseen_app`.
+    One that is missing is foreseen in check mode, see :func:`placeholder_app`.
 
     :raises Missing: when the account has none of this slug.
     """
@@ -83,11 +83,11 @@ def the_app(task: Task) -> App:
     try:
         return need_app(task)
     except Missing as error:
-        foresee(task, error, "creates")
-        return foreseen_app(task.options["slug"])
+        expect_created(task, error, "creates")
+        return placeholder_app(task.options["slug"])
 
 
-def foreseen_app(slug: str) -> App:
+def placeholder_app(slug: str) -> App:
     """Return an application that is still to be created, as far as it is known: without an id."""
     return App.model_construct(id=None, name=slug, slug=slug, status=ACTIVE)
 

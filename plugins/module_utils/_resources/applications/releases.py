@@ -14,7 +14,7 @@ from typing import Any
 from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused
 from ..._api.models import Flaw, ScanReport, plain
-from ..shared.parallel import side_by_side
+from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.problems import WaitEnded
 from ..shared.waiting import wait_until
@@ -250,7 +250,7 @@ def all_releases(task: Task, slug: str, declared: Declared | None = None) -> lis
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
     found = [
-        as_listed(task, release, tags[release.tag].digest) for release in side_by_side(client, tags, read)
+        as_listed(task, release, tags[release.tag].digest) for release in run_parallel(client, tags, read)
     ]
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")

@@ -23,9 +23,9 @@ from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
 from ..._api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
 from ..shared.money import from_millicents, shown
-from ..shared.parallel import side_by_side
+from ..shared.parallel import run_parallel
 from ..shared.problems import Missing
-from .lookup import DELETING, Named, near_miss
+from .lookup import DELETING, Identifiable, near_miss
 from .view import ACTIVE, AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS, billed_rate
 
 NOT_CREATED = (PROVISIONING, AWAITING_ADMIN, FAILED)
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ServiceQuery:
     """Which services to read and what beside the list; an empty filter lets everything through.
 
     ``projects`` are ids or names, ``names`` shell patterns; one that begins with ``!`` takes away.
@@ -65,14 +65,14 @@ class Listing:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_listing(client: Client, wanted: Wanted) -> Listing:
+def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
     """Read the services that ``wanted`` lets through, making as many calls side by side as possible.
 
     :raises Missing: for a project that does not exist.
     :raises HostedError: when a call fails. That of one service's SFTP access or settings is a warning.
     """
     projects = client.projects()
-    chosen = choose(projects, wanted.projects)
+    chosen = select_projects(projects, wanted.projects)
     if wanted.projects:
         details = read_projects(client, chosen, lambda detail: detail, though_empty=True)
         members = [members_of(detail) for detail in details]
@@ -80,14 +80,14 @@ def read_listing(client: Client, wanted: Wanted) -> Listing:
     else:
         members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
         found = client.services()
-    kept = {service.id: service for service in found if fits(service, wanted)}
-    homes = find_homes(client, kept, members)
+    kept = {service.id: service for service in found if matches(service, wanted)}
+    homes = find_projects_of(client, kept, members)
     services = [kept[id] for id in kept if id in homes]
     if wanted.projects:
         services = [service for service in services if homes[service.id] in {p.id for p in chosen}]
     services.sort(key=lambda service: (service.name, service.id))
-    listing = Listing([], {project.id: visible(project.name) for project in projects})
-    listing.services = [record(s, homes[s.id], listing.projects) for s in services]
+    listing = Listing([], {project.id: printable_only(project.name) for project in projects})
+    listing.services = [inventory_record(s, homes[s.id], listing.projects) for s in services]
     add_rates(client, listing)
     add_parts(client, wanted, listing)
     return listing
@@ -96,7 +96,7 @@ def read_listing(client: Client, wanted: Wanted) -> Listing:
 # --- Which services, and where they are -------------------------------------------------------------
 
 
-def choose(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
+def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
     """Return the projects of these ids or names, or all when none is given.
 
     :raises Missing: for one that does not exist: hosts lost to a slip of the pen would not be noticed.
@@ -127,7 +127,7 @@ def read_projects(
         return [] if detail is None else [take(detail)]
 
     filled = [project for project in projects if though_empty or project.resource_count != 0]
-    return list(chain(*side_by_side(client, filled, read)))
+    return list(chain(*run_parallel(client, filled, read)))
 
 
 def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
@@ -135,18 +135,18 @@ def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
     return project.id, [service.id for service in project.resources]
 
 
-def fits(service: Named, wanted: Wanted) -> bool:
+def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
     """Tell whether the filters let a service through. One that is being deleted has to be asked for."""
     if service.status in DELETING and service.status not in wanted.statuses:
         return False
     return (
         (not wanted.families or service.family in wanted.families)
         and (not wanted.statuses or service.status in wanted.statuses)
-        and named(service.name, wanted.names)
+        and matches_patterns(service.name, wanted.names)
     )
 
 
-def named(name: str, patterns: Sequence[str]) -> bool:
+def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
     """Tell whether one of the patterns fits and none of those that begin with ``!`` does."""
     without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
     within = [pattern for pattern in patterns if not pattern.startswith("!")]
@@ -155,7 +155,7 @@ def named(name: str, patterns: Sequence[str]) -> bool:
     return not within or any(fnmatchcase(name, pattern) for pattern in within)
 
 
-def find_homes(
+def find_projects_of(
     client: Client, ids: Iterable[str], members: Iterable[tuple[str, list[str]]]
 ) -> dict[str, str | None]:
     """Return the project id of each service that still exists."""
@@ -165,13 +165,15 @@ def find_homes(
             seen[service].add(project)
     homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
     doubtful = [id for id in ids if id not in homes]
-    for full in side_by_side(client, doubtful, lambda clone, id: clone.service(id)):
+    for full in run_parallel(client, doubtful, lambda clone, id: clone.service(id)):
         if full is not None and full.status != DELETED:
             homes[full.id] = full.project_id
     return homes
 
 
-def services_of(client: Client, project: Project, services: Sequence[ServiceSummary]) -> list[ServiceSummary]:
+def services_in_project(
+    client: Client, project: Project, services: Sequence[ServiceSummary]
+) -> list[ServiceSummary]:
     """Return those of the services that are in a project, though its page may not show a new one yet.
 
     To ask each would be a call for every service of the account. So the pages of the projects are read, and
@@ -180,14 +182,16 @@ def services_of(client: Client, project: Project, services: Sequence[ServiceSumm
     if not project.id:  # foreseen
         return []
     pages = read_projects(client, client.projects(), members_of)
-    homes = find_homes(client, [service.id for service in services], pages)
+    homes = find_projects_of(client, [service.id for service in services], pages)
     return [service for service in services if homes.get(service.id) == project.id]
 
 
 # --- What is said of each ---------------------------------------------------------------------------
 
 
-def record(service: ServiceSummary, project_id: str | None, projects: dict[str, str]) -> dict[str, Any]:
+def inventory_record(
+    service: ServiceSummary, project_id: str | None, projects: dict[str, str]
+) -> dict[str, Any]:
     """Return what an inventory tells of a service. The list has the full rate alone, in any status."""
     known: dict[str, Any] = shown_fields(service)
     millicents = known.pop("monthly_millicents")
@@ -206,10 +210,10 @@ def shown_fields(value: Any) -> Any:
     """
     if isinstance(value, Model):
         return {name: shown_fields(getattr(value, name)) for name in type(value).model_fields}
-    return visible(value) if isinstance(value, str) else value
+    return printable_only(value) if isinstance(value, str) else value
 
 
-def visible(text: str) -> str:
+def printable_only(text: str) -> str:
     """Return ``text`` without the characters that steer a terminal or cannot be written."""
     if text.isprintable():  # nearly always, and a hundred times faster than looking at each
         return text
@@ -232,7 +236,7 @@ def add_rates(client: Client, listing: Listing) -> None:
     add_part(client, listing, others, "monthly", read)
 
 
-def add_parts(client: Client, wanted: Wanted, listing: Listing) -> None:
+def add_parts(client: Client, wanted: ServiceQuery, listing: Listing) -> None:
     """Read what was asked for beside the list, and put it into each service."""
     services = listing.services
     if wanted.metrics:
@@ -254,13 +258,13 @@ def add_parts(client: Client, wanted: Wanted, listing: Listing) -> None:
 def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
     """Return the live metrics by service id, nothing where the node cannot be reached."""
     batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
-    found = side_by_side(client, batches, lambda clone, batch: clone.metrics(batch))
+    found = run_parallel(client, batches, lambda clone, batch: clone.metrics(batch))
     return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
 
 
 def access(sftp: SftpAccess) -> dict[str, Any]:
     """Return where and as whom a service is reached, refusing what an SSH client would take for an option."""
-    host, user = visible(sftp.host), visible(sftp.username)
+    host, user = printable_only(sftp.host), printable_only(sftp.username)
     if not HOST.fullmatch(host) or user.startswith("-"):
         raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")
     return {"host": host, "port": sftp.port, "user": user}
@@ -274,7 +278,7 @@ def add_part(
     read: Callable[[Client, str], Any],
 ) -> None:
     """Put ``part`` into each of the services; one warning names those for which that fails."""
-    answers = side_by_side(client, services, lambda clone, service: attempt(read, clone, service["id"]))
+    answers = run_parallel(client, services, lambda clone, service: read_or_error(read, clone, service["id"]))
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
     listing.warnings += without_errors(services, part, "so their hosts lack it")
@@ -294,7 +298,7 @@ def without_errors(services: Sequence[dict[str, Any]], part: str, consequence: s
     return [f"the {SAID.get(part, part)} of {count} services could not be read, {consequence}: {named}{rest}"]
 
 
-def attempt(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:
+def read_or_error(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:
     """Read something of one service. Return ``None`` where it offers none (Errors), or what went wrong.
 
     :raises HostedError: for what would go wrong with every other service too.

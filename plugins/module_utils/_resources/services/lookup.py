@@ -12,14 +12,14 @@ from typing import Any, Protocol, TypeVar
 from ..._api.client import Client
 from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
-from ..shared.parallel import side_by_side
+from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.problems import Ambiguous, Invalid, Missing
 
 DELETING = ("DELETING", "DELETED")
 
 
-class Named(Protocol):
+class Identifiable(Protocol):
     """What a service is told apart by, read from the platform just now or taken from a result."""
 
     @property
@@ -39,7 +39,7 @@ class Named(Protocol):
         """Where it is in its life."""
 
 
-S = TypeVar("S", bound=Named)
+S = TypeVar("S", bound=Identifiable)
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
@@ -77,7 +77,7 @@ def find_project(client: Client, wanted: str) -> Project:
     raise Missing(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
 
 
-def foresee(task: Task, error: HostedError, does: str) -> None:
+def expect_created(task: Task, error: HostedError, does: str) -> None:
     """Let check mode go on without what an earlier task of the play may be about to bring: it ``does`` so.
 
     Only in check mode, where a play that starts from nothing has to be checked to its end.
@@ -90,12 +90,12 @@ def foresee(task: Task, error: HostedError, does: str) -> None:
     task.warn(f"{error.message}{stop} That is right only if the play {does} it before this task")
 
 
-def foreseen_project(task: Task, name: str, error: Missing) -> Project:
+def placeholder_project(task: Task, name: str, error: Missing) -> Project:
     """Return a project, still without an id, that an earlier task of the play may be about to create.
 
     :raises Missing: outside check mode.
     """
-    foresee(task, error, "creates")
+    expect_created(task, error, "creates")
     return Project.model_construct(id=None, name=name)
 
 
@@ -107,14 +107,14 @@ def the_project(task: Task, wanted: str) -> Project:
     try:
         return find_project(task.client, wanted)
     except Missing as error:
-        return foreseen_project(task, wanted, error)
+        return placeholder_project(task, wanted, error)
 
 
 def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
     """Return the services of this name, narrowed by project and family, those being deleted excepted."""
-    return in_project(client, named(client.services(), name, family), project)
+    return in_project(client, with_name(client.services(), name, family), project)
 
 
 def in_project(
@@ -131,7 +131,7 @@ def in_project(
         return list(services)
     if not project.id:
         return []
-    homes = side_by_side(client, services, lambda clone, service: home_of(clone, service.id))
+    homes = run_parallel(client, services, lambda clone, service: home_of(clone, service.id))
     return [service for service, home in zip(services, homes, strict=True) if home == project.id]
 
 
@@ -151,7 +151,7 @@ def home_of(client: Client, id: str) -> str | None:
     return service.project_id
 
 
-def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
+def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     """Return those of the services that have this name, and this family if one is given."""
     return [
         service
@@ -162,7 +162,7 @@ def named(services: Iterable[S], name: str, family: str | None) -> list[S]:
     ]
 
 
-def whereabouts(client: Client, service: Named) -> str:
+def whereabouts(client: Client, service: Identifiable) -> str:
     """Say which service that is, with its family and its project, as far as that can be read."""
     said = f"{service.family} service {service.id}"
     try:
@@ -174,7 +174,7 @@ def whereabouts(client: Client, service: Named) -> str:
     return f"{said} in project {name!r}" if name else said
 
 
-def service_meant(
+def find_service(
     everything: Sequence[S], fitting: Sequence[S], wanted: str, where: Callable[[S], str] = lambda s: s.id
 ) -> S:
     """Return the service of this id, or else the only one of this name among those that fit.
@@ -191,9 +191,9 @@ def service_meant(
             f"{label(found)} is in another project or of another family than the task says; "
             "nothing was done. Correct project and family, or leave them out where the id is enough"
         )
-    found = found or only_service(named(fitting, wanted, None), wanted)
+    found = found or only_service(with_name(fitting, wanted, None), wanted)
     if found is None:
-        elsewhere = [where(service) for service in named(everything, wanted, None)]
+        elsewhere = [where(service) for service in with_name(everything, wanted, None)]
         if elsewhere:
             hint = f" here; {wanted!r} is in another project or of another family: {', '.join(elsewhere)}"
         else:
@@ -202,7 +202,7 @@ def service_meant(
     return found
 
 
-def label(service: Named) -> str:
+def label(service: Identifiable) -> str:
     """Return name and id, as messages cite them; the name alone of one that is still to be created."""
     return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 

@@ -14,20 +14,20 @@ from ..._api.client import Client
 from ..._api.errors import OF_A_CALL, HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import FAMILIES
-from ..shared.parallel import AT_ONCE, side_by_side
+from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Plan, Step, Task, carry_out_step
 from ..shared.problems import Invalid, Missing
-from .foreseen import foreseen_service
-from .listing import services_of
-from .lookup import DELETING, in_project, label, service_meant, the_project, whereabouts
+from .listing import services_in_project
+from .lookup import DELETING, find_service, in_project, label, the_project, whereabouts
 from .on_service import check_offers, service_of_id
+from .placeholder import placeholder_service
 from .view import read_service
 
 SELECTION: dict[str, Any] = {
     "services": {"type": "list", "elements": "str", "aliases": ["service"]},
     "project": {"type": "str"},
     "family": {"type": "str", "choices": FAMILIES},
-    "at_once": {"type": "int", "default": AT_ONCE},
+    "at_once": {"type": "int", "default": MAX_PARALLEL},
 }
 """The options that select services: ids or names, or all of a project and a family."""
 SELECTORS = frozenset({"services", "project", "family"})
@@ -99,7 +99,7 @@ class Share:
 
         :raises Missing: outside check mode.
         """
-        self.service = foreseen_service(self.own, self.wanted, error)
+        self.service = placeholder_service(self.own, self.wanted, error)
 
     def planned(self) -> list[str]:
         """Return what is to be done, one sentence each."""
@@ -143,7 +143,7 @@ def of_project(task: Task, services: list[ServiceSummary], project: Project) -> 
     if task.options["services"] is not None:
         names = set(task.options["services"])
         return in_project(task.client, [service for service in services if service.name in names], project)
-    return services_of(task.client, project, services)
+    return services_in_project(task.client, project, services)
 
 
 def resolve(
@@ -160,7 +160,7 @@ def resolve(
             share.service = service_of_id(task, wanted, project)
         else:
             where = partial(whereabouts, task.client)
-            share.service = service_meant(everything, fitting, wanted, where)
+            share.service = find_service(everything, fitting, wanted, where)
     except Missing as error:
         attempt(share, partial(share.foresee, error))
     except HostedError as error:
@@ -187,7 +187,7 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
         if share.service is not None:
             attempt(share, lambda: plan_share(share, getattr(share.service, "id", None), purpose))
 
-    side_by_side(task.client, shares, prepare, task.options["at_once"])
+    run_parallel(task.client, shares, prepare, task.options["at_once"])
     warn_of_skipped(task, purpose, [share for share in shares if share.skipped])
     summaries = [summary for share in shares for summary in share.planned()]
     if any(share.error for share in shares):
@@ -250,7 +250,7 @@ def as_steps(task: Task, shares: list[Share], summaries: list[str]) -> list[Step
 
     def work() -> None:
         todo = [share for share in shares if share.planned()]
-        side_by_side(task.client, todo, carry_out, task.options["at_once"])
+        run_parallel(task.client, todo, carry_out, task.options["at_once"])
         if any(share.error for share in shares):
             raise failure(shares, planned=False)
 

@@ -20,10 +20,10 @@ from datetime import UTC, datetime, timedelta
 
 from ..._api.errors import Refused
 from ..._api.models import Project, Service, ServiceSummary
-from ..shared.copies import parse_moment
 from ..shared.names import normalized, same_name
 from ..shared.plan import Task
 from ..shared.problems import Invalid
+from ..shared.restore_points import parse_moment
 from .listing import read_projects
 from .lookup import DELETING, home_of, label
 

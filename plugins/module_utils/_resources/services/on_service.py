@@ -14,8 +14,8 @@ from ..._api.models import Project, Service, SftpAccess
 from ..._api.values import FAMILIES
 from ..shared.plan import SERVICE_ID, Task
 from ..shared.problems import Invalid, Missing
-from .foreseen import foreseen_service
-from .lookup import check_agrees, find_project, in_project, label, named, service_meant, whereabouts
+from .lookup import check_agrees, find_project, find_service, in_project, label, whereabouts, with_name
+from .placeholder import placeholder_service
 from .view import read_service
 
 ON_SERVICE: dict[str, Any] = {
@@ -39,7 +39,7 @@ def the_service(task: Task) -> Service:
     try:
         return read_service(task, service_id(task))
     except Missing as error:
-        return foreseen_service(task, task.options["service"], error)
+        return placeholder_service(task, task.options["service"], error)
 
 
 def known_id(task: Task) -> str:
@@ -47,7 +47,7 @@ def known_id(task: Task) -> str:
     try:
         return service_id(task)
     except Missing as error:
-        foreseen_service(task, task.options["service"], error)
+        placeholder_service(task, task.options["service"], error)
         return ""
 
 
@@ -65,8 +65,8 @@ def service_id(task: Task) -> str:
         return service_of_id(task, wanted, project).id if project or options["family"] else str(wanted)
     fitting = [service for service in services if options["family"] in (None, service.family)]
     if project:
-        fitting = in_project(task.client, named(fitting, wanted, None), project)
-    return service_meant(services, fitting, wanted, partial(whereabouts, task.client)).id
+        fitting = in_project(task.client, with_name(fitting, wanted, None), project)
+    return find_service(services, fitting, wanted, partial(whereabouts, task.client)).id
 
 
 def sftp_access(task: Task) -> SftpAccess:

@@ -17,9 +17,9 @@ from ..shared.money import Cost, exact, from_cents, from_millicents, read_amount
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.problems import Invalid
-from ..shared.unkept import ORDERED, seconds_since, subject_of
+from ..shared.secret_notes import ORDERED, seconds_since, subject_of
 from ..shared.waiting import adopt, create, look_for
-from .lookup import close_name, find_services, named, only_service, whereabouts
+from .lookup import close_name, find_services, only_service, whereabouts, with_name
 from .namesakes import check_namesakes, turn_of_order
 from .settings import check_budget
 from .view import WITH_SETTINGS
@@ -78,7 +78,7 @@ def not_there(task: Task, name: str) -> str:
     here = f" in project {project!r}" if project else ""
     here += f" of family {family}" if family else ""
     services = task.client.services()
-    elsewhere = [whereabouts(task.client, service) for service in named(services, name, None)]
+    elsewhere = [whereabouts(task.client, service) for service in with_name(services, name, None)]
     if elsewhere:
         return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} is called so."
     hint = close_name(name, (service.name for service in services if service.name))

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
-from ..shared.copies import BACKUPS, SNAPSHOTS
 from ..shared.plan import Plan, Step, Task
 from ..shared.problems import Invalid
-from ..shared.unkept import ORDERED, settle, subject_of
+from ..shared.restore_points import BACKUPS, SNAPSHOTS
+from ..shared.secret_notes import ORDERED, remove_notes, subject_of
 from ..shared.waiting import wait_until
 from .namesakes import candidates, warn_of_others
 from .settings import check_fixed
@@ -45,7 +45,7 @@ def plan_removal(task: Task, id: str | None) -> Plan:
         delete(task, view)
         if task.options["wait"]:
             wait_until_gone(task, service.id)
-        settle(task, subject_of(ORDERED, service.name))
+        remove_notes(task, subject_of(ORDERED, service.name))
 
     return Plan(
         result=None,

@@ -12,8 +12,8 @@ from typing import Any, Final
 from ..._api.decoding import describe
 from ..._api.values import FAMILIES
 from ..shared.problems import Invalid, Missing
-from .listing import Wanted, fits
-from .lookup import near_miss, service_meant
+from .listing import ServiceQuery, matches
+from .lookup import find_service, near_miss
 
 NOT_GIVEN: Final = object()
 """Stands for a criterion that is left out. Null is one that was given and holds nothing."""
@@ -33,7 +33,7 @@ class Entry:
     """Id and name of its project, as far as they are told."""
 
 
-def pick_services(
+def select_services(
     result: Any,
     *,
     services: Any = NOT_GIVEN,
@@ -50,20 +50,22 @@ def pick_services(
     :raises Invalid: for a result without services, and a criterion that it does not tell enough for.
     :raises Missing: for a service, or a project of a result of projects, that is not there.
     """
-    home = Wanted(projects=texts("project", project), families=texts("family", family))
-    rest = Wanted(statuses=texts("status", status), names=texts("name", name))
-    check_families(home.families)
+    home = ServiceQuery(
+        projects=criterion_values("project", project), families=criterion_values("family", family)
+    )
+    rest = ServiceQuery(statuses=criterion_values("status", status), names=criterion_values("name", name))
+    check_known_families(home.families)
     everything = list(entries(result))
-    check_told(everything, home, rest)
+    check_known(everything, home, rest)
     check_projects(result, everything, home.projects)
-    found = [entry for entry in everything if is_home(entry, home)]
+    found = [entry for entry in everything if is_in_scope(entry, home)]
     if services is not NOT_GIVEN:
-        chosen = [service_meant(everything, found, one) for one in texts("services", services)]
+        chosen = [find_service(everything, found, one) for one in criterion_values("services", services)]
         found = list({entry.id: entry for entry in chosen}.values())
-    return [entry.record for entry in found if fits(entry, rest)]
+    return [entry.record for entry in found if matches(entry, rest)]
 
 
-def texts(option: str, value: Any) -> tuple[str, ...]:
+def criterion_values(option: str, value: Any) -> tuple[str, ...]:
     """Return a criterion as texts; nothing given is no criterion.
 
     :raises Invalid: for anything else. Null and an empty list are refused as well: they would let everything
@@ -81,7 +83,7 @@ def texts(option: str, value: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in found)
 
 
-def check_families(families: Sequence[str]) -> None:
+def check_known_families(families: Sequence[str]) -> None:
     """Refuse a family that there is not: a slip of the pen would pick nothing."""
     for family in families:
         if family not in FAMILIES:
@@ -95,7 +97,7 @@ def entries(result: Any) -> Iterator[Entry]:
     """Yield the services of a result: of services, of projects with their services, or of a plain list."""
     if isinstance(result, Mapping) and isinstance(result.get("projects"), Sequence):
         for project in result["projects"]:
-            yield from services_of(project)
+            yield from entries_of_project(project)
         return
     found = result.get("services") if isinstance(result, Mapping) else result
     if isinstance(found, str) or not isinstance(found, Sequence):
@@ -103,7 +105,7 @@ def entries(result: Any) -> Iterator[Entry]:
     yield from (entry_of(service) for service in found)
 
 
-def services_of(project: Mapping[str, Any]) -> Iterator[Entry]:
+def entries_of_project(project: Mapping[str, Any]) -> Iterator[Entry]:
     """Yield the services of a project as project_info returns it."""
     found = project.get("services")
     if not isinstance(found, Sequence):
@@ -137,7 +139,7 @@ def entry_of(service: Any, home: tuple[str, ...] = ()) -> Entry:
 # --- What is asked of it ------------------------------------------------------------------------------
 
 
-def check_told(everything: Sequence[Entry], home: Wanted, rest: Wanted) -> None:
+def check_known(everything: Sequence[Entry], home: ServiceQuery, rest: ServiceQuery) -> None:
     """Refuse to pick by what a result does not tell: a service must not be left out for that.
 
     :raises Invalid: saying what to read instead.
@@ -172,7 +174,7 @@ def check_projects(result: Any, everything: Sequence[Entry], projects: Sequence[
             raise Missing(f"the result tells of no project {project!r}{hint}")
 
 
-def is_home(entry: Entry, home: Wanted) -> bool:
+def is_in_scope(entry: Entry, home: ServiceQuery) -> bool:
     """Tell whether a service is of the families and the projects that are wanted, where any are."""
     return (not home.families or entry.family in home.families) and (
         not home.projects or not set(entry.projects).isdisjoint(home.projects)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ..._api.models import Project
 from ..shared.plan import Task
 from ..shared.problems import Ambiguous, Invalid, Missing
-from .lookup import check_agrees, find_project, find_services, foreseen_project, only_service
+from .lookup import check_agrees, find_project, find_services, only_service, placeholder_project
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def named_project(task: Task, option: str) -> Project | None:
     except Missing as error:
         if task.options["state"] == "absent":
             raise
-        return foreseen_project(task, wanted, error)
+        return placeholder_project(task, wanted, error)
 
 
 def check_id(task: Task, target: Target) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .copies import parse_moment
+from .restore_points import parse_moment
 
 
 def oldest_first(lines: Sequence[str]) -> list[str]:

@@ -15,12 +15,12 @@ from ..._api.client import Client
 T = TypeVar("T")
 R = TypeVar("R")
 
-AT_ONCE = 8
+MAX_PARALLEL = 8
 """How many calls are under way at most. Rate limits are not shown, so this is modest."""
 
 
-def side_by_side(
-    client: Client, items: Iterable[T], work: Callable[[Client, T], R], at_once: int = AT_ONCE
+def run_parallel(
+    client: Client, items: Iterable[T], work: Callable[[Client, T], R], at_once: int = MAX_PARALLEL
 ) -> list[R]:
     """Do ``work`` on every item; return the results in the order of the items, or raise the first error."""
     todo = list(items)

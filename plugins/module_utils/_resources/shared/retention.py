@@ -41,7 +41,7 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class Copy:
+class RestorePoint:
     """A backup or a snapshot. ``created_at`` is ``None`` where the platform does not say."""
 
     id: str
@@ -89,7 +89,7 @@ class Policy:
 class Decision:
     """Whether a copy stays, and every reason for it. One that is not managed always stays."""
 
-    copy: Copy
+    copy: RestorePoint
     managed: bool = True
     reasons: list[str] = field(default_factory=list)
     keep: bool = True
@@ -144,7 +144,7 @@ def read_span(text: str | None) -> Span | None:
 # --- Planning ---------------------------------------------------------------------------------------
 
 
-def plan_retention(copies: Iterable[Copy], policy: Policy, now: datetime) -> list[Decision]:
+def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime) -> list[Decision]:
     """Decide on every copy. Returns all of them, the newest first; those without a date come last.
 
     Only COMPLETED copies that the pattern owns count for the rules. Of the FAILED ones the newest
@@ -169,7 +169,7 @@ def plan_retention(copies: Iterable[Copy], policy: Policy, now: datetime) -> lis
     return decisions
 
 
-def age_order(copy: Copy) -> tuple[datetime, str]:
+def age_order(copy: RestorePoint) -> tuple[datetime, str]:
     """Sort by date; of two of one moment the greater id counts as the newer."""
     return copy.created_at or datetime.min.replace(tzinfo=UTC), copy.id
 

@@ -30,7 +30,7 @@ from ..._api.errors import ConfigurationError, NotSent, Refused
 from .controller_state import collection_folder, in_turn, whole_file, write_out
 from .plan import Task
 from .problems import Invalid
-from .unkept import FOLDER, Note
+from .secret_notes import FOLDER, SecretNote
 
 LONGEST_WRITE = 30.0
 """Seconds to wait for other tasks that write to the same file; each holds it for an instant."""
@@ -133,7 +133,7 @@ def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
     :raises Invalid: before the call, when the secrets could not be kept.
     """
     prove(task)
-    kept = Kept(task, Note.of(task.options.get("base_url"), subject))
+    kept = Kept(task, SecretNote.of(task.options.get("base_url"), subject))
     needed = destination(task, "any") is not None and not task.options["secrets_dest"]
     try:
         kept.note.leave(what)
@@ -159,7 +159,7 @@ class Kept:
     """What becomes of the secrets of one call."""
 
     task: Task
-    note: Note
+    note: SecretNote
 
     def nothing(self) -> None:
         """Take the note away: there is nothing to keep, or it was told what became of it."""

@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import Wanted
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
 
 OPTIONS = yaml.safe_load(ModuleDocFragment.INVENTORY_CONNECTION)["options"]
 
@@ -80,7 +80,7 @@ def test_groups(project: str | None, groups: list[str]) -> None:
 def test_cache_key(settings: dict[str, Any], wanted: dict[str, Any]) -> None:
     """It is the same for the same question, another for another one, and does not show the token."""
     plain: dict[str, Any] = {"base_url": "https://api.example.com", "token": "t0ken"}
-    key = cache_key(Connection(**plain), Wanted())
-    assert key == cache_key(Connection(**plain, timeout=5), Wanted())
-    assert key != cache_key(Connection(**{**plain, **settings}), Wanted(**wanted))
+    key = cache_key(Connection(**plain), ServiceQuery())
+    assert key == cache_key(Connection(**plain, timeout=5), ServiceQuery())
+    assert key != cache_key(Connection(**{**plain, **settings}), ServiceQuery(**wanted))
     assert "t0ken" not in key

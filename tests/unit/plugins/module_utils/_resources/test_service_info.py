@@ -28,7 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.session impor
 from ansible_collections.hosted.services.plugins.module_utils._resources import service_info
 from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
-    Wanted,
+    ServiceQuery,
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
@@ -308,7 +308,7 @@ def test_one_service_without_sftp_does_not_hide_the_others(sandbox: Sandbox, sta
 def test_nor_does_it_in_an_inventory(sandbox: Sandbox, status: str) -> None:
     sandbox.profile("plain", **{"refusal.no_sftp": status})
     session = Session(Connection(sandbox.base_url, sandbox.token))
-    listing = read_listing(Client(session), Wanted(sftp=True))
+    listing = read_listing(Client(session), ServiceQuery(sftp=True))
     assert {s["name"] for s in listing.services if not s["sftp"]} == {"metal"}
     assert len(listing.warnings) == (0 if status == "400" else 1)
 

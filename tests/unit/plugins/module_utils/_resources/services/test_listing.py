@@ -16,10 +16,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
-    Wanted,
-    named,
+    ServiceQuery,
+    matches_patterns,
+    printable_only,
     read_listing,
-    visible,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Missing
 
@@ -78,7 +78,7 @@ class Platform:
 
 def read(platform: Platform, **wanted: Any) -> Listing:
     """Read the listing, and hold that a cache can keep it."""
-    listing = read_listing(platform, Wanted(**wanted))  # type: ignore[arg-type]
+    listing = read_listing(platform, ServiceQuery(**wanted))  # type: ignore[arg-type]
     assert Listing(**json.loads(json.dumps(asdict(listing)))) == listing
     return listing
 
@@ -262,9 +262,9 @@ def test_sftp_host_that_is_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_named(patterns: tuple[str, ...], expected: bool) -> None:
     """Shell patterns, those with an exclamation mark taking away."""
-    assert named("web-1", patterns) is expected
+    assert matches_patterns("web-1", patterns) is expected
 
 
 def test_visible() -> None:
     """Escape sequences, changes of direction and lone surrogates go; spaces of all kinds stay."""
-    assert visible("a\x1b[31m\u202eb\ud800\u00a0c d\n") == "a[31mb\u00a0c d"
+    assert printable_only("a\x1b[31m\u202eb\ud800\u00a0c d\n") == "a[31mb\u00a0c d"

@@ -86,21 +86,21 @@ def test_hints() -> None:
 def test_a_service_is_found_by_its_id_or_by_its_name_among_those_that_fit() -> None:
     everything = account().services()
     games = [service for service in everything if service.family == "GAME"]
-    assert lookup.service_meant(everything, games, "web").id == "b"
-    assert lookup.service_meant(everything, games, "b").id == "b"
+    assert lookup.find_service(everything, games, "web").id == "b"
+    assert lookup.find_service(everything, games, "b").id == "b"
     with pytest.raises(Invalid, match=r"service 'db' \(d\) is in another project or of another family"):
-        lookup.service_meant(everything, games, "d")
+        lookup.find_service(everything, games, "d")
     with pytest.raises(Ambiguous, match="a, b"):
-        lookup.service_meant(everything, everything, "web")
+        lookup.find_service(everything, everything, "web")
     with pytest.raises(Missing, match="no service of id or name 'dbs'; there are: 'web'"):
-        lookup.service_meant(everything, games, "dbs")
+        lookup.find_service(everything, games, "dbs")
 
 
 def test_a_service_of_another_project_or_family_is_said_to_be_elsewhere() -> None:
     everything = account().services()
     games = [service for service in everything if service.family == "GAME"]
     with pytest.raises(Missing) as found:
-        lookup.service_meant(everything, games, "db")
+        lookup.find_service(everything, games, "db")
     assert str(found.value).endswith("here; 'db' is in another project or of another family: d")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
-    pick_services,
+    select_services,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
     Ambiguous,
@@ -42,7 +42,7 @@ ACCOUNT = {
 
 
 def picked(result: Any, **criteria: Any) -> list[str]:
-    return [found["id"] for found in pick_services(result, **criteria)]
+    return [found["id"] for found in select_services(result, **criteria)]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_id_of_another_project_is_refused() -> None:
 
 
 def test_the_records_come_back_as_they_were() -> None:
-    assert pick_services(SERVICES, services="s1")[0] is SURVIVAL
+    assert select_services(SERVICES, services="s1")[0] is SURVIVAL
 
 
 def test_results_that_tell_the_project_otherwise() -> None:
@@ -104,11 +104,11 @@ def test_results_of_tasks_over_many_services() -> None:
     assert picked_services(result, services="survival") == ["s1"]
     assert picked_services(result, name="c*") == []
     with pytest.raises(Invalid, match=r"does not tell the family of service 'survival' \(s1\)"):
-        pick_services(result, family="GAME")
+        select_services(result, family="GAME")
 
 
 def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
-    return [found["service_id"] for found in pick_services(result, **criteria)]
+    return [found["service_id"] for found in select_services(result, **criteria)]
 
 
 @pytest.mark.parametrize(
@@ -169,4 +169,4 @@ def test_a_refusal_says_why(
     result: Any, criteria: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        pick_services(result, **criteria)
+        select_services(result, **criteria)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import side_by_side
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.parallel import run_parallel
 
 
 class Client:
@@ -30,7 +30,7 @@ class Client:
 
 
 def run(client: Client, items: list[int], work: Any, at_once: int = 4) -> list[Any]:
-    return side_by_side(client, items, work, at_once)  # type: ignore[arg-type]
+    return run_parallel(client, items, work, at_once)  # type: ignore[arg-type]
 
 
 def test_results_come_in_the_order_of_the_items() -> None:

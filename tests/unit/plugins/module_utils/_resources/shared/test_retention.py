@@ -14,11 +14,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.copies import parse_moment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.restore_points import (
+    parse_moment,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
-    Copy,
     Decision,
+    RestorePoint,
     check_brake,
     plan_retention,
     read_policy,
@@ -35,7 +37,7 @@ def decide(story: model.Story) -> list[Decision]:
     """Let the planner decide on a history of the model."""
     options = {**model.policy_options(story), "keep_failed": story.failed}
     policy = read_policy(options, story.pattern, ZoneInfo(story.zone))
-    return plan_retention([Copy(*made) for made in story.made], policy, story.now)
+    return plan_retention([RestorePoint(*made) for made in story.made], policy, story.now)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -79,7 +81,7 @@ def features(story: model.Story, decisions: list[Decision]) -> set[str]:
 def nightly(days: int, **options: Any) -> list[Decision]:
     """Plan for one backup a night over so many days, the newest first."""
     made = [
-        Copy(f"b{day}", f"nightly-{day}", "COMPLETED", NOW - timedelta(days=day, hours=9))
+        RestorePoint(f"b{day}", f"nightly-{day}", "COMPLETED", NOW - timedelta(days=day, hours=9))
         for day in range(days)
     ]
     return plan_retention(made, read_policy(options, "nightly-*", UTC), NOW)
@@ -110,8 +112,8 @@ def test_the_oldest_stays_while_counts_are_left() -> None:
 @pytest.mark.parametrize("status", ["PENDING", "RESTORING", "PURGING"])
 def test_only_what_is_done_is_touched(status: str) -> None:
     """A backup in motion, or in a status that nobody knows, stays and does not use up a count."""
-    moving = Copy("b9", "nightly-9", status, NOW)
-    good = [Copy(f"b{n}", f"nightly-{n}", "COMPLETED", NOW - timedelta(days=n)) for n in (1, 2)]
+    moving = RestorePoint("b9", "nightly-9", status, NOW)
+    good = [RestorePoint(f"b{n}", f"nightly-{n}", "COMPLETED", NOW - timedelta(days=n)) for n in (1, 2)]
     plan = plan_retention([*good, moving], read_policy({"keep_last": 1}, "nightly-*", UTC), NOW)
     assert [(d.copy.id, d.keep) for d in plan] == [("b9", True), ("b1", True), ("b2", False)]
     assert plan[0].reasons == [f"untouchable: its status is {status}"]
@@ -119,8 +121,8 @@ def test_only_what_is_done_is_touched(status: str) -> None:
 
 def test_what_has_no_date_stays() -> None:
     """The planner does not guess how old a backup is."""
-    dateless = Copy("b2", "nightly-2", "COMPLETED", None)
-    dated = Copy("b1", "nightly-1", "COMPLETED", NOW)
+    dateless = RestorePoint("b2", "nightly-2", "COMPLETED", None)
+    dated = RestorePoint("b1", "nightly-1", "COMPLETED", NOW)
     plan = plan_retention([dateless, dated], read_policy({"keep_last": 1}, "nightly-*", UTC), NOW)
     assert [(d.copy.id, d.keep) for d in plan] == [("b1", True), ("b2", True)]
     assert plan[1].reasons == ["untouchable: the platform does not say when it was made"]
@@ -129,7 +131,9 @@ def test_what_has_no_date_stays() -> None:
 def test_failed_ones_have_a_limit_of_their_own() -> None:
     """They use up no count of the good ones, and the newest of them stay for somebody to look at."""
     made = [
-        Copy(f"b{day}", f"nightly-{day}", "FAILED" if day < 3 else "COMPLETED", NOW - timedelta(days=day))
+        RestorePoint(
+            f"b{day}", f"nightly-{day}", "FAILED" if day < 3 else "COMPLETED", NOW - timedelta(days=day)
+        )
         for day in range(6)
     ]
     plan = plan_retention(made, read_policy({"keep_last": 2, "keep_failed": 1}, "nightly-*", UTC), NOW)
@@ -140,7 +144,7 @@ def test_failed_ones_have_a_limit_of_their_own() -> None:
 def test_a_period_is_one_of_the_local_calendar() -> None:
     """Two backups on both sides of midnight in Paris are of one day in UTC."""
     made = [
-        Copy(f"b{hour}", f"nightly-{hour}", "COMPLETED", datetime(2026, 7, 1, hour, 30, tzinfo=UTC))
+        RestorePoint(f"b{hour}", f"nightly-{hour}", "COMPLETED", datetime(2026, 7, 1, hour, 30, tzinfo=UTC))
         for hour in (21, 22, 23)
     ]
     for zone, kept in (("UTC", ["b23", "b21"]), ("Europe/Paris", ["b23", "b21"])):

@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
-    Copy,
     Decision,
+    RestorePoint,
     plan_retention,
     read_policy,
 )
@@ -62,7 +62,9 @@ def test_restic_keeps_the_same(tmp_path: Path) -> None:
         options = model.policy_options(story)
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value]
         theirs = sorted(story.made[number].at for number in restic.keeps(flags, story.zone))
-        plan = plan_retention([Copy(*m) for m in story.made], read_policy(options, "nightly-*", zone), now)
+        plan = plan_retention(
+            [RestorePoint(*m) for m in story.made], read_policy(options, "nightly-*", zone), now
+        )
         ours = sorted(d.copy.created_at for d in plan if d.copy.created_at and keeps(d, restic.keeps_oldest))
         assert ours == theirs, f"seed {seed}: {options} in {story.zone}"
         compared += 1

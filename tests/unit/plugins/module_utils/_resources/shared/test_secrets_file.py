@@ -16,7 +16,10 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, Refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file, unkept
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
+    secret_notes,
+    secrets_file,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
 from unit.plugins.fakes import FakeClient, task_of
@@ -215,7 +218,7 @@ def test_a_refusal_leaves_no_note(home: Path) -> None:
 
 
 def test_a_note_belongs_to_its_platform(home: Path) -> None:
-    unkept.Note.of("https://one.example/", "service:web").leave("the secrets")
+    secret_notes.SecretNote.of("https://one.example/", "service:web").leave("the secrets")
     assert told(base_url="https://ONE.example") != []
     assert told(base_url="https://two.example") == []
 
@@ -231,7 +234,7 @@ def notes(home: Path) -> list[Path]:
 def told(subject: str = "service:web", base_url: str | None = None) -> list[str]:
     task = task_of(SERVICE, FakeClient())
     task.options = {**task.options, "base_url": base_url}
-    unkept.warn_of_unkept(task, subject)
+    secret_notes.warn_of_lost_secrets(task, subject)
     return task.warnings
 
 

@@ -20,7 +20,7 @@ from ..._api.models import (
 )
 from ..shared.plan import Task
 from ..shared.problems import Missing
-from .lookup import foresee
+from .lookup import expect_created
 from .view import ACTIVE
 
 
@@ -29,20 +29,20 @@ def no_rows() -> QueryResult:
     return QueryResult.model_construct(columns=[], rows=[])
 
 
-def foreseen_service(task: Task, name: str, error: Missing) -> Service:
+def placeholder_service(task: Task, name: str, error: Missing) -> Service:
     """Return a service as far as it is known: without an id, and offering everything.
 
     From then on the task works on a service that has nothing yet.
 
     :raises Missing: outside check mode.
     """
-    foresee(task, error, "creates")
-    task.client = cast(Client, NothingYet())
+    expect_created(task, error, "creates")
+    task.client = cast(Client, EmptyServiceClient())
     family = task.options.get("family")
     return Service.model_construct(id=None, name=name, family=family, status=ACTIVE, capabilities=None)
 
 
-class NothingYet:
+class EmptyServiceClient:
     """What the platform would answer about a service that was just created, as far as that is known.
 
     It takes the place of the client, and knows reads alone.

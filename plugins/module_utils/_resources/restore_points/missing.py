@@ -15,9 +15,9 @@ from ..._api.errors import Refused
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.session import NO_REASON
 from ..services.lookup import label
-from ..shared.copies import parse_moment
+from ..shared.busy_retry import OF_LIMITS
 from ..shared.plan import Task
-from ..shared.when_free import OF_LIMITS
+from ..shared.restore_points import parse_moment
 
 C = TypeVar("C", Backup, Snapshot)
 SHOWN = 5
@@ -29,7 +29,7 @@ def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
     return [copy for copy in before if (copy.id or copy.name) not in there]
 
 
-def warn_of_vanished(
+def warn_of_missing(
     task: Task, kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
 ) -> None:
     """Tell which copies went with ``what``, though the task did not delete them."""
@@ -44,7 +44,7 @@ def warn_of_vanished(
     )
 
 
-def say_how_full(error: Refused, service: Service, backups: Sequence[Backup]) -> None:
+def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]) -> None:
     """Add to a refusal how many backups there are, where that may be why."""
     if not backups or not (OF_LIMITS.search(error.message) or NO_REASON in error.message):
         return

@@ -28,7 +28,7 @@ OF_LIMITS = re.compile(r"\b(limit|max(imum)?|quota|too many|at most|no more)\b",
 LONGEST_PAUSE = 10.0
 
 
-def when_free(
+def retry_while_busy(
     task: Task,
     call: Callable[[], object],
     what: str,
@@ -50,38 +50,38 @@ def when_free(
             call()
             return
         except (Refused, RateLimited) as error:
-            if not task.options["wait"] or not may_pass(error) or pointless():
+            if not task.options["wait"] or not is_transient(error) or pointless():
                 raise
             spent = time.monotonic() - begun
             wait = max(pause, error.retry_after or 0) if isinstance(error, RateLimited) else pause
-            left = patience(task, error, moving) - spent
+            left = retry_budget(task, error, moving) - spent
             if left <= 0 or (isinstance(error, RateLimited) and wait > left):
-                raise given_up(error, spent) from None
+                raise with_attempts(error, spent) from None
             task.progress(f"{what} is not taken yet, {spent:.0f} s: {error.message}")
             time.sleep(min(wait, left))
             pause = min(pause * 1.5, max(task.options["wait_interval"], 0.5), LONGEST_PAUSE)
 
 
-def may_pass(error: Refused | RateLimited) -> bool:
+def is_transient(error: Refused | RateLimited) -> bool:
     """Tell whether a refusal may be one of the moment."""
     if isinstance(error, RateLimited) or error.status in (LOCKED, TOO_EARLY):
         return True
-    return error.status == CONFLICT and (speaks_of_now(error) or not OF_LIMITS.search(error.message))
+    return error.status == CONFLICT and (says_temporary(error) or not OF_LIMITS.search(error.message))
 
 
-def speaks_of_now(error: HostedError) -> bool:
+def says_temporary(error: HostedError) -> bool:
     """Tell whether a refusal says that it passes by itself."""
     return bool(OF_THE_MOMENT.search(error.message))
 
 
-def patience(task: Task, error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
+def retry_budget(task: Task, error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
     """Return for how many seconds to ask again, from the first time on."""
-    sure = isinstance(error, RateLimited) or error.status != CONFLICT or speaks_of_now(error) or moving()
+    sure = isinstance(error, RateLimited) or error.status != CONFLICT or says_temporary(error) or moving()
     longest: float = task.options["wait_timeout"]
     return longest if sure else min(task.options["quiet_time"], longest)
 
 
-def given_up(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:
+def with_attempts(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:
     """Return the refusal with what was tried."""
     error.message += (
         f". It was asked for again for {spent:.0f} seconds; nothing was begun. If the service is busy with "

@@ -39,7 +39,7 @@ def subject_of(kind: str, name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Note:
+class SecretNote:
     """The note of one call; there may be several on a subject, of runs side by side."""
 
     path: str
@@ -47,11 +47,11 @@ class Note:
     subject: str
 
     @classmethod
-    def of(cls, base_url: str | None, subject: str) -> Note:
+    def of(cls, base_url: str | None, subject: str) -> SecretNote:
         """Return a note to leave, under a name of its own."""
         endpoint = normalized_url(base_url or "")
         name = f"{key_of(base_url, subject)}-{secrets.token_hex(4)}.json"
-        return cls(os.path.join(folder(), name), endpoint, subject)
+        return cls(os.path.join(notes_folder(), name), endpoint, subject)
 
     @property
     def remedy(self) -> str:
@@ -77,34 +77,34 @@ class Note:
             os.unlink(self.path)
 
 
-def folder() -> str:
+def notes_folder() -> str:
     """Return where the notes are."""
     return os.path.join(collection_folder(FOLDER), NOTES)
 
 
-def found(task: Task, subject: str) -> list[str]:
+def notes_on(task: Task, subject: str) -> list[str]:
     """Return the paths of the notes on a subject."""
     key = key_of(task.options.get("base_url"), subject)
     try:
-        names = sorted(os.listdir(folder()))
+        names = sorted(os.listdir(notes_folder()))
     except OSError:
         return []
-    return [os.path.join(folder(), name) for name in names if name.startswith(key)]
+    return [os.path.join(notes_folder(), name) for name in names if name.startswith(key)]
 
 
 def seconds_since(task: Task, subject: str) -> float:
     """Return how long ago a call on a subject was made whose end nobody saw; endless where there is none."""
     ages = []
-    for path in found(task, subject):
+    for path in notes_on(task, subject):
         with suppress(OSError):
             ages.append(max(0.0, time.time() - os.stat(path).st_mtime))
     return min(ages, default=float("inf"))
 
 
-def warn_of_unkept(task: Task, subject: str) -> None:
+def warn_of_lost_secrets(task: Task, subject: str) -> None:
     """Tell of secrets that were asked for and never kept, until the note is removed."""
-    for path in found(task, subject):
-        content = read(path)
+    for path in notes_on(task, subject):
+        content = read_note(path)
         what = content.get("what", "what the platform shows only once")
         since = content.get("since", "an unknown date")
         cause = "the run that asked for it did not come to its end, or is still under way"
@@ -120,7 +120,7 @@ def warn_of_unkept(task: Task, subject: str) -> None:
         )
 
 
-def read(path: str) -> dict[str, Any]:
+def read_note(path: str) -> dict[str, Any]:
     """Return what a note holds; of one that is damaged, that it exists is enough."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -130,9 +130,9 @@ def read(path: str) -> dict[str, Any]:
         return {}
 
 
-def settle(task: Task, subject: str, newest: Note | None = None) -> None:
+def remove_notes(task: Task, subject: str, newest: SecretNote | None = None) -> None:
     """Take away the notes on a subject: its secrets do not matter any more, or there is a newer one."""
-    for path in found(task, subject):
+    for path in notes_on(task, subject):
         if newest is not None and path == newest.path:
             continue
         with suppress(OSError):

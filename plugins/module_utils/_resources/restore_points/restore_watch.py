@@ -29,7 +29,7 @@ EVENTS_READ = 20
 
 
 @dataclass(frozen=True)
-class Sight:
+class Observation:
     """What one look shows: the status of the backup, the container's state, the newest event of the journal.
 
     A state or event of ``None`` is one that could not be read, or that nobody needs to know any more.
@@ -41,7 +41,7 @@ class Sight:
 
 
 @dataclass(frozen=True)
-class Trace:
+class RestoreTrace:
     """What a restore or a rollback left behind, once it was waited for.
 
     ``events`` are the types of the events that the journal gained, the newest first; ``None`` where it could
@@ -52,12 +52,14 @@ class Trace:
     events: list[str] | None
 
 
-def look(task: Task, service: Service, status: str | None, last: Sight | None = None) -> Sight:
+def observe_restore(
+    task: Task, service: Service, status: str | None, last: Observation | None = None
+) -> Observation:
     """Look at the container and the journal. What cannot be read now is taken to be as it was at ``last``."""
-    last = last or Sight(status)
-    state = unless_hidden(lambda: read_state(task, service.id))
-    event = unless_hidden(lambda: newest_event(task, service))
-    return Sight(status, state or last.state, event or last.event)
+    last = last or Observation(status)
+    state = none_on_error(lambda: read_state(task, service.id))
+    event = none_on_error(lambda: newest_event(task, service))
+    return Observation(status, state or last.state, event or last.event)
 
 
 def newest_event(task: Task, service: Service) -> str | None:
@@ -65,7 +67,7 @@ def newest_event(task: Task, service: Service) -> str | None:
     return next((event.id for event in task.client.events(service.id, 1)), None)
 
 
-def unless_hidden(read: Callable[[], T]) -> T | None:
+def none_on_error(read: Callable[[], T]) -> T | None:
     """Read a mere sign: where it cannot be read, the others tell."""
     try:
         return read()
@@ -78,14 +80,20 @@ def quiet_seconds(task: Task) -> float:
     return float(min(task.options["quiet_time"], task.options["wait_timeout"] / 2))
 
 
-def see_through(
-    task: Task, what: str, read: Callable[[], Sight], before: Sight, under_way: Callable[[Sight], bool]
-) -> Passage[Sight]:
+def await_restore(
+    task: Task,
+    what: str,
+    read: Callable[[], Observation],
+    before: Observation,
+    under_way: Callable[[Observation], bool],
+) -> Passage[Observation]:
     """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
-    return wait_through(task, read, under_way, describe, what, before=before, quiet=quiet_seconds(task))
+    return wait_through(
+        task, read, under_way, describe_observation, what, before=before, quiet=quiet_seconds(task)
+    )
 
 
-def describe(sight: Sight) -> str:
+def describe_observation(sight: Observation) -> str:
     """Say where things stand."""
     status = f"the backup is {sight.status}" if sight.status else "the platform does not show how far it is"
     return f"{status}, the container {sight.state}" if sight.state else status
@@ -101,15 +109,15 @@ def warn_unseen(task: Task, what: str, missed: str) -> None:
 
 
 def trace_of(
-    task: Task, service: Service, what: str, before: Sight, passage: Passage[Sight], *, seen: bool
-) -> Trace:
+    task: Task, service: Service, what: str, before: Observation, passage: Passage[Observation], *, seen: bool
+) -> RestoreTrace:
     """Return what ``what`` left behind, and tell what of it does not look like success.
 
     A restore or a rollback that failed may leave everything as it was. What would tell is an event.
 
     :raises WaitEnded: when the journal says that it failed.
     """
-    gained = unless_hidden(lambda: events_since(task, service, before.event))
+    gained = none_on_error(lambda: events_since(task, service, before.event))
     failed = [kind for kind in gained or () if FAILS.search(kind) and OF_BRINGING_BACK.search(kind)]
     if failed:
         raise WaitEnded(
@@ -127,7 +135,7 @@ def trace_of(
             f"{label(service)} ran before {what}, and is stopped now; state: started of "
             "hosted.services.service starts it"
         )
-    return Trace(seen, gained)
+    return RestoreTrace(seen, gained)
 
 
 def events_since(task: Task, service: Service, last: str | None) -> list[str]:

@@ -22,28 +22,28 @@ from ..services.many_services import (
     Purpose,
     plan_many,
 )
-from ..shared.copies import newest
 from ..shared.plan import Plan, Resource, Task
 from ..shared.problems import Invalid
-from ..shared.retention import Copy, Span, read_span
-from .restore_watch import Trace
+from ..shared.restore_points import newest_complete
+from ..shared.retention import RestorePoint, Span, read_span
+from .restore_watch import RestoreTrace
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 
 
-def copy_options(brought_back: str) -> dict[str, Any]:
+def restore_point_options(restored_state: str) -> dict[str, Any]:
     """Return the options of a noun that makes copies, brings them back in its own word, and deletes them."""
     return {
         **SELECTION,
         "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["present", brought_back, "absent"], "default": "present"},
+        "state": {"type": "str", "choices": ["present", restored_state, "absent"], "default": "present"},
         "confirm": {"type": "bool", "default": False},
         "quiet_time": {"type": "float", "default": 30.0},
         "allow_partial": {"type": "bool", "default": False},
     }
 
 
-class CopyResource(Resource):
+class RestorePointResource(Resource):
     """A copy of each selected service, by its name. ``kind`` is backups or snapshots."""
 
     noun = "services"
@@ -52,7 +52,7 @@ class CopyResource(Resource):
     places = SELECTS
     waits = True
     kind: ClassVar[str]
-    brought_back: ClassVar[str]
+    restored_state: ClassVar[str]
     """The state in which a service is brought back to its copy."""
 
     @abstractmethod
@@ -62,10 +62,10 @@ class CopyResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Make, bring back or delete, on difference only; to bring back is always a difference."""
         one, state, partial = self.kind[:-1], task.options["state"], task.options["allow_partial"]
-        brings_back = state == self.brought_back
+        brings_back = state == self.restored_state
         if partial and not brings_back:
             raise Invalid(
-                f"allow_partial is for state: {self.brought_back}; leave it out with state: {state}"
+                f"allow_partial is for state: {self.restored_state}; leave it out with state: {state}"
             )
         purpose = Purpose(
             self.kind,
@@ -81,7 +81,7 @@ def result_of(
     one: str,
     copy: Backup | Snapshot | None,
     overwrites: str | None = None,
-    trace: Trace | None = None,
+    trace: RestoreTrace | None = None,
     vanished: Sequence[Backup | Snapshot] = (),
 ) -> dict[str, Any]:
     """Return what the result says about a service: its copy, and what bringing that back overwrites.
@@ -101,7 +101,7 @@ def result_of(
 # --- Reading ----------------------------------------------------------------------------------------
 
 
-class CopyInfoResource(Resource):
+class RestorePointInfoResource(Resource):
     """The copies of each selected service, and whether the newest good one is young enough."""
 
     noun = "services"
@@ -116,7 +116,7 @@ class CopyInfoResource(Resource):
     kind: ClassVar[str]
 
     @abstractmethod
-    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, Copy]]:
+    def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
         """Return what there is, as the platform tells it and as a copy."""
 
     def plan(self, task: Task) -> Plan:
@@ -136,14 +136,14 @@ class CopyInfoResource(Resource):
         return plan_many(task, Purpose(self.kind, self.kind, read, blank))
 
 
-def freshness(found: Sequence[tuple[Backup | Snapshot, Copy]], limit: Span | None) -> dict[str, Any]:
+def freshness(found: Sequence[tuple[Backup | Snapshot, RestorePoint]], limit: Span | None) -> dict[str, Any]:
     """Return the newest good copy, its age in hours, and the verdict on it.
 
     ``limit`` is the greatest age that is fresh; without one there is no verdict. A copy from the future, as a
     clock that goes wrong makes it, has the age 0.
     """
     now = datetime.now(UTC)
-    best = newest(copy for __, copy in found)
+    best = newest_complete(copy for __, copy in found)
     made = best.created_at if best else None
     verdict = None
     if limit is not None:

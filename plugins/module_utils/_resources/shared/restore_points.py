@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from ..._api.client import Client
 from ..._api.models import Backup, Snapshot
-from .retention import COMPLETED, FAILED, PENDING, Copy
+from .retention import COMPLETED, FAILED, PENDING, RestorePoint
 
 BACKUPS, SNAPSHOTS = "backups", "snapshots"
 KINDS = [BACKUPS, SNAPSHOTS]
@@ -19,21 +19,21 @@ UNFINISHED = re.compile("pending|creating|progress|queued|running|taking", re.IG
 BROKEN = re.compile("fail|error|abort|broken|corrupt", re.IGNORECASE)
 
 
-def read_copies(client: Client, kind: str, service_id: str) -> list[Copy]:
+def read_restore_points(client: Client, kind: str, service_id: str) -> list[RestorePoint]:
     """Return the backups or the snapshots of a service."""
     if kind == BACKUPS:
-        return backup_copies(client.backups(service_id))
-    return snapshot_copies(client.snapshots(service_id))
+        return backups_as_restore_points(client.backups(service_id))
+    return snapshots_as_restore_points(client.snapshots(service_id))
 
 
-def backup_copies(backups: Iterable[Backup]) -> list[Copy]:
+def backups_as_restore_points(backups: Iterable[Backup]) -> list[RestorePoint]:
     """Return backups as copies."""
-    return [Copy(b.id, b.name, b.status, parse_moment(b.created_at)) for b in backups]
+    return [RestorePoint(b.id, b.name, b.status, parse_moment(b.created_at)) for b in backups]
 
 
-def snapshot_copies(snapshots: Iterable[Snapshot]) -> list[Copy]:
+def snapshots_as_restore_points(snapshots: Iterable[Snapshot]) -> list[RestorePoint]:
     """Return snapshots as copies. Their names tell them apart: the platform knows them by name."""
-    return [Copy(s.name, s.name, snapshot_status(s), parse_moment(s.created_at)) for s in snapshots]
+    return [RestorePoint(s.name, s.name, snapshot_status(s), parse_moment(s.created_at)) for s in snapshots]
 
 
 def snapshot_status(snapshot: Snapshot) -> str:
@@ -48,7 +48,7 @@ def snapshot_status(snapshot: Snapshot) -> str:
     return FAILED if BROKEN.search(given) else COMPLETED
 
 
-def delete_copy(client: Client, kind: str, service_id: str, copy: Copy) -> None:
+def delete_restore_point(client: Client, kind: str, service_id: str, copy: RestorePoint) -> None:
     """Delete a backup or a snapshot."""
     if kind == BACKUPS:
         client.delete_backup(service_id, copy.id)
@@ -70,7 +70,7 @@ def parse_moment(text: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def newest(copies: Iterable[Copy]) -> Copy | None:
+def newest_complete(copies: Iterable[RestorePoint]) -> RestorePoint | None:
     """Return the newest whole copy."""
     whole = [copy for copy in copies if copy.status == COMPLETED and copy.created_at]
     return max(whole, key=lambda copy: (copy.created_at, copy.id), default=None)
