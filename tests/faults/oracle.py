@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from faults.hurried import Exchange, one_time_secrets
 from faults.runner import Ran
 from faults.truth import Truth
+from specification import SPECIFIED
 
 
 class Problem(NamedTuple):
@@ -48,11 +49,6 @@ KINDS = (
     FORGOTTEN,
 )
 
-ONCE = re.compile(
-    r"POST /api/(order|apps|projects|users/me/ssh-keys|apps/[^/]+/releases"
-    r"|resources/[^/]+/(backups|snapshots|database/query))"
-)
-"""What makes something at each call. Written down here once more, so that a slip in the retry table shows."""
 WHOLE = ("COMPLETED", "RESTORING")
 SLACK = 5.0
 """Seconds by which a call or a wait may outlast its deadline."""
@@ -88,12 +84,17 @@ def blind_repeats(exchanges: Sequence[Exchange]) -> Iterator[Problem]:
     """Yield each call that makes something and was sent again although the platform may have acted."""
     sent: dict[str, Exchange] = {}
     for exchange in exchanges:
-        if not ONCE.fullmatch(f"{exchange.method} {exchange.path}") or is_read(exchange):
+        if not makes(exchange.method, exchange.path) or is_read(exchange):
             continue
         key = f"{exchange.method} {exchange.path} {json.dumps(exchange.body, sort_keys=True)}"
         if key in sent and not sent[key].turned_away:
             yield Problem(BLIND, f"{exchange.method} {exchange.path}")
         sent[key] = exchange
+
+
+def makes(method: str, path: str) -> bool:
+    """Tell whether each such call makes something, by the specification and not by the retry table."""
+    return any(line.repeat in "cn" and line.matches(method, path) for line in SPECIFIED)
 
 
 def is_read(exchange: Exchange) -> bool:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The routes page against the specification's Endpoints tables, copied here line by line."""
+"""The routes page against the specification's Endpoints tables (tests/specification.py)."""
 
 from __future__ import annotations
 
@@ -21,79 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.routes import
     Scope,
     Undocumented,
 )
+from specification import HERE, SPECIFIED, Line
 
-# The tables of the chapter Endpoints: method, path, and what may be done when it is sent twice.
-# r: reads; i: twice is as good as once; c: creates; a: acts; l: the last one wins; n: never twice.
-SPECIFICATION = """
-GET    /api/apps/whoami                              r
-GET    /api/apps                                     r
-POST   /api/apps                                     c
-POST   /api/apps/quote                               r
-GET    /api/apps/nodes                               r
-GET    /api/apps/projects                            r
-GET    /api/registry/credentials                     r
-POST   /api/apps/{slug}/releases                     c
-GET    /api/apps/{slug}/releases                     r
-GET    /api/apps/{slug}/releases/{tag}/scan          r
-POST   /api/apps/{slug}/deploy                       a
-PUT    /api/apps/{slug}/environment                  i
-GET    /api/apps/{slug}/logs                         r
-GET    /api/resources                                r
-GET    /api/resources/{id}                           r
-GET    /api/resources/metrics                        r
-GET    /api/resources/{id}/settings                  r
-PUT    /api/resources/{id}/network                   a
-PUT    /api/resources/{id}/scale                     i
-PUT    /api/resources/{id}/deploy                    i
-PUT    /api/resources/{id}/project                   i
-POST   /api/resources/{id}/power                     a
-POST   /api/resources/{id}/suspend                   a
-POST   /api/resources/{id}/resume                    a
-DELETE /api/resources/{id}                           i
-GET    /api/resources/{id}/files                     r
-GET    /api/resources/{id}/files/contents            r
-POST   /api/resources/{id}/files/write               i
-POST   /api/resources/{id}/files/directory           a
-PUT    /api/resources/{id}/files/rename              a
-POST   /api/resources/{id}/files/delete              a
-GET    /api/resources/{id}/backups                   r
-POST   /api/resources/{id}/backups                   c
-POST   /api/resources/{id}/backups/{backupId}/restore  a
-DELETE /api/resources/{id}/backups/{backupId}        i
-GET    /api/resources/{id}/snapshots                 r
-POST   /api/resources/{id}/snapshots                 c
-POST   /api/resources/{id}/snapshots/{name}/rollback a
-DELETE /api/resources/{id}/snapshots/{name}          i
-GET    /api/resources/{id}/logs                      r
-GET    /api/resources/{id}/events                    r
-GET    /api/resources/{id}/usage                     r
-GET    /api/resources/{id}/billed-totals             r
-GET    /api/billing/overview                         r
-GET    /api/wallet                                   r
-GET    /api/wallet/transactions                      r
-GET    /api/billing/daily-spend                      r
-GET    /api/billing/invoices                         r
-GET    /api/billing/statements                       r
-GET    /api/billing/statements/{period}              r
-GET    /api/projects                                 r
-POST   /api/projects                                 c
-PATCH  /api/projects/{id}                            i
-DELETE /api/projects/{id}                            i
-GET    /api/projects/{id}                            r
-GET    /api/projects/{id}/consommation               r
-GET    /api/projects/{id}/graphe                     r
-POST   /api/order/quote                              r
-POST   /api/order                                    c
-GET    /api/users/me/ssh-keys                        r
-POST   /api/users/me/ssh-keys                        c
-DELETE /api/users/me/ssh-keys/{id}                   i
-GET    /api/resources/{id}/sftp                      r
-POST   /api/resources/{id}/sftp/password             l
-GET    /api/resources/{id}/database/connection       r
-GET    /api/resources/{id}/database                  r
-GET    /api/resources/{id}/database/rows             r
-POST   /api/resources/{id}/database/query            n
-"""
 CLASSES = {
     "r": Idempotency.READ,
     "i": Idempotency.IDEMPOTENT,
@@ -102,42 +31,20 @@ CLASSES = {
     "l": Idempotency.LAST_WINS,
     "n": Idempotency.NEVER,
 }
-LINES = [line.split() for line in SPECIFICATION.split("\n") if line]
-# Routes whose answer the chapter's notes call not shown.
-NO_SCHEMA = """
-POST /api/apps, POST /api/apps/{slug}/releases, GET /api/apps/{slug}/releases, POST /api/apps/{slug}/deploy,
-PUT /api/apps/{slug}/environment, GET /api/apps/{slug}/logs, GET /api/apps/nodes, GET /api/apps/projects,
-PUT /api/resources/{id}/network, PUT /api/resources/{id}/scale, PUT /api/resources/{id}/deploy,
-PUT /api/resources/{id}/project, POST /api/resources/{id}/suspend, POST /api/resources/{id}/resume,
-DELETE /api/resources/{id}, POST /api/resources/{id}/files/write, POST /api/resources/{id}/files/directory,
-PUT /api/resources/{id}/files/rename, POST /api/resources/{id}/files/delete, POST /api/resources/{id}/backups,
-POST /api/resources/{id}/backups/{backup_id}/restore, DELETE /api/resources/{id}/backups/{backup_id},
-POST /api/resources/{id}/snapshots, POST /api/resources/{id}/snapshots/{name}/rollback,
-DELETE /api/resources/{id}/snapshots/{name}, GET /api/wallet/transactions, GET /api/billing/daily-spend,
-GET /api/billing/invoices, GET /api/billing/statements, GET /api/billing/statements/{period},
-POST /api/projects, PATCH /api/projects/{id}, DELETE /api/projects/{id}, POST /api/users/me/ssh-keys,
-DELETE /api/users/me/ssh-keys/{id}
-"""
-
-
-def snake(path: str) -> str:
-    """Spell the parameters of a path in snake_case: the names are free, their places are not."""
-    return re.sub(r"[A-Z]", lambda match: "_" + match[0].lower(), path)
 
 
 def by_line() -> dict[str, Route[Any]]:
     return {str(route): route for route in ROUTES.values()}
 
 
-def test_the_page_has_the_68_routes_of_the_specification_and_no_other() -> None:
-    specified = [f"{method} {snake(path)}" for method, path, _repeat in LINES]
-    assert len(set(specified)) == 68
-    assert Counter(str(route) for route in ROUTES.values()) == Counter(specified)
+def test_the_page_has_the_routes_of_the_specification_and_no_other() -> None:
+    told = Counter(line.route for line in SPECIFIED)
+    assert Counter(str(route) for route in ROUTES.values()) == told, f"compare with {HERE}"
 
 
-@pytest.mark.parametrize(("method", "path", "repeat"), LINES, ids=str)
-def test_what_may_be_repeated(method: str, path: str, repeat: str) -> None:
-    assert by_line()[f"{method} {snake(path)}"].idempotency is CLASSES[repeat]
+@pytest.mark.parametrize("line", SPECIFIED, ids=lambda line: line.route)
+def test_what_may_be_repeated(line: Line) -> None:
+    assert by_line()[line.route].idempotency is CLASSES[line.repeat]
 
 
 @pytest.mark.parametrize("route", ROUTES.values(), ids=str)
@@ -152,8 +59,9 @@ def test_the_scope_is_that_of_the_chapter_authentication(route: Route[Any]) -> N
 
 
 def test_exactly_the_answers_that_are_shown_have_a_model() -> None:
-    not_shown = {line.strip() for line in NO_SCHEMA.replace("\n", " ").split(",")}
-    assert {str(route) for route in ROUTES.values() if isinstance(route.answer, Undocumented)} == not_shown
+    told = {line.route for line in SPECIFIED if not line.shown}
+    open_ones = {str(route) for route in ROUTES.values() if isinstance(route.answer, Undocumented)}
+    assert open_ones == told, f"compare with {HERE}"
 
 
 @pytest.mark.parametrize(
