@@ -96,13 +96,13 @@ def test_it_can_be_turned_off(ansible: Ansible, front: TlsFront) -> None:
 
 
 def test_a_task_with_an_environment_of_its_own_has_its_own(ansible: Ansible, front: TlsFront) -> None:
-    """Proxies and authorities come from the environment, and those of the keeper are the run's."""
+    """Proxies and authorities come from the environment, and the broker has those of the run."""
     ansible.tasks(FOUR_READS, keywords="environment: {GREETING: hello}").succeed()
     assert front.connections == 3
 
 
-def test_a_run_goes_on_when_its_keeper_is_killed(ansible: Ansible, front: TlsFront) -> None:
-    """The keeper is the process of this playbook that leads a session and has no child."""
+def test_a_run_goes_on_when_its_broker_is_killed(ansible: Ansible, front: TlsFront) -> None:
+    """The broker is the process of this playbook that leads a session and has no child."""
     kill = f"""
 - name: Kill it
   ansible.builtin.shell: |
@@ -116,11 +116,31 @@ def test_a_run_goes_on_when_its_keeper_is_killed(ansible: Ansible, front: TlsFro
     assert front.connections == 1 + 3
 
 
+def test_each_item_has_the_environment_that_it_names(ansible: Ansible, front: TlsFront) -> None:
+    """The proxy of one item must not be ignored because another item has a connection already.
+
+    No proxy is used for an address that is known to be this machine's; 0.0.0.0 is reached without being one.
+    """
+    loop = f"""
+- name: Both
+  hosted.services.account_info:
+    base_url: https://0.0.0.0:{front.port}
+    validate_certs: false
+    retries: 0
+  environment: {{https_proxy: "{{{{ item }}}}", no_proxy: other.example}}
+  loop: ["", "http://127.0.0.1:9"]
+"""
+    direct, proxied = ansible.tasks(loop).items("Both")
+    assert direct.outcome == "ok"
+    assert proxied.outcome == "failed" and "by way of the proxy" in proxied.result["msg"]
+    assert front.connections == 1
+
+
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_of_a_run_that_is_killed(
     ansible: Ansible, front: TlsFront, sent: signal.Signals
 ) -> None:
-    """A worker may go on to the end of its task, which is Ansible's way; the keeper ends after both."""
+    """A worker may go on to the end of its task, which is Ansible's way; the broker ends after both."""
     play = ansible.folder / "killed.yml"
     tasks = "    - hosted.services.account_info:\n    - ansible.builtin.pause: {seconds: 600}\n"
     play.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n{tasks}")
@@ -135,7 +155,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(
         for line in run.stdout:
             if "[ansible.builtin.pause]" in line:
                 break
-        assert wait_for_processes(play, 3) == 3, "the run, its keeper and the worker that pauses"
+        assert wait_for_processes(play, 3) == 3, "the run, its broker and the worker that pauses"
         workers = subprocess.run(["pgrep", "-P", str(run.pid)], check=True, capture_output=True, text=True)
         end(run, sent)
         for worker in map(int, workers.stdout.split()):

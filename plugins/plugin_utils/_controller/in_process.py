@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ansible import constants
@@ -41,7 +42,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     ConfigurationError,
     HostedError,
 )
-from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
+    HttpTransport,
+    Transport,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import printable
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
@@ -52,7 +56,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     SERVICE_ID,
     Resource,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import wire_of_run
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     URL,
@@ -60,6 +64,9 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
     connected,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import with_whole_paths
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.loop_connections import (
+    LoopConnections,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.warm_up import rehearse
@@ -72,16 +79,16 @@ WATCHED = sys.stdout.isatty()
 SECONDS_BETWEEN_PROGRESS = 10.0
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
-KEPT_SESSION = "_hosted_services_transport"
-"""Where a worker keeps its session: on the one object that the items of a loop share and no fork shares."""
+CONNECTIONS = LoopConnections()
 
 
 class InProcessAction(ActionBase):
     """Base of the collection's actions. A subclass names its noun and adds nothing else."""
 
     resource: ClassVar[Resource]
-    _apart = False
-    """Whether the task makes its own connections: in an environment of its own, a proxy's say, it has to."""
+    _own_environment: Mapping[str, str] = MappingProxyType({})
+    """The ``environment`` of the task."""
+    _uses_broker = True
     _supports_async = True
     _supports_check_mode = True
 
@@ -90,7 +97,9 @@ class InProcessAction(ActionBase):
         variables = task_vars or {}
         result: dict[str, Any] = super().run(tmp, variables)
         with self._environment() as environment:
-            self._apart = bool(environment) or not boolean(variables.get("hosted_keep_connections", True))
+            # The broker has the environment of the run: another proxy needs connections of the task's own.
+            self._uses_broker = not environment and boolean(variables.get("hosted_keep_connections", True))
+            self._own_environment = environment
             try:  # as they were written: a path that is made whole does not look empty any more
                 checked_arguments(self.resource, self._task.args)
                 result.update(self._run_completed(environment, variables))
@@ -197,13 +206,12 @@ class InProcessAction(ActionBase):
 
     def _connect(self, settings: Connection, log: Callable[[str], None]) -> Client:
         """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
-        key = (os.getpid(), settings, self._apart)
-        kept = vars(self._loader).get(KEPT_SESSION)
-        if kept is None or kept[0] != key:
-            transport = HttpTransport() if self._apart else wire_of_run(folder_of_run())
-            kept = (key, Session(settings, log, transport))
-            vars(self._loader)[KEPT_SESSION] = kept
-        return Client(kept[1])
+
+        def open_new() -> Transport:
+            return connect_to_broker(folder_of_run()) if self._uses_broker else HttpTransport()
+
+        key = (settings, self._own_environment, self._uses_broker)  # each item may have another environment
+        return Client(Session(settings, log, CONNECTIONS.get(key, open_new)))
 
     @contextmanager
     def _environment(self) -> Iterator[Mapping[str, str]]:

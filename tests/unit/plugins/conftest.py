@@ -13,18 +13,27 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import Keeper
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import (
+    ConnectionBroker,
+    IdleConnections,
+)
 
 
 @pytest.fixture
-def keeper() -> Iterator[str]:
-    """Run a keeper of connections in a thread and return where it listens."""
+def idle() -> IdleConnections:
+    """The idle connections of the broker, whose bounds a test may change."""
+    return IdleConnections()
+
+
+@pytest.fixture
+def broker(idle: IdleConnections) -> Iterator[str]:
+    """Run a connection broker in a thread and return where it listens."""
     lifeline, end = os.pipe()
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
-        path = os.path.join(folder, "keeper")  # pytest's own folders are too deep for a socket's address
+        path = os.path.join(folder, "broker")  # pytest's own folders are too deep for a socket's address
         listener.bind(path)
         listener.listen()
-        thread = threading.Thread(target=Keeper(listener, lifeline).serve)
+        thread = threading.Thread(target=ConnectionBroker(listener, lifeline, idle).serve)
         thread.start()
         yield path
         os.close(end)

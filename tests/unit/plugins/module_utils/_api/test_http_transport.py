@@ -22,8 +22,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
     Request,
     Transport,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._broker import broker
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import KeptWire
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import IdleConnections
 
 Ask = Callable[..., bytes]
 
@@ -89,8 +89,8 @@ def open_transport(request: pytest.FixtureRequest) -> Callable[[], Transport]:
     """Return what opens a wire."""
     if request.param == "own connections":
         return HttpTransport
-    path = request.getfixturevalue("keeper")
-    return lambda: KeptWire(path)
+    path = request.getfixturevalue("broker")
+    return lambda: BrokerClient(path)
 
 
 @pytest.fixture
@@ -143,19 +143,19 @@ def test_no_cookie_is_kept(platform: Platform, open_transport: Callable[[], Tran
     assert platform.cookies == []
 
 
-def test_kept_connections_outlive_those_who_use_them(platform: Platform, keeper: str, ask: Ask) -> None:
+def test_kept_connections_outlive_those_who_use_them(platform: Platform, broker: str, ask: Ask) -> None:
     for _worker in range(3):
-        over = KeptWire(keeper)
+        over = BrokerClient(broker)
         ask(over)
         over.close()
     assert platform.connections == 1
 
 
-def test_two_at_once_have_a_connection_each(platform: Platform, keeper: str, ask: Ask) -> None:
+def test_two_at_once_have_a_connection_each(platform: Platform, broker: str, ask: Ask) -> None:
     bodies: list[bytes] = []
 
     def work(number: int) -> None:
-        over = KeptWire(keeper)
+        over = BrokerClient(broker)
         bodies.extend(ask(over, f"/{number}/{turn}") for turn in range(50))
         over.close()
 
@@ -168,21 +168,36 @@ def test_two_at_once_have_a_connection_each(platform: Platform, keeper: str, ask
     assert platform.connections <= 4
 
 
-def test_a_connection_is_not_kept_for_ever(
-    platform: Platform, keeper: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+def test_a_connection_that_is_idle_for_too_long_is_closed(
+    platform: Platform, broker: str, idle: IdleConnections, ask: Ask
 ) -> None:
-    over = KeptWire(keeper)
+    """It is closed when its time is up, although nobody makes another request."""
+    idle.seconds = 0.05
+    over = BrokerClient(broker)
     ask(over)
-    monkeypatch.setattr(broker, "KEPT_SECONDS", 0)
+    assert platform.closed.acquire(timeout=5)
     ask(over)
     assert platform.connections == 2
 
 
+def test_the_number_of_idle_connections_is_bounded(
+    platform: Platform, broker: str, idle: IdleConnections
+) -> None:
+    """Requests share no connection if they check the server in different ways."""
+    idle.limit = 2
+    over = BrokerClient(broker)
+    address = f"http://127.0.0.1:{platform.server_port}/"
+    for verify in ("one", "two", "three", "three", "two", "one"):
+        over.exchange(Request("GET", address, None, None, {}, verify, {}, False), 5)
+    assert platform.connections == 4, "the first was closed for the third"
+    assert platform.closed.acquire(timeout=5)
+
+
 def test_connections_that_are_checked_otherwise_are_not_shared(
-    platform: Platform, keeper: str, ask: Ask
+    platform: Platform, broker: str, ask: Ask
 ) -> None:
     """What was opened without a look at the certificate must not serve a task that wants one."""
-    over = KeptWire(keeper)
+    over = BrokerClient(broker)
     address = f"http://127.0.0.1:{platform.server_port}/"
     for verify in (False, True, True):
         over.exchange(Request("GET", address, None, None, {}, verify, {}, False), 5)

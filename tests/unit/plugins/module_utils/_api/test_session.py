@@ -27,7 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.connection im
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import HttpTransport
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
-from ansible_collections.hosted.services.plugins.plugin_utils._broker.broker import KeptWire
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import BrokerClient
 
 TOKEN = "tok-4f/9a+77"
 RETRIES = 2
@@ -169,7 +169,7 @@ def connect(
 ) -> Iterator[Open]:
     """Return a function that opens a transport to the server, whose retries come without a pause."""
     kept = request.param == "kept connections"
-    path = request.getfixturevalue("keeper") if kept else ""
+    path = request.getfixturevalue("broker") if kept else ""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "NETRC"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(session, "pause_before_retry", lambda error, failures: 0.0)
@@ -177,7 +177,7 @@ def connect(
 
     def connect(**settings: Any) -> Session:
         defaults = {"base_url": server.url, "token": TOKEN, "timeout": 5, "retries": RETRIES}
-        transport = KeptWire(path) if kept else HttpTransport()
+        transport = BrokerClient(path) if kept else HttpTransport()
         opened.append(Session(Connection(**{**defaults, **settings}), lines.append, transport))
         return opened[-1]
 

@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The worker's end of the connection broker: send requests through it, or without it where there is none."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing.connection import Client, Connection
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
+    HttpTransport,
+    Request,
+    Response,
+    Transport,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.protocol import (
+    decode_response,
+    encode_request,
+    socket_address,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._broker.server import start_broker
+
+SOCKET = "hosted.services"
+
+
+def connect_to_broker(run_folder: str) -> Transport:
+    """Return an transport that uses the broker of this run; start the broker if there is none yet.
+
+    ``run_folder`` is the temporary folder of the run. Where no broker can be reached or started, the
+    transport has connections of its own.
+    """
+    path = os.path.join(run_folder, SOCKET)
+    try:
+        if not os.path.exists(path):
+            start_broker(path)
+        return BrokerClient(path)
+    except OSError:  # no sockets here, no more processes, or somebody killed the broker
+        return HttpTransport()
+
+
+class BrokerClient:
+    """Sends requests through the broker that listens at ``path``.
+
+    :raises OSError: when nobody listens there.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._broker: Connection | None = open_socket(path)
+
+    def clone(self) -> Transport:
+        """Return another one, for another thread."""
+        try:
+            return BrokerClient(self._path)
+        except OSError:
+            return HttpTransport()
+
+    def close(self) -> None:
+        """Disconnect from the broker, which continues."""
+        if self._broker is not None:
+            self._broker.close()
+            self._broker = None
+
+    def exchange(self, request: Request, seconds: float) -> Response:
+        """Send a request and return its response; see :class:`Transport`."""
+        if self._broker is None:
+            self._broker = reopen_socket(self._path)
+        try:
+            self._broker.send_bytes(encode_request(request, seconds))
+            message = self._broker.recv_bytes() if self._broker.poll(seconds) else None
+        except (OSError, EOFError):
+            self.close()
+            raise errors.Interrupted("the connection broker ended before the response came") from None
+        if message is None:
+            self.close()  # a late response must not be taken for that of the next request
+            raise TimeoutError
+        return decode_response(message)
+
+
+def open_socket(path: str) -> Connection:
+    """Connect to the broker.
+
+    :raises OSError: when it does not listen.
+    """
+    with socket_address(path) as address:
+        return Client(address)
+
+
+def reopen_socket(path: str) -> Connection:
+    """Connect to a broker again that was there before.
+
+    :raises ConnectionFailed: when it is gone.
+    """
+    try:
+        return open_socket(path)
+    except OSError as error:
+        raise errors.ConnectionFailed(f"the connection broker is gone: {error}") from None
