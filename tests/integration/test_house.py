@@ -1,11 +1,13 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two rules of the house: a noun has one name everywhere, and imports run one way."""
+"""The rules of the house: a noun has one name everywhere, imports run one way, HTTP stays in one package."""
 
 from __future__ import annotations
 
+import ast
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,27 @@ LAYERS = {
     "doc_fragments": 10,
 }
 WITHOUT_ANSIBLE = ("module_utils._api", "module_utils._sftp", "module_utils._resources")
+API = "module_utils._api"
+BUILD_CLIENTS = {
+    "module_utils._ansible.execution": "the module runner builds the client of a task",
+    "plugin_utils._controller.in_process": "the action builds the client of a task",
+    "plugin_utils._controller.loop_connections": "keeps the transport for the items of a loop",
+    "plugin_utils._controller.warm_up": "rehearses a call, so that workers inherit what it imports",
+    "plugin_utils._broker.": "passes the requests of other processes on",
+    "plugin_utils._templating.lookups": "a lookup runs without a task, with a client of its own",
+    "inventory.inventory": "an inventory runs without a task, with a client of its own",
+}
+"""What may import the transport, outside its own package."""
+OF_HTTP = frozenset({"transport", "session", "attempts", "attempts_of_call", "retry_after", "status_code"})
+OTHER_THINGS = {
+    (
+        "plugin_utils._controller.in_process",
+        "transport",
+    ): "the connection plugin of the task",
+    ("module_utils._resources.files.mirror", "session"): "a session of SFTP",
+    ("module_utils._resources.shared.busy_retry", "retry_after"): "how long RateLimited says to wait",
+}
+"""Attributes that are named like those of HTTP."""
 SOURCES = sources()
 
 
@@ -117,6 +140,98 @@ def test_each_layer_knows_what_it_may(path: Path) -> None:
         assert "ansible" not in roots
     if here != "module_utils._api":
         assert roots & {"requests", "urllib3", "http"} == set()
+
+
+def short_name(path: Path) -> str:
+    """Return the name of a module of the collection without that of the collection."""
+    return module_name(path).removeprefix(f"{PACKAGE}.")
+
+
+def errors_in(tree: ast.Module) -> set[str]:
+    """Return the names that hold an exception: those of handlers, and parameters of such a type."""
+    handlers = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    classes = {"Exception", "BaseException"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2].endswith(
+            ("errors", "problems")
+        ):
+            classes |= {alias.asname or alias.name for alias in node.names}
+    typed = {
+        node.arg
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg)
+        and node.annotation is not None
+        and {name.id for name in ast.walk(node.annotation) if isinstance(name, ast.Name)} & classes
+    }
+    return handlers | typed
+
+
+def http_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each thing of HTTP that a source asks for."""
+    raised = errors_in(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in OF_HTTP:
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.Attribute) and node.attr == "status":
+            if isinstance(node.value, ast.Name) and node.value.id in raised:
+                yield node.lineno, "status"
+        elif isinstance(node, (ast.Subscript, ast.Call)):
+            held = node.value if isinstance(node, ast.Subscript) else node.func
+            keys = [node.slice] if isinstance(node, ast.Subscript) else node.args[:1]
+            names = {part.attr for part in ast.walk(held) if isinstance(part, ast.Attribute)}
+            if "details" in names and any(isinstance(k, ast.Constant) and k.value == "status" for k in keys):
+                yield node.lineno, "details: status"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_http_stays_in_one_package(path: Path) -> None:
+    """Others catch classes of errors and ask what a refusal may mean; they see no number, no transport."""
+    here = short_name(path)
+    if layer(module_name(path)) == API:
+        return
+    found = http_in(ast.parse(path.read_text(encoding="utf-8")))
+    assert [(line, name) for line, name in found if (here, name) not in OTHER_THINGS] == []
+    if not here.startswith(tuple(BUILD_CLIENTS)):
+        transports = (f"{PACKAGE}.{API}.session", f"{PACKAGE}.{API}.http_transport")
+        assert [name for name in imports(path) if name in transports] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    {
+        "caught": "try:\n    f()\nexcept Refused as error:\n    g(error.status == 401)",
+        "a parameter": "from ..errors import Refused\ndef f(e: Refused): return e.status in (400, 404)",
+        "in the details": "def f(error): return error.details['status'] < 500",
+        "in the details, perhaps": "def f(error): return 400 <= error.details.get('status', 500)",
+        "a session": "task.client.session.close()",
+        "a header": "f(error.retry_after)",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_http_would_be_seen(source: tuple[str, str]) -> None:
+    """Each way to ask for it is found, so that the test above can fail."""
+    assert len(list(http_in(ast.parse(source[1])))) == 1
+
+
+def test_http_is_not_seen_where_there_is_none() -> None:
+    """The status of a service is the platform's own field."""
+    harmless = "def f(service: Service, details): return service.status == 'ACTIVE' and details['x']"
+    assert list(http_in(ast.parse(harmless))) == []
+
+
+def test_no_exception_to_the_rule_is_left_over() -> None:
+    """Who needs no exception any more has none."""
+    by_name = {short_name(path): path for path in SOURCES}
+    for builder in BUILD_CLIENTS:
+        names = [name for name in by_name if name.startswith(builder)]
+        assert any(
+            imported.startswith((f"{PACKAGE}.{API}.session", f"{PACKAGE}.{API}.http_transport"))
+            for name in names
+            for imported in imports(by_name[name])
+        ), builder
+    for name, attribute in OTHER_THINGS:
+        found = http_in(ast.parse(by_name[name].read_text(encoding="utf-8")))
+        assert attribute in {seen for _line, seen in found}, name
 
 
 def test_the_sandbox_knows_nothing_of_the_plugins() -> None:

@@ -57,7 +57,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
         check_waiting(options)
         if resource.needs_api(options):
             client = around.connect(connection(options, resource.name), around.log)
-            client.session.hide(partial(secrets_of, resource, options))
+            client.hide(partial(secrets_of, resource, options))
         task = Task(client, options, around.check_mode, around.progress)
         with task.closing:
             plan = resource.plan(task)

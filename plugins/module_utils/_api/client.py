@@ -9,16 +9,15 @@ Where the specification does not show the answer of a write, the method returns 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from http import HTTPStatus
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 from . import models as m
 from . import routes as r
 from .decoding import items_of, one
-from .errors import HostedError, NotFound, OpenOutcome, Refused, UnexpectedAnswer
+from .errors import BadRequest, HostedError, NotFound, OpenOutcome, Refused, TokenRejected, UnexpectedAnswer
 from .session import Session
 
 MAX_PAGES = 1000
@@ -37,8 +36,21 @@ class Client:
         """How many calls that may change something the platform said it had carried out."""
 
     def clone(self) -> Client:
-        """Return a client of the same settings for another thread."""
+        """Return a client of the same settings, with connections of its own, for another thread."""
         return Client(self.session.clone())
+
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self.session.close()
+
+    def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
+        """Hide what ``secrets`` returns in the messages of all errors from now on, as the token is."""
+        self.session.hide(secrets)
+
+    @property
+    def last_call_was_retried(self) -> bool:
+        """Whether the last call had to be sent more than once."""
+        return self.session.attempts_of_call > 1
 
     # --- How every call is made -------------------------------------------------------------------
 
@@ -219,7 +231,7 @@ class Client:
         try:
             answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
         except Refused as error:
-            if error.status not in (400, 404, 410):
+            if not isinstance(error, (BadRequest, NotFound)):
                 raise
             half = len(ids) // 2
             return self._metrics_of(ids[:half]) | self._metrics_of(ids[half:]) if half else {}
@@ -481,7 +493,7 @@ class Client:
 
 def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:
     """Tell whether what the platform refuses to read or to delete is gone; what cannot be read is not."""
-    if error.status == HTTPStatus.UNAUTHORIZED:
+    if isinstance(error, TokenRejected):
         return False
     try:
         return not is_there()

@@ -5,7 +5,7 @@
 
 The branches say what the caller may conclude:
 
-* :class:`ConfigurationError`: nothing was sent, and nothing will be until the settings change.
+* :class:`ConfigurationError`: nothing was sent, and that is final: no retry helps until the settings change.
 * :class:`NotSent`: the platform did not act on the call. It may be sent again.
 * :class:`OpenOutcome`: the platform may have acted or not. Only the state on the platform can tell.
 * :class:`Refused`: the platform answered that it will not do it.
@@ -14,9 +14,12 @@ The branches say what the caller may conclude:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .text import printable, shortened
+
+NO_REASON = "no reason was given"
+"""What an error says where the platform said nothing."""
 
 
 class HostedError(Exception):
@@ -25,6 +28,9 @@ class HostedError(Exception):
     ``message`` is a sentence for people, and can be printed whatever names of the platform are in it;
     ``details`` are data that the result of the task carries.
     """
+
+    nothing_done: ClassVar[bool] = False
+    """The platform certainly did not act on the call."""
 
     def __init__(self, message: str, **details: Any) -> None:
         self.message = shortened(printable(message))
@@ -35,10 +41,13 @@ class HostedError(Exception):
 class ConfigurationError(HostedError):
     """A setting of the user is missing or wrong, or a library is not there."""
 
+    nothing_done = True
+
 
 class NotSent(HostedError):
     """The call did not reach the platform, or was turned away unread (429)."""
 
+    nothing_done = True
     retry_after: float | None = None
 
 
@@ -86,23 +95,90 @@ class MalformedResponse(OpenOutcome):
 
 
 class Refused(HostedError):
-    """The platform answered with an error of its own (4xx). ``status`` is the HTTP status."""
+    """The platform responded with an error of its own (4xx): it did not do it.
+
+    Only this package asks for the number. The others catch a branch below, or ask what a refusal may mean.
+    Make one with :func:`refused`, so that its class and its number agree.
+    """
+
+    nothing_done = True
+    may_mean_absent: ClassVar[bool] = False
+    """It may be the way to say that what the call names is not there: with which status is not shown."""
+    may_mean_not_offered: ClassVar[bool] = False
+    """It may be the way to say that the service lacks the capability that the route needs (Errors)."""
 
     def __init__(self, message: str, status: int, **details: Any) -> None:
         super().__init__(message, status=status, **details)
         self.status = status
 
+    @property
+    def gives_reason(self) -> bool:
+        """Tell whether the platform said why."""
+        return NO_REASON not in self.message
 
-class Unauthorized(Refused):
-    """401 or 403: the token is missing, invalid, or not of the scope that the route needs."""
+
+class AccessDenied(Refused):
+    """The token may not do this: :class:`TokenRejected`, or :class:`Forbidden`."""
+
+
+class TokenRejected(AccessDenied):
+    """401: the token is missing or invalid. Every other call would be refused as well."""
+
+
+class Forbidden(AccessDenied):
+    """403: the token lacks the scope, or the platform forbids this one thing."""
+
+    may_mean_absent = True
+
+
+class InvalidRequest(Refused):
+    """400 or 422: the platform does not take what was sent."""
+
+    may_mean_absent = True
+
+
+class BadRequest(InvalidRequest):
+    """400: the service does not offer it, or a value is out of bounds (Errors)."""
+
+    may_mean_not_offered = True
+
+
+class Unprocessable(InvalidRequest):
+    """422: the request is well-formed, but the state of things forbids it, as a verdict does a deploy."""
 
 
 class NotFound(Refused):
     """404 or 410. It means that an item is absent only where one item is read or deleted."""
 
+    may_mean_absent = True
+
 
 class Conflict(Refused):
-    """409."""
+    """409: it contradicts what is there, a limit, or what the service is doing at the moment."""
+
+    may_mean_absent = True
+
+
+class Locked(Refused):
+    """423 or 425: not now. The same call may be taken later."""
+
+
+REFUSALS: dict[int, type[Refused]] = {
+    400: BadRequest,
+    401: TokenRejected,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: NotFound,
+    422: Unprocessable,
+    423: Locked,
+    425: Locked,
+}
+
+
+def refused(message: str, status: int, **details: Any) -> Refused:
+    """Return the error for a response of this HTTP status."""
+    return REFUSALS.get(status, Refused)(message, status, **details)
 
 
 class Redirected(HostedError):

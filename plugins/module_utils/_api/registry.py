@@ -28,9 +28,9 @@ from .errors import (
     NotSent,
     OpenOutcome,
     RateLimited,
-    Refused,
     ServerFailure,
     UnexpectedAnswer,
+    refused,
 )
 from .http_transport import is_connection_failure, root_reason
 from .libraries import requests, require_for
@@ -135,7 +135,7 @@ class Repository:
         except requests.RequestException:
             raise
         except ValueError as error:
-            raise Refused(
+            raise refused(
                 f"the registry {self._host} does not accept the account's registry credentials, or asks for "
                 f"them in a way that is not known here: {clean(self._redact(str(error)))}",
                 401,
@@ -301,7 +301,7 @@ def judge(response: Any) -> bool:
         raise RateLimited(f"too many requests (429) at {where}: {said}", after)
     if response.status_code >= 500:
         raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
-    raise Refused(f"the registry refused ({response.status_code}) {where}: {said}", response.status_code)
+    raise refused(f"the registry refused ({response.status_code}) {where}: {said}", response.status_code)
 
 
 def registry_message(response: Any) -> str:

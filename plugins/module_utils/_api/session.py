@@ -29,11 +29,10 @@ SMALL = 8 * 1024 * 1024
 MAX_SAID = 100_000
 """How much of an error's sentence is looked at. Of that, far less is shown."""
 MAX_RETRY_AFTER = 300.0
-NO_REASON = "no reason was given"
 SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
 """Where the body of an error has its sentence; the first is what the specification shows."""
 TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-EMPTY_WORDS = frozenset({NO_REASON, "forbidden", "access denied", "permission denied"})
+EMPTY_WORDS = frozenset({errors.NO_REASON, "forbidden", "access denied", "permission denied"})
 """Sentences that say no more than the status does."""
 OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
 """What a refusal speaks of that is about the token."""
@@ -52,8 +51,8 @@ class Session:
         transport: Transport | None = None,
     ) -> None:
         self.connection = connection
-        self.attempts = 0
-        """How many requests went out so far; one call makes several when it has to be repeated."""
+        self.attempts_of_call = 0
+        """How many requests the last call took; it takes several when it has to be retried."""
         self._log = log or (lambda line: None)
         self._transport = transport or HttpTransport()
         self.hide(tuple)
@@ -98,6 +97,7 @@ class Session:
 
         :raises HostedError: one of its branches; see :mod:`errors`.
         """
+        self.attempts_of_call = 0
         url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
         allowed = max(self.connection.timeout, route.min_timeout) if seconds is None else seconds
         deadline = time.monotonic() + allowed
@@ -123,7 +123,7 @@ class Session:
 
     def _attempt(self, route: Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
         begun = time.monotonic()
-        self.attempts += 1
+        self.attempts_of_call += 1
         outcome = "no answer"
         try:
             response = self._transport.exchange(self._request(route, url, query, body), seconds)
@@ -280,17 +280,12 @@ def refusal(route: Route[Any], response: Response, said: str) -> errors.HostedEr
         failure.explained = is_explained(response, said)
         return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return errors.Unauthorized(unauthorized(route, status, said), status)
-    kinds: dict[int, type[errors.Refused]] = {
-        404: errors.NotFound,
-        410: errors.NotFound,
-        409: errors.Conflict,
-    }
+        return errors.refused(access_denied(route, status, said), status)
     doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
-    return kinds.get(status, errors.Refused)(f"the platform refused ({status}): {said}{doubt}", status)
+    return errors.refused(f"the platform refused ({status}): {said}{doubt}", status)
 
 
-def unauthorized(route: Route[Any], status: int, said: str) -> str:
+def access_denied(route: Route[Any], status: int, said: str) -> str:
     """Say why a call was not let through. A 403 may have a reason that has nothing to do with the token."""
     empty = said.strip(". !").lower() in EMPTY_WORDS
     if status == HTTPStatus.FORBIDDEN and not empty and not OF_TOKENS.search(said):
@@ -316,7 +311,15 @@ def is_explained(response: Response, said: str) -> bool:
 
 
 STATUS_PHRASES = [status.phrase for status in HTTPStatus if status >= HTTPStatus.INTERNAL_SERVER_ERROR]
-NOTHING_SAID = ("", NO_REASON, "Error", "An error occurred", "Internal error", "Upstream error", "Timeout")
+NOTHING_SAID = (
+    "",
+    errors.NO_REASON,
+    "Error",
+    "An error occurred",
+    "Internal error",
+    "Upstream error",
+    "Timeout",
+)
 EMPTY_PHRASES = {re.sub(r"[^a-z]", "", phrase.lower()) for phrase in (*STATUS_PHRASES, *NOTHING_SAID)}
 """What stands in an error where nothing is known of it, in small letters alone."""
 
@@ -327,7 +330,7 @@ def error_message(body: bytes, redact: Callable[[str], str]) -> str:
     That is the sentence of the specification's form, or whatever else came. Secrets go first: once a text is
     cut, a half of one would not be known any more.
     """
-    return clean(redact(said_in(body)[:MAX_SAID])) or NO_REASON
+    return clean(redact(said_in(body)[:MAX_SAID])) or errors.NO_REASON
 
 
 def said_in(body: bytes) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .._api.errors import Unauthorized
+from .._api.errors import AccessDenied
 from .._api.models import Model
 from .shared.money import with_units
 from .shared.plan import Plan, Resource, Task
@@ -39,6 +39,6 @@ def if_allowed(part: str, read: Callable[[], Model], notes: dict[str, str]) -> A
     """
     try:
         return with_units(read().as_dict())
-    except Unauthorized as error:
+    except AccessDenied as error:
         notes[part] = error.message
         return None

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from .._api.errors import OF_A_CALL, Conflict, Refused
+from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .applications.lookup import (
     ON_APP,
@@ -252,7 +252,7 @@ def quoted(quote: AppQuote) -> Cost:
 
 def explained(error: Refused, slug: str) -> Refused | Invalid:
     """Return the refusal of a new application with what it can mean: a taken slug has no known status."""
-    if error.status == 401:
+    if isinstance(error, TokenRejected):
         return error
     taken = (
         f"the slug {slug!r} is taken, by another account"
@@ -262,7 +262,7 @@ def explained(error: Refused, slug: str) -> Refused | Invalid:
     return Invalid(
         f"application {slug!r} was not created: {error.message}. If it is not for another reason given "
         f"there: {taken}; choose another slug",
-        status=error.status,
+        **error.details,
     )
 
 

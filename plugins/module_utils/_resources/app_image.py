@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._api.errors import Refused
+from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import megabytes
 from .applications.lookup import ON_APP, the_app
@@ -151,8 +151,10 @@ class Push:
         """
         try:
             self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)
+        except TokenRejected:
+            raise
         except Refused as error:
-            named = self.digest_of(reference) if self.tag and error.status != 401 else None
+            named = self.digest_of(reference) if self.tag else None
             if named:
                 error.message += (
                     f". The tag {self.tag!r} names {named}, and this registry may let no tag name another "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar
 
-from .._api.errors import Interrupted, Refused
+from .._api.errors import Interrupted, Refused, TokenRejected
 from .._api.models import App, ScanReport
 from .applications.lookup import ON_APP, the_app
 from .applications.releases import (
@@ -123,11 +123,11 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
         tag_image(task, tag, digest)
         try:
             create(lambda: task.client.declare_release(slug, tag, digest), new_ones, what, task)
+        except TokenRejected:
+            raise
         except Refused as error:
-            if error.status == 401:
-                raise
             raise Invalid(
-                f"{what} was not declared: {error.message}. {advice(digest, current)}", status=error.status
+                f"{what} was not declared: {error.message}. {advice(digest, current)}", **error.details
             ) from None
 
     summary = f"declare {what} as {digest}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from .._api.errors import Refused
+from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import HIDDEN
 from .applications.environment_rules import check_references, explained, given_variables, merged
@@ -112,7 +112,7 @@ def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprin
             records.clear(PENDING)
         if before is not None:
             last.restore(before)
-        if error.status == 401:
+        if isinstance(error, TokenRejected):
             raise
         raise explained(error, app, environment) from None
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from .._api.errors import Refused
+from .._api.errors import Refused, TokenRejected
 from .._api.models import Product, Project, Service
 from .._api.values import FAMILIES
 from .services import power
@@ -226,9 +226,9 @@ def is_readable(task: Task, id: str) -> bool:
     """Tell whether a new service can be read by its id. How one that cannot yet is refused is not shown."""
     try:
         return task.client.service(id) is not None
-    except Refused as error:
-        if error.status == 401:
-            raise
+    except TokenRejected:
+        raise
+    except Refused:
         return False
 
 

@@ -87,11 +87,11 @@ def generate_in_turn(task: Task, id: str) -> bool:
 
 def generate(task: Task, id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
-    sent = task.client.session.attempts
     subject = subject_of(SFTP, id)
     with secrets_file.keeping(task, subject, f"the SFTP password of service {id}") as kept:
         try:
             new: SftpPassword = task.client.new_sftp_password(id)
+            retried = task.client.last_call_was_retried
         except (OpenOutcome, UnexpectedAnswer) as error:
             error.message += (
                 ". A password may have been made and lost, which would have ended the one before; "
@@ -100,7 +100,7 @@ def generate(task: Task, id: str) -> None:
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
             remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
-    if task.client.session.attempts > sent + 1:
+    if retried:
         task.warn(
             "the call had to be sent more than once; should an earlier one have made a password too, "
             "this one ended it"

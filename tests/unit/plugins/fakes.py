@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,7 +33,7 @@ class FakeClient:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.carried_out = 0
-        self.session = SimpleNamespace(attempts=0, close=lambda: None)
+        self.last_call_was_retried = False
         self.before: dict[str, Callable[[], None]] = {}
         self.after: dict[str, Callable[[], None]] = {}
         self.service_records: dict[str, dict[str, Any]] = {}
@@ -51,6 +50,9 @@ class FakeClient:
 
     def clone(self) -> FakeClient:
         return self
+
+    def close(self) -> None:
+        """There is no connection to close."""
 
     # --- What tests put there -------------------------------------------------------------------------
 

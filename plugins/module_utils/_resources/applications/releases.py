@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, Interrupted, Refused
+from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
 from ..._api.models import Flaw, ScanReport, plain
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
@@ -46,9 +46,9 @@ def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -
     """
     try:
         return client.scan(slug, tag, seconds)
-    except Refused as error:
-        if error.status == 401:
-            raise
+    except TokenRejected:
+        raise
+    except Refused:
         return None
 
 

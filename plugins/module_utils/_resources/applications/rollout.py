@@ -13,7 +13,16 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..._api.errors import HostedError, Interrupted, NotSent, OpenOutcome, Refused, ServerFailure
+from ..._api.errors import (
+    HostedError,
+    Interrupted,
+    NotSent,
+    OpenOutcome,
+    Refused,
+    ServerFailure,
+    TokenRejected,
+    Unprocessable,
+)
 from ..._api.models import App, ScanReport
 from ..services.view import PROVISIONING
 from ..shared.pending import DEPLOY, ENVIRONMENT
@@ -31,7 +40,19 @@ TRIES = 2
 
 
 class DeployFailed(HostedError):
-    """The platform did not bring a version into service: it does not start, or another reason was given."""
+    """The platform did not bring a version into service: it does not start, or another reason was given.
+
+    ``refused`` tells that the platform refused the call, so that it may not have touched the node.
+    """
+
+    refused = False
+
+    @classmethod
+    def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
+        """Return the failure that a call to deploy ended in."""
+        failed = cls(cause.message, **cause.details)
+        failed.refused = isinstance(cause, Refused)
+        return failed
 
 
 def put_in_service(task: Task, tag: str, digest: str, undecided: bool = False) -> None:
@@ -101,7 +122,7 @@ def begun(task: Task, error: HostedError, digest: str, before: str | None) -> bo
     """
     if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
         return False
-    refused = isinstance(error, DeployFailed) and 400 <= error.details.get("status", 500) < 500
+    refused = isinstance(error, DeployFailed) and error.refused
     return before == digest or not refused or in_service_now(task, digest, digest) != before
 
 
@@ -131,7 +152,7 @@ def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: b
             if seen not in (before, digest):
                 raise OutcomeUnknown(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
-                raise DeployFailed(error.message, **error.details) from error
+                raise DeployFailed.after(error) from error
         except OpenOutcome as error:
             if comes_into_service(task, digest, QUIET_SECONDS / 2) and before != digest:
                 task.warn(
@@ -162,14 +183,13 @@ def deploy_once(task: Task, tag: str, undecided: bool = True) -> None:
     while True:
         try:
             return task.client.deploy(task.options["slug"], tag)
+        except TokenRejected:
+            raise
         except Refused as error:
-            if error.status == 401:
-                raise
-            come = (error.status == 422 and await_pending(task, tag, until, error)) or await_created(
-                task, until
-            )
-            if not come and (again or error.status != 422):
-                raise DeployFailed(error.message, status=error.status) from error
+            by_verdict = isinstance(error, Unprocessable)
+            come = (by_verdict and await_pending(task, tag, until, error)) or await_created(task, until)
+            if not come and (again or not by_verdict):
+                raise DeployFailed.after(error) from error
             again = True
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._api.client import FILES_PER_DELETE, Client
-from ..._api.errors import NotFound, Refused, UnexpectedAnswer
+from ..._api.errors import NotFound, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..services.lookup import label
 from ..shared.plan import Task
@@ -26,8 +26,6 @@ UNKNOWN = "\ufffd"
 BEYOND = "use hosted.services.sftp_sync"
 ROOTS = (".", "", "/")
 """Paths that may name the root of a service; which of them the platform takes is not shown."""
-UNKNOWN_PATH = (400, 403, 404, 409, 410, 422)
-"""With which of these a path is refused that the platform does not know is not shown."""
 MARK = "\ufeff"
 """The byte order mark, with which a text may begin."""
 
@@ -65,7 +63,7 @@ class FileManager:
             try:
                 found = self.client.files(self.id, root)
             except Refused as error:
-                if error.status not in UNKNOWN_PATH:
+                if not error.may_mean_absent:
                     raise
                 refusal = refusal or error
                 continue
@@ -162,9 +160,9 @@ class FileManager:
             return note
         try:
             text = self.client.read_file(self.id, path)
-        except Refused as error:
-            if error.status == 401:
-                raise
+        except TokenRejected:
+            raise
+        except Refused:
             return {**note, "text": False}
         if is_whole(entry, text):
             return text

@@ -13,7 +13,6 @@ from typing import TypeVar
 
 from ..._api.errors import Refused
 from ..._api.models import Backup, Service, Snapshot
-from ..._api.session import NO_REASON
 from ..services.lookup import label
 from ..shared.busy_retry import OF_LIMITS
 from ..shared.plan import Task
@@ -46,7 +45,7 @@ def warn_of_missing(
 
 def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]) -> None:
     """Add to a refusal how many backups there are, where that may be why."""
-    if not backups or not (OF_LIMITS.search(error.message) or NO_REASON in error.message):
+    if not backups or not (OF_LIMITS.search(error.message) or not error.gives_reason):
         return
     oldest = min(
         backups, key=lambda backup: (parse_moment(backup.created_at) is None, backup.created_at or "")

@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import HostedError, OpenOutcome, Refused, UnexpectedAnswer
+from ..._api.errors import HostedError, OpenOutcome, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
 from ..shared.money import from_millicents, shown
 from ..shared.parallel import run_parallel
@@ -305,9 +305,9 @@ def read_or_error(read: Callable[[Client, str], T], client: Client, id: str) -> 
     """
     try:
         return read(client, id)
+    except TokenRejected:
+        raise
     except Refused as error:
-        if error.status == 401:
-            raise
-        return None if error.status == 400 else error
+        return None if error.may_mean_not_offered else error
     except (OpenOutcome, UnexpectedAnswer) as error:
         return error

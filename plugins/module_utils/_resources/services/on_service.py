@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..._api.errors import Refused
+from ..._api.errors import Refused, TokenRejected
 from ..._api.models import Project, Service, SftpAccess
 from ..._api.values import FAMILIES
 from ..shared.plan import SERVICE_ID, Task
@@ -81,10 +81,11 @@ def access_of(task: Task, id: str) -> SftpAccess:
     """
     try:
         return task.client.sftp(id)
+    except TokenRejected:
+        raise
     except Refused as error:
-        if error.status != 401:
-            error.message = f"service {task.options['service']!r} ({id}) has no SFTP access: {error.message}"
-            error.args = (error.message,)
+        error.message = f"service {task.options['service']!r} ({id}) has no SFTP access: {error.message}"
+        error.args = (error.message,)
         raise
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from ..._api.errors import Refused
+from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Project, Scale, Service
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.controller_state import key_of, one_at_a_time
@@ -150,9 +150,9 @@ def size_of_preset(task: Task, view: View) -> dict[str, Any]:
     }
     try:
         size = task.client.quote({key: value for key, value in body.items() if value}).dimensions
+    except AccessDenied:
+        raise
     except Refused as error:
-        if error.status in (401, 403):
-            raise
         raise unknown_preset(view, preset, error.message) from None
     if size is None:
         raise unknown_preset(view, preset, "the quote names no dimensions")

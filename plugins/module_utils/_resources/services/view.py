@@ -111,7 +111,7 @@ def read_settings(task: Task, service: Service) -> Settings | None:
     try:
         return task.client.settings(service.id)
     except Refused as error:
-        if error.status != 400:
+        if not error.may_mean_not_offered:
             raise
         return None
 

@@ -14,10 +14,9 @@ import re
 import time
 from collections.abc import Callable
 
-from ..._api.errors import HostedError, RateLimited, Refused
+from ..._api.errors import Conflict, HostedError, Locked, RateLimited, Refused
 from .plan import Task
 
-CONFLICT, LOCKED, TOO_EARLY = 409, 423, 425
 OF_THE_MOMENT = re.compile(
     r"\b(busy|in progress|under ?way|running|locked|another|too (soon|early)|later|wait|pending|restoring)\b",
     re.IGNORECASE,
@@ -64,9 +63,9 @@ def retry_while_busy(
 
 def is_transient(error: Refused | RateLimited) -> bool:
     """Tell whether a refusal may be one of the moment."""
-    if isinstance(error, RateLimited) or error.status in (LOCKED, TOO_EARLY):
+    if isinstance(error, (RateLimited, Locked)):
         return True
-    return error.status == CONFLICT and (says_temporary(error) or not OF_LIMITS.search(error.message))
+    return isinstance(error, Conflict) and (says_temporary(error) or not OF_LIMITS.search(error.message))
 
 
 def says_temporary(error: HostedError) -> bool:
@@ -76,7 +75,7 @@ def says_temporary(error: HostedError) -> bool:
 
 def retry_budget(task: Task, error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
     """Return for how many seconds to ask again, from the first time on."""
-    sure = isinstance(error, RateLimited) or error.status != CONFLICT or says_temporary(error) or moving()
+    sure = not isinstance(error, Conflict) or says_temporary(error) or moving()
     longest: float = task.options["wait_timeout"]
     return longest if sure else min(task.options["quiet_time"], longest)
 

@@ -38,4 +38,4 @@ def run_parallel(
             return list(pool.map(lambda item: work(local.client, item), todo))
     finally:
         for clone in clones:
-            clone.session.close()
+            clone.close()

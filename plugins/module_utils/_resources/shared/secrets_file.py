@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..._api.errors import ConfigurationError, NotSent, Refused
+from ..._api.errors import HostedError
 from .controller_state import collection_folder, in_turn, whole_file, write_out
 from .plan import Task
 from .problems import Invalid
@@ -146,8 +146,9 @@ def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
         )
     try:
         yield kept
-    except (Refused, NotSent, ConfigurationError):
-        kept.nothing()
+    except HostedError as error:
+        if error.nothing_done:
+            kept.nothing()
         raise
 
 

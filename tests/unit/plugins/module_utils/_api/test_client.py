@@ -301,18 +301,18 @@ DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
 def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() -> None:
     """Which status an item has that is not there is not shown."""
     for status in (400, 403, 422):
-        refused = errors.Refused("the reason", status)
-        assert client(refused, [{**SERVICE, "id": "other"}])[0].service("x") is None
-        assert client(refused, [])[0].project("x") is None
-        for answers in ((refused, [SERVICE]), (refused, errors.Unauthorized("no list either", 403))):
+        refusal = errors.refused("the reason", status)
+        assert client(refusal, [{**SERVICE, "id": "other"}])[0].service("x") is None
+        assert client(refusal, [])[0].project("x") is None
+        for answers in ((refusal, [SERVICE]), (refusal, errors.Forbidden("no list either", 403))):
             with pytest.raises(errors.Refused, match="the reason"):
                 client(*answers)[0].service("x")
         with pytest.raises(errors.Refused, match="the reason"):
-            client(refused, [PROJECT])[0].project("x")
-    with pytest.raises(errors.Unauthorized):
-        client(errors.Unauthorized("no", 401))[0].service("x")
-    with pytest.raises(errors.Unauthorized):
-        client(errors.Unauthorized("no", 403))[0].scan("x", "v1")
+            client(refusal, [PROJECT])[0].project("x")
+    with pytest.raises(errors.TokenRejected):
+        client(errors.TokenRejected("no", 401))[0].service("x")
+    with pytest.raises(errors.Forbidden):
+        client(errors.Forbidden("no", 403))[0].scan("x", "v1")
 
 
 @pytest.mark.parametrize("status", [400, 403, 409, 422])
@@ -320,12 +320,12 @@ def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() ->
 def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -> None:
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
     delete, there, gone = DELETIONS[what]
-    deleter, script = client(errors.Refused("no", status), gone)
+    deleter, script = client(errors.refused("no", status), gone)
     delete(deleter)
     assert deleter.carried_out == 1
     assert [line.partition(" ")[0] for line, _query, _body in script.sent] == ["DELETE", "GET"]
 
-    refused, _script = client(errors.Refused("the reason", status), there)
+    refused, _script = client(errors.refused("the reason", status), there)
     with pytest.raises(errors.Refused, match="the reason"):
         delete(refused)
     assert refused.carried_out == 0
@@ -338,8 +338,8 @@ def test_a_refused_deletion_is_not_taken_for_done_unseen(what: str) -> None:
     deleter, _script = client(errors.Conflict("the reason", 409), errors.ServerFailure("down"))
     with pytest.raises(errors.Conflict, match="the reason"):
         delete(deleter)
-    deleter, script = client(errors.Unauthorized("who", 401))
-    with pytest.raises(errors.Unauthorized):
+    deleter, script = client(errors.TokenRejected("who", 401))
+    with pytest.raises(errors.TokenRejected):
         delete(deleter)
     assert len(script.sent) == 1
 

@@ -209,13 +209,16 @@ OPEN_ENDINGS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
     "no HTTP": (lambda connection: connection.sendall(b"SSH-2.0-OpenSSH_9\r\n"), errors.Interrupted),
 }
 REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
-    "400": (reply(400, {"message": "no"}), errors.Refused),
-    "401": (reply(401, {"message": "no"}), errors.Unauthorized),
-    "403": (reply(403, {"message": "no"}), errors.Unauthorized),
+    "400": (reply(400, {"message": "no"}), errors.BadRequest),
+    "401": (reply(401, {"message": "no"}), errors.TokenRejected),
+    "403": (reply(403, {"message": "no"}), errors.Forbidden),
     "404": (reply(404, {"message": "no"}), errors.NotFound),
     "410": (reply(410, {"message": "no"}), errors.NotFound),
     "409": (reply(409, {"message": "no"}), errors.Conflict),
-    "422": (reply(422, {"message": "no"}), errors.Refused),
+    "418": (reply(418, {"message": "no"}), errors.Refused),
+    "422": (reply(422, {"message": "no"}), errors.Unprocessable),
+    "423": (reply(423, {"message": "no"}), errors.Locked),
+    "425": (reply(425, {"message": "no"}), errors.Locked),
     "301": (reply(301, b"", Location="http://127.0.0.1:1/"), errors.Redirected),
     "307": (reply(307, b"", Location="http://127.0.0.1:1/"), errors.Redirected),
 }

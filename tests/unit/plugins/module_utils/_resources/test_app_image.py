@@ -25,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     Refused,
     UnexpectedAnswer,
+    refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
@@ -99,15 +100,15 @@ def test_a_tag_that_may_not_move_is_told(
     """With what it names and what to do, where a registry of its own lets no tag name another image."""
 
     def keep(*_arguments: Any) -> None:
-        raise Refused(f"the registry refused ({status})", status)
+        raise refused(f"the registry refused ({status})", status)
 
     build(tmp_path / "one.tar")
     build(tmp_path / "two.tar", "2")
     first = plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")
     monkeypatch.setattr(registry.Repository, "put_manifest", keep)
-    refused = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="new")
-    assert refused["failed"] and f"names {first['image']['digest']}" in refused["msg"]
-    assert "push under a new tag" in refused["msg"]
+    result = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="new")
+    assert result["failed"] and f"names {first['image']['digest']}" in result["msg"]
+    assert "push under a new tag" in result["msg"]
     assert not plain.run(APP_IMAGE, path=str(tmp_path / "one.tar"), tag="new")["changed"]
     other = plain.run(APP_IMAGE, path=str(tmp_path / "two.tar"), tag="newer")
     assert other["failed"] and "new tag" not in other["msg"]

@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     Refused,
     UnexpectedAnswer,
+    refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.database_query import DATABASE_QUERY
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
@@ -144,7 +145,7 @@ def test_a_cut_names_the_limit(monkeypatch: pytest.MonkeyPatch, seconds: int, wo
 
     def cut() -> Exception:
         clock.sleep(seconds)
-        return Refused(words, 400)
+        return refused(words, 400)
 
     with pytest.raises(Refused) as caught:
         plan_for(Account(cut), "SELECT 1")
@@ -154,7 +155,7 @@ def test_a_cut_names_the_limit(monkeypatch: pytest.MonkeyPatch, seconds: int, wo
 
 def test_another_refusal_does_not() -> None:
     with pytest.raises(Refused) as caught:
-        plan_for(Account(Refused("syntax error", 400)), "SELECT 1")
+        plan_for(Account(refused("syntax error", 400)), "SELECT 1")
     assert caught.value.message == "syntax error"
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
-    Refused,
     UnexpectedAnswer,
+    refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -440,7 +440,7 @@ def test_a_service_without_settings_offers_none(client: FakeClient) -> None:
     client.add_service("s")
 
     def refuse(id: str) -> Any:
-        raise Refused("GET: the resource does not offer it", 400)
+        raise refused("GET: the resource does not offer it", 400)
 
     client.settings = refuse  # type: ignore[method-assign]
     wishes: list[dict[str, Any]] = [{"public": True}, {"command": "x"}, {"dimensions": {"cpu_cores": 3}}]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-import types
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,12 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     ConnectionFailed,
+    Forbidden,
     RateLimited,
-    Refused,
     ServerFailure,
-    Unauthorized,
+    TokenRejected,
     UnexpectedAnswer,
+    refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import service_info
@@ -117,7 +117,6 @@ def refusing(client: FakeClient, ids: str, error: Exception) -> None:
 
     client.clone = lambda: client  # type: ignore[method-assign]
     client.backups = backups  # type: ignore[method-assign]
-    client.session = types.SimpleNamespace(close=lambda: None)
 
 
 def read_with_warnings(client: FakeClient, **given: Any) -> tuple[dict[str, Any], list[str]]:
@@ -127,7 +126,7 @@ def read_with_warnings(client: FakeClient, **given: Any) -> tuple[dict[str, Any]
 
 
 def test_what_a_service_does_not_offer_is_null(client: FakeClient) -> None:
-    refusing(client, "a", Refused("not offered", 400))
+    refusing(client, "a", refused("not offered", 400))
     services, warnings = read_with_warnings(client, include=["backups"])
     assert [services[id]["backups"] for id in "abc"] == [None, [], []]
     assert warnings == []
@@ -136,8 +135,8 @@ def test_what_a_service_does_not_offer_is_null(client: FakeClient) -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        *(Refused("not here", status) for status in (404, 409, 422)),
-        Unauthorized("not here", 403),
+        *(refused("not here", status) for status in (404, 409, 422)),
+        Forbidden("not here", 403),
         ServerFailure("not here", status=503),
         UnexpectedAnswer("not here"),
     ],
@@ -156,7 +155,7 @@ def test_a_part_that_cannot_be_read_is_null_with_one_warning(client: FakeClient,
 
 
 @pytest.mark.parametrize(
-    "error", [Unauthorized("no", 401), ConnectionFailed("down"), RateLimited("slow down")]
+    "error", [TokenRejected("no", 401), ConnectionFailed("down"), RateLimited("slow down")]
 )
 def test_what_fails_for_the_whole_account_is_an_error(client: FakeClient, error: Exception) -> None:
     refusing(client, "a", error)
@@ -194,7 +193,7 @@ def test_a_filter_that_looks_like_a_slip_is_told(
 @pytest.mark.parametrize("family", ["COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"])
 def test_settings_of_a_family_that_has_none_are_not_asked_for(client: FakeClient, family: str) -> None:
     def refuse(id: str) -> Any:
-        raise Refused("not offered", 422)
+        raise refused("not offered", 422)
 
     client.settings = refuse  # type: ignore[method-assign]
     client.add_service("box", "box", family=family)

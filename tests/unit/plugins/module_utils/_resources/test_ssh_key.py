@@ -16,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Conflict,
     Interrupted,
     Refused,
+    refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
@@ -125,7 +126,7 @@ def test_a_key_makes_way_first_only_where_its_name_is_in_the_way(
 
     def refuse() -> None:
         if "key_1" in client.key_records:
-            raise Refused(said, int(said[:3]))
+            raise refused(said, int(said[:3]))
 
     client.before["add_ssh_key"] = refuse
     plan, _task = planned(client, name="laptop", public_key=LINE, replace=True)
@@ -143,13 +144,13 @@ def test_a_key_that_made_way_in_vain_is_named(client: FakeClient) -> None:
     client.add_key("key_1", "laptop", OTHER_PRINT)
 
     def refuse() -> None:
-        raise Refused("409: a key named laptop exists already", 409)
+        raise refused("409: a key named laptop exists already", 409)
 
     client.before["add_ssh_key"] = refuse
     plan, _task = planned(client, name="laptop", public_key=LINE, replace=True)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused) as caught:
         carry_out(plan)
-    assert f"The key of this name, {OTHER_PRINT}, was removed before" in refused.value.message
+    assert f"The key of this name, {OTHER_PRINT}, was removed before" in caught.value.message
 
 
 @pytest.mark.parametrize("given", [{"public_key": LINE}, {"fingerprint": PRINT}])

@@ -37,13 +37,12 @@ class Platform:
         self.counts: dict[str, int] = {}
         self.failing: dict[str, Exception] = {}
         self.asked: list[tuple[str, str]] = []
-        self.session = self
 
     def clone(self) -> Platform:
         return self
 
     def close(self) -> None:
-        """Stand in for the transport."""
+        """There is no connection to close."""
 
     def _summary(self, id: str) -> m.ServiceSummary:
         return m.ServiceSummary.model_validate(self.by_id[id])
@@ -187,7 +186,7 @@ def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch
     "error",
     [
         errors.NotFound("gone", 404),
-        errors.Unauthorized("not this one", 403),
+        errors.Forbidden("not this one", 403),
         errors.ServerFailure("broken", status=503),
         errors.Interrupted("reset"),
         errors.UnexpectedAnswer("no host"),
@@ -211,7 +210,7 @@ def test_sftp_fails_for_some(error: Exception) -> None:
 def test_sftp_is_not_offered() -> None:
     """400 is no reason for a warning."""
     platform = Platform([{"id": "a"}], {"1": ["a"]})
-    platform.failing = {"a": errors.Refused("not offered", 400)}
+    platform.failing = {"a": errors.refused("not offered", 400)}
     listing = read(platform, sftp=True)
     assert listing.services[0]["sftp"] is None
     assert listing.warnings == []
@@ -219,7 +218,7 @@ def test_sftp_is_not_offered() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [errors.ConnectionFailed("down"), errors.RateLimited("slow down"), errors.Unauthorized("no", 401)],
+    [errors.ConnectionFailed("down"), errors.RateLimited("slow down"), errors.TokenRejected("no", 401)],
 )
 def test_sftp_fails_for_all(error: errors.HostedError) -> None:
     """What would go wrong with every service is an error at once."""

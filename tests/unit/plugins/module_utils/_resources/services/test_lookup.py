@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    UnexpectedAnswer,
+    refused,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import lookup
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
     Ambiguous,
@@ -140,4 +143,4 @@ def test_where_a_service_of_the_name_is_comes_with_family_project_and_id() -> No
 
 def refuse() -> None:
     """Stand in for a call that the platform refuses."""
-    raise Refused("no", 403)
+    raise refused("no", 403)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.aliases import (
@@ -43,7 +43,7 @@ def test_aliases_of_a_project() -> None:
 def test_what_cannot_be_read_is_no_reason_to_fail() -> None:
     class Closed(FakeClient):
         def project_graph(self, id: str) -> m.ProjectGraph:
-            raise Refused("not for this token", 403)
+            raise refused("not for this token", 403)
 
     client = task_of(PROJECT, Closed(), name="p").client
     assert read_aliases(client, "p") == {}

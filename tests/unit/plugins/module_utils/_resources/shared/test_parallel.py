@@ -14,11 +14,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 
 
 class Client:
-    """Counts its twins and notes which were closed."""
+    """Counts its clones and notes which were closed."""
 
     def __init__(self) -> None:
         self.clones: list[Client] = []
-        self.session = self
         self.closed = False
 
     def clone(self) -> Client:

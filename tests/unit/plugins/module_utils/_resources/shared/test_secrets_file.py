@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, Refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     secret_notes,
@@ -207,7 +207,7 @@ def test_a_run_that_is_killed_leaves_a_note_and_one_that_ends_does_not(home: Pat
 
 
 def test_a_refusal_leaves_no_note(home: Path) -> None:
-    for error in (Refused("no", 402), RateLimited("not now")):
+    for error in (refused("no", 402), RateLimited("not now")):
 
         def refuse(error: Exception = error) -> None:
             raise error

@@ -17,6 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
     ServerFailure,
     UnexpectedAnswer,
+    refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
@@ -213,7 +214,7 @@ def test_create_returns_the_answer_where_there_is_one() -> None:
     assert task.warnings == []
 
 
-@pytest.mark.parametrize("error", [Refused("no", 400), ConnectionFailed("down")])
+@pytest.mark.parametrize("error", [refused("no", 400), ConnectionFailed("down")])
 def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception) -> None:
     def call() -> None:
         raise error
@@ -223,7 +224,7 @@ def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception)
 
 
 def refuse() -> None:
-    raise Refused("the platform refused (400): the name is taken", 400)
+    raise refused("the platform refused (400): the name is taken", 400)
 
 
 def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
@@ -313,7 +314,7 @@ def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
 
 
 def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
-    call = Calls(Refused("no", 409))
+    call = Calls(refused("no", 409))
     with pytest.raises(Refused):
         act(task_of(SERVICE, FakeClient()), call, lambda: True, "start")
     assert call.made == 1

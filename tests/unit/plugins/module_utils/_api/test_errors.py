@@ -1,0 +1,59 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an error lets a caller conclude."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import errors
+
+EVERY_STATUS = range(400, 500)
+KINDS = [
+    kind
+    for _name, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, errors.HostedError) and kind is not errors.HostedError
+]
+
+
+def having(fact: str) -> set[int]:
+    """Return the statuses whose refusal has this fact."""
+    return {status for status in EVERY_STATUS if getattr(errors.refused("no", status), fact)}
+
+
+@pytest.mark.parametrize("status", EVERY_STATUS)
+def test_a_refusal_is_of_the_class_of_its_status(status: int) -> None:
+    error = errors.refused("no", status, hint=1)
+    assert type(error) is errors.REFUSALS.get(status, errors.Refused)
+    assert error.status == status
+    assert error.details == {"status": status, "hint": 1}
+    assert error.message == "no"
+
+
+def test_a_token_that_is_not_accepted_is_told_from_one_that_may_not() -> None:
+    rejected, forbidden = errors.refused("no", 401), errors.refused("no", 403)
+    assert isinstance(rejected, errors.TokenRejected) and not isinstance(rejected, errors.Forbidden)
+    assert isinstance(forbidden, errors.Forbidden) and not isinstance(forbidden, errors.TokenRejected)
+    assert isinstance(rejected, errors.AccessDenied) and isinstance(forbidden, errors.AccessDenied)
+
+
+def test_which_refusals_may_say_that_something_is_absent() -> None:
+    assert having("may_mean_absent") == {400, 403, 404, 409, 410, 422}
+
+
+def test_which_refusals_may_say_that_the_service_does_not_offer_it() -> None:
+    assert having("may_mean_not_offered") == {400}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_which_errors_say_that_the_platform_did_nothing(kind: type[errors.HostedError]) -> None:
+    sure = (errors.Refused, errors.NotSent, errors.ConfigurationError)
+    assert kind.nothing_done is issubclass(kind, sure)
+
+
+def test_whether_a_refusal_gives_a_reason() -> None:
+    assert errors.refused("the platform refused (400): too large", 400).gives_reason
+    assert not errors.refused(f"the platform refused (400): {errors.NO_REASON}", 400).gives_reason
