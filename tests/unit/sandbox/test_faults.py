@@ -80,6 +80,17 @@ def test_a_slow_drip(sandbox: Sandbox) -> None:
     assert json.loads(body)["name"] == "web"
 
 
+def test_html_in_place_of_an_answer_without_a_body(sandbox: Sandbox) -> None:
+    """A 204 cannot carry a page, so the page comes with a 200, and the platform has acted."""
+    made = sandbox.api("POST", "/api/projects", {"name": "web"})
+    id = made.json()["id"] if made.content else sandbox.api("GET", "/api/projects").json()[-1]["id"]
+    sandbox.fault("projects.delete", "html", when="after")
+    answer = sandbox.api("DELETE", f"/api/projects/{id}")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html")
+    assert "Oops" in answer.text
+    assert sandbox.api("GET", f"/api/projects/{id}").status_code == 404
+
+
 def test_html_and_redirect(sandbox: Sandbox) -> None:
     sandbox.fault("projects.create", "html")
     assert _create(sandbox, "web").headers["Content-Type"] == "text/html"

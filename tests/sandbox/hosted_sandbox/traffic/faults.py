@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from http import HTTPStatus
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -93,7 +94,9 @@ class Fault(BaseModel):
                 await _respond(send, self.status, self._error(), self._headers())
             case "html":
                 page = b"<html><head><title>Oops</title></head><body><h1>Oops</h1></body></html>"
-                await _respond(send, held[0] if held else 200, page, [(b"content-type", b"text/html")])
+                # A 204 has no room for a page; what writes one in its place announces a success with a body.
+                status = held[0] if held and held[0] != HTTPStatus.NO_CONTENT else HTTPStatus.OK
+                await _respond(send, status, page, [(b"content-type", b"text/html")])
             case "redirect":
                 await _respond(send, 307, b"", [(b"location", self.location.encode())])
             case "truncated" if held is not None:
