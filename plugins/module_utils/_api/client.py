@@ -127,8 +127,7 @@ class Client:
                     raise UnexpectedAnswer(message) from None
             self.carried_out += 1
         except Refused as error:
-            if not is_gone(error, listed):
-                raise
+            check_gone(error, listed)
             self.carried_out += 1
 
     # --- Applications -----------------------------------------------------------------------------
@@ -492,13 +491,30 @@ class Client:
 
 
 def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:
-    """Tell whether what the platform refuses to read or to delete is gone; what cannot be read is not."""
+    """Tell whether what the platform refuses to read is gone; what cannot be read is not."""
     if isinstance(error, TokenRejected):
         return False
     try:
         return not is_there()
     except HostedError:
         return False
+
+
+def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:
+    """Raise the refusal of a deletion again, unless the item is gone: an earlier try may have deleted it.
+
+    :raises Refused: the same one; where nobody can look, it says that this is unknown.
+    """
+    if isinstance(error, TokenRejected):
+        raise error
+    try:
+        there = is_there()
+    except HostedError as failed:
+        error.message += f". Whether it is still there is unknown: {failed.message}"
+        error.args = (error.message,)
+        raise error from failed
+    if there:
+        raise error
 
 
 def is_rising(events: Sequence[m.Event]) -> bool:
