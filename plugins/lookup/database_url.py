@@ -73,10 +73,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import ON_SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookups import ReadingLookup
 
 

@@ -17,7 +17,15 @@ from typing import Any, TypeVar
 from . import models as m
 from . import routes as r
 from .decoding import items_of, one
-from .errors import BadRequest, HostedError, NotFound, OpenOutcome, Refused, TokenRejected, UnexpectedAnswer
+from .errors import (
+    BadRequest,
+    CallOutcomeUnknown,
+    HostedError,
+    NotFoundResponse,
+    Refused,
+    TokenRejected,
+    UnexpectedAnswer,
+)
 from .session import Session
 
 MAX_PAGES = 1000
@@ -57,7 +65,7 @@ class Client:
     def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
         try:
             answer = self.session.send(route, ids, query, body)
-        except OpenOutcome as error:
+        except CallOutcomeUnknown as error:
             if route.idempotency is r.IDEMPOTENT:  # of the others those who call find out, or say so
                 error.message += ". Whether it was carried out is unknown"
             raise
@@ -108,7 +116,7 @@ class Client:
         try:
             return read()
         except Refused as error:
-            if not isinstance(error, NotFound) and not is_gone(error, listed):
+            if not isinstance(error, NotFoundResponse) and not is_gone(error, listed):
                 raise
             return None
 
@@ -120,8 +128,8 @@ class Client:
         """
         try:
             yield
-        except NotFound as error:
-            with suppress(NotFound):
+        except NotFoundResponse as error:
+            with suppress(NotFoundResponse):
                 if listed():
                     message = f"{error.message}, but what was to be deleted is still {where}"
                     raise UnexpectedAnswer(message) from None
@@ -185,7 +193,7 @@ class Client:
         ids = {"slug": slug, "tag": tag}
         try:
             return one(r.RELEASE_SCAN, m.ScanReport, self.session.send(r.RELEASE_SCAN, ids, seconds=seconds))
-        except NotFound:
+        except NotFoundResponse:
             return None
 
     def deploy(self, slug: str, tag: str) -> None:
@@ -230,7 +238,7 @@ class Client:
         try:
             answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
         except Refused as error:
-            if not isinstance(error, (BadRequest, NotFound)):
+            if not isinstance(error, (BadRequest, NotFoundResponse)):
                 raise
             half = len(ids) // 2
             return self._metrics_of(ids[:half]) | self._metrics_of(ids[half:]) if half else {}

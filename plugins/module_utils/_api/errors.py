@@ -7,7 +7,7 @@ The branches say what the caller may conclude:
 
 * :class:`ConfigurationError`: nothing was sent, and that is final: no retry helps until the settings change.
 * :class:`NotSent`: the platform did not act on the call. It may be sent again.
-* :class:`OpenOutcome`: the platform may have acted or not. Only the state on the platform can tell.
+* :class:`CallOutcomeUnknown`: the platform may have acted or not. Only the state on the platform can tell.
 * :class:`Refused`: the platform answered that it will not do it.
 * :class:`UnexpectedAnswer`: it answered with success, in a shape that the specification rules out.
 """
@@ -67,17 +67,17 @@ class RateLimited(NotSent):
         self.retry_after = retry_after
 
 
-class OpenOutcome(HostedError):
-    """Nobody knows whether the platform acted."""
+class CallOutcomeUnknown(HostedError):
+    """Nobody knows yet whether the platform acted on this call: look before you send it again."""
 
     retry_after: float | None = None
 
 
-class Interrupted(OpenOutcome):
+class Interrupted(CallOutcomeUnknown):
     """The request went out and no whole answer came back: reset, time-out, cut-off body."""
 
 
-class ServerFailure(OpenOutcome):
+class ServerFailure(CallOutcomeUnknown):
     """The platform, or a proxy before it, answered 5xx.
 
     ``explained`` tells that the platform itself says what went wrong, in more than the name of the status.
@@ -90,7 +90,7 @@ class ServerFailure(OpenOutcome):
         self.retry_after = retry_after
 
 
-class MalformedResponse(OpenOutcome):
+class MalformedResponse(CallOutcomeUnknown):
     """An answer of success whose body is not the JSON that was announced."""
 
 
@@ -147,7 +147,7 @@ class Unprocessable(InvalidRequest):
     """422: the request is well-formed, but the state of things forbids it, as a verdict does a deploy."""
 
 
-class NotFound(Refused):
+class NotFoundResponse(Refused):
     """404 or 410. It means that an item is absent only where one item is read or deleted."""
 
     may_mean_absent = True
@@ -167,9 +167,9 @@ REFUSALS: dict[int, type[Refused]] = {
     400: BadRequest,
     401: TokenRejected,
     403: Forbidden,
-    404: NotFound,
+    404: NotFoundResponse,
     409: Conflict,
-    410: NotFound,
+    410: NotFoundResponse,
     422: Unprocessable,
     423: Locked,
     425: Locked,
@@ -189,5 +189,5 @@ class UnexpectedAnswer(HostedError):
     """A field that is needed is missing or of another type than the specification shows."""
 
 
-OF_A_CALL = (NotSent, OpenOutcome, Refused, UnexpectedAnswer)
+OF_A_CALL = (NotSent, CallOutcomeUnknown, Refused, UnexpectedAnswer)
 """What a single call ends in. Such an error knows nothing of the calls before it."""

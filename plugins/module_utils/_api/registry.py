@@ -21,12 +21,12 @@ from urllib.parse import urlsplit
 
 from .connection import is_loopback
 from .errors import (
+    CallOutcomeUnknown,
     ConfigurationError,
     ConnectionFailed,
     HostedError,
     Interrupted,
     NotSent,
-    OpenOutcome,
     RateLimited,
     ServerFailure,
     UnexpectedAnswer,
@@ -241,7 +241,7 @@ class Repository:
         for failures in range(1, TRIES):
             try:
                 return self._attempt(call)
-            except (NotSent, OpenOutcome) as error:
+            except (NotSent, CallOutcomeUnknown) as error:
                 time.sleep(pause_before_retry(error, failures))
         return self._attempt(call)
 

@@ -169,7 +169,7 @@ class Session:
 
 def may_send_again(error: BaseException, route: Route[Any]) -> bool:
     """Tell whether a call that ended in ``error`` can be made again without harm."""
-    if isinstance(error, errors.OpenOutcome):
+    if isinstance(error, errors.CallOutcomeUnknown):
         return route.idempotency.resendable
     return isinstance(error, errors.NotSent)
 

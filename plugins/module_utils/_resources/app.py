@@ -29,7 +29,7 @@ from .services.view import AWAITING_ADMIN, FAILED, PROVISIONING
 from .shared.controller_state import one_at_a_time
 from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing, WaitEnded
+from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, appearing, create_unique, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
@@ -193,12 +193,12 @@ def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> N
 def project_of(task: Task) -> str | None:
     """Return the id of the wished project; nothing leaves it to the platform.
 
-    :raises Missing: when there is none of this name, and none can come before this task.
+    :raises NoSuchItem: when there is none of this name, and none can come before this task.
     """
     wanted = task.options["project"]
     try:
         return choose(wanted, wanted and task.client.app_projects(), "project")
-    except Missing as error:
+    except NoSuchItem as error:
         known = project_elsewhere(task, wanted)
         if known is not None:
             return known
@@ -210,7 +210,7 @@ def project_elsewhere(task: Task, wanted: str) -> str | None:
     """Return the id of a project that only the account's own list shows yet, where the token opens that."""
     try:
         return find_project(task.client, wanted).id
-    except (Missing, Refused):
+    except (NoSuchItem, Refused):
         return None
 
 

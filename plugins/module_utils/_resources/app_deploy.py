@@ -43,7 +43,7 @@ from .services.view import ACTIVE, PROVISIONING, STATUSES
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents, shown
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 
 NOT_IN_EFFECT = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
@@ -112,7 +112,7 @@ def wished(task: Task, app: App) -> ScanReport:
     In check mode a release whose digest is given is taken for declared by an earlier task of the play, unless
     the user says otherwise.
 
-    :raises Missing: when the tag is not declared.
+    :raises NoSuchItem: when the tag is not declared.
     :raises Invalid: when it names another image than the one expected.
     """
     tag, digest = task.options["tag"], task.options["digest"]
@@ -128,13 +128,13 @@ def wished(task: Task, app: App) -> ScanReport:
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
 
 
-def undeclared(task: Task, app: App) -> Missing:
+def undeclared(task: Task, app: App) -> NoSuchItem:
     """Say that a tag is not declared, with the near miss."""
     tag = task.options["tag"]
     declared = read_declared(task.client, app.slug) if app.id else Declared({})
     hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
     doubt = f". The platform refuses to show its scan, and {declared.note}" if declared.note else ""
-    return Missing(
+    return NoSuchItem(
         f"release {tag!r} of application {app.slug!r} is not declared "
         f"(hosted.services.app_release declares one){hint}{doubt}"
     )

@@ -14,7 +14,7 @@ from .applications.lookup import ON_APP, the_app
 from .applications.oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .applications.repository import open_repository
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import OutcomeUnknown
+from .shared.task_errors import EffectUnverified
 
 
 class AppImageResource(Resource):
@@ -130,7 +130,7 @@ class Push:
     def carry_out(self, missing: list[Part]) -> None:
         """Send what is missing, then the manifest: the image is there with the last call, or not at all.
 
-        :raises OutcomeUnknown: when the registry holds something else afterwards.
+        :raises EffectUnverified: when the registry holds something else afterwards.
         """
         for part in missing:
             with self.layout.copy(part) as path:
@@ -139,7 +139,7 @@ class Push:
         self.name_it(reference)
         found = self.repository.digest_of(reference)
         if found != self.image.digest:
-            raise OutcomeUnknown(
+            raise EffectUnverified(
                 f"the registry took {self.image.digest} but gives {found} for {reference!r}. Was something "
                 "else pushed at the same time?"
             )

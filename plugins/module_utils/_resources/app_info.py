@@ -19,7 +19,7 @@ from .services.lookup import DELETING, expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
-from .shared.problems import Missing
+from .shared.task_errors import NoSuchItem
 
 PARTS = ["releases", "logs", "nodes", "projects"]
 
@@ -58,7 +58,7 @@ APP_INFO = AppInfoResource()
 def wanted_apps(task: Task) -> list[App]:
     """Return the application that was named, or all.
 
-    :raises Missing: when there is none of this slug.
+    :raises NoSuchItem: when there is none of this slug.
     """
     apps = [app for app in task.client.apps() if app.status not in DELETING]
     slug = task.options["slug"]
@@ -68,7 +68,7 @@ def wanted_apps(task: Task) -> list[App]:
     found = [app for app in apps if app.slug == slug]
     if not found:
         hint = near_miss(slug, (a.slug for a in apps))
-        expect_created(task, Missing(f"there is no application {slug!r} on this account{hint}"), "creates")
+        expect_created(task, NoSuchItem(f"there is no application {slug!r} on this account{hint}"), "creates")
         return [placeholder_app(slug)]
     return found
 

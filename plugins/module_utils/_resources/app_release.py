@@ -29,7 +29,7 @@ from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
 from .services.lookup import expect_created
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import create
 
 
@@ -104,7 +104,7 @@ def check_image(task: Task, app: App) -> None:
         return
     try:
         check_pushed(task, task.options["digest"], f"{naming(task)} was not declared")
-    except Missing as error:
+    except NoSuchItem as error:
         if task.options["pushed"]:
             raise
         expect_created(task, error, "pushes")
@@ -160,13 +160,13 @@ def advice(digest: str, current: ScanReport | None) -> str:
 def verdict(task: Task) -> None:
     """Wait for the verdict on the release just declared.
 
-    :raises Missing: when the platform does not hold what it accepted.
+    :raises NoSuchItem: when the platform does not hold what it accepted.
     :raises Blocked: when it is not the verdict that the user wants.
     """
     tag, digest = task.options["tag"], task.options["digest"]
     report = await_verdict(task, pending(task), tag, deadline(task))
     if not same_image(task, report.digest, digest):
-        raise Missing(
+        raise NoSuchItem(
             f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
         )
     check_wishes(task, report)

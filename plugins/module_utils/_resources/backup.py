@@ -28,9 +28,9 @@ from .services.many_services import PlanOne
 from .shared.busy_retry import retry_while_busy
 from .shared.controller_state import key_of, one_at_a_time
 from .shared.plan import Plan, Step, Task
-from .shared.problems import Ambiguous, Invalid, Missing, WaitEnded
 from .shared.restore_points import BACKUPS
 from .shared.retention import COMPLETED, FAILED, PENDING, RESTORING
+from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, create, wait_until
 
 IN_MOTION = (PENDING, RESTORING)
@@ -313,12 +313,12 @@ def restorable(task: Task, service: Service, there: Sequence[Backup], everything
 
     In check mode one that is not there is taken for one that an earlier task of the play makes.
 
-    :raises Missing, Ambiguous, Invalid: saying which of these it is.
+    :raises NoSuchItem, Ambiguous, Invalid: saying which of these it is.
     """
     name = task.options["name"]
     if not there:
         missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
-        expect_created(task, Missing(missing), "makes")
+        expect_created(task, NoSuchItem(missing), "makes")
         return to_come(name)
     good = [backup for backup in there if backup.status == COMPLETED]
     if not good:

@@ -15,7 +15,6 @@ from .service_info import time_zone
 from .services.lookup import label
 from .services.many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid
 from .shared.restore_points import BACKUPS, KINDS, SNAPSHOTS, delete_restore_point, read_restore_points
 from .shared.retention import (
     BUCKETS,
@@ -26,6 +25,7 @@ from .shared.retention import (
     plan_retention,
     read_policy,
 )
+from .shared.task_errors import Invalid
 
 RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
 

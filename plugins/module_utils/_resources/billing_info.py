@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .._api.client import Client
-from .._api.errors import NotFound, Refused, UnexpectedAnswer
+from .._api.errors import NotFoundResponse, Refused, UnexpectedAnswer
 from .shared.money import with_units
 from .shared.pages import Query, entries_in, is_cut, read_list, tells_end
 from .shared.plan import Plan, Resource, Task
-from .shared.problems import Invalid
+from .shared.task_errors import Invalid
 
 PERIOD = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 OVERVIEW, WALLET, TRANSACTIONS = "overview", "wallet", "transactions"
@@ -135,7 +135,7 @@ def statement(client: Client, period: str, notes: dict[str, str]) -> Any:
     try:
         return client.statement(period)
     except Refused as error:
-        if not isinstance(error, NotFound):
+        if not isinstance(error, NotFoundResponse):
             client.statements()
         notes["statement"] = f"there is no statement of {period}: {error.message}"
         return None

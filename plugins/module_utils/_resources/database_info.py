@@ -13,7 +13,7 @@ from .services.lookup import expect_created, near_miss
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .services.placeholder import no_rows
 from .shared.plan import Plan, Resource, Task
-from .shared.problems import Ambiguous, Invalid, Missing
+from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 ROWS_PER_PAGE = 50
 
@@ -71,7 +71,7 @@ def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
     name, schema = task.options["table"], task.options["schema"]
     try:
         return find_table(inventory, name, schema)
-    except Missing as error:
+    except NoSuchItem as error:
         expect_created(task, error, "makes")
         return None
 
@@ -79,7 +79,7 @@ def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
 def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> DatabaseTable:
     """Return the table of this name, in this schema if one is given.
 
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     :raises Ambiguous: when several schemas have one.
     """
     tables = [table for table in inventory.tables or [] if schema in (None, table.schema_)]
@@ -87,7 +87,7 @@ def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> D
     if not found:
         where = f" in schema {schema!r}" if schema else ""
         known = (table.name for table in tables if table.name)
-        raise Missing(f"there is no table {name!r}{where}{near_miss(name, known)}")
+        raise NoSuchItem(f"there is no table {name!r}{where}{near_miss(name, known)}")
     if len(found) > 1:
         schemas = sorted(table.schema_ or "" for table in found)
         raise Ambiguous(f"the schemas {', '.join(schemas)} have a table {name!r} each; set schema")

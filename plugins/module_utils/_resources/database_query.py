@@ -12,15 +12,15 @@ import re
 import time
 from typing import Any, ClassVar
 
-from .._api.errors import HostedError, OpenOutcome, Refused, ServerFailure, UnexpectedAnswer
+from .._api.errors import CallOutcomeUnknown, HostedError, Refused, ServerFailure, UnexpectedAnswer
 from .._api.models import QueryResult
 from .databases.engine import as_table, column_names, inventory_of
 from .databases.sql import CHANGES, Statement
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
 from .shared.controller_state import whole_file
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, OutcomeUnknown
 from .shared.secrets_file import check_destination
+from .shared.task_errors import EffectUnverified, Invalid
 
 MAX_ROWS = 500
 MAX_SECONDS = 15
@@ -141,7 +141,7 @@ def read(task: Task, id: str, sql: str) -> QueryResult:
     begun = time.monotonic()
     try:
         return timed(task, id, sql)
-    except OpenOutcome:
+    except CallOutcomeUnknown:
         if time.monotonic() - begun >= MAX_SECONDS:
             raise
         return timed(task, id, sql)
@@ -196,11 +196,11 @@ class Writing:
     def run(self) -> None:
         """Send the statement.
 
-        :raises OutcomeUnknown: when no whole answer came back. It is never sent again.
+        :raises EffectUnverified: when no whole answer came back. It is never sent again.
         """
         try:
             self.result = without_values(timed(self.task, self.id, self.statement.text), self.statement)
-        except (OpenOutcome, UnexpectedAnswer) as error:
+        except (CallOutcomeUnknown, UnexpectedAnswer) as error:
             raise unknown(error) from error
         except Refused as error:
             if TOO_LONG in error.message:  # what becomes of a write that is cut is not documented
@@ -225,9 +225,9 @@ class Writing:
         return not (lone and self.result is not None and self.result.row_count == 0)
 
 
-def unknown(cause: HostedError) -> OutcomeUnknown:
+def unknown(cause: HostedError) -> EffectUnverified:
     """Return the error for a statement of which nobody can say whether it was carried out."""
-    return OutcomeUnknown(
+    return EffectUnverified(
         f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; "
         "look at the data before running it again"
     )

@@ -18,7 +18,7 @@ from .files.paths import cut_short, relative_path
 from .services.lookup import expect_created
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 
 
 class FileResource(Resource):
@@ -164,9 +164,9 @@ def wished_text(task: Task) -> str:
     except UnicodeDecodeError:
         raise not_text(f"src {src!r}") from None
     except OSError as error:
-        raise Missing(f"src {src!r} cannot be read: {error.strerror}") from None
+        raise NoSuchItem(f"src {src!r} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise Missing(f"src {src!r} cannot be read: {error}") from None
+        raise NoSuchItem(f"src {src!r} cannot be read: {error}") from None
 
 
 def checked_text(what: str, text: str) -> str:
@@ -247,7 +247,7 @@ def renaming(files: FileManager, path: str, name: str) -> Plan:
     """Plan that what is at a path has this name. Done before means that only the new name is there.
 
     :raises Invalid: when both are there: what the platform would do with the other one is not shown.
-    :raises Missing: when neither is.
+    :raises NoSuchItem: when neither is.
     """
     target = posixpath.join(posixpath.dirname(path), name)
     entry, other = files.entry(path), files.entry(target)
@@ -257,7 +257,7 @@ def renaming(files: FileManager, path: str, name: str) -> Plan:
     if entry is None and other is not None:
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
-        missing = Missing(f"there is neither {path!r} nor {target!r} on {files.label}")
+        missing = NoSuchItem(f"there is neither {path!r} nor {target!r} on {files.label}")
         expect_created(files.task, missing, "makes")
         entry = FileEntry.model_construct(name=posixpath.basename(path))
     if other is not None:
@@ -349,5 +349,5 @@ def reread(files: FileManager, path: str) -> dict[str, Any]:
     files.forget()
     entry = files.entry(path)
     if entry is None:
-        raise Missing(f"the platform accepted the call, but there is no {path!r} on {files.label}")
+        raise NoSuchItem(f"the platform accepted the call, but there is no {path!r} on {files.label}")
     return as_result(path, entry)

@@ -16,7 +16,7 @@ from .files.paths import relative_path
 from .services.lookup import expect_created
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
 from .shared.plan import Plan, Resource, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 
 
 class FileInfoResource(Resource):
@@ -57,7 +57,7 @@ def read(task: Task, files: FileManager, path: str) -> dict[str, Any]:
         raise Invalid("content is for a file; name it in path")
     entry = files.entry(path)
     if entry is None:
-        expect_created(task, Missing(f"there is no file {path!r} on {files.label}"), "writes")
+        expect_created(task, NoSuchItem(f"there is no file {path!r} on {files.label}"), "writes")
         return {**expected(path, size=None, directory=False), "content": None}
     if entry.directory:
         raise Invalid(f"{path!r} on {files.label} is a directory, so it has no content to read")
@@ -68,7 +68,7 @@ def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
     """Return what a directory holds, with what its directories hold where asked; or a file by itself."""
     entry = files.entry(path) if path else None
     if path and entry is None:
-        expect_created(task, Missing(f"there is no file or directory {path!r} on {files.label}"), "makes")
+        expect_created(task, NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), "makes")
         return []
     if entry is not None and not entry.directory and not entry.symlink:
         return [as_result(path, entry)]

@@ -15,7 +15,7 @@ from .services.lookup import DELETING, expect_created, near_miss
 from .services.namesakes import oldest
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import appearing, create_unique
 
 NAME_LENGTH = 60
@@ -61,7 +61,7 @@ def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | N
         check_agrees(current, options)
         if current is None and options["state"] == "present":
             hint = near_miss(options["id"], (), (project.id for project in projects))
-            raise Missing(f"there is no project of id {options['id']!r}{hint}")
+            raise NoSuchItem(f"there is no project of id {options['id']!r}{hint}")
         return current
     if options["state"] == "absent":
         return next((project for project in projects if project.name == options["name"]), None)
@@ -138,12 +138,14 @@ def check_name(name: str, current: Project | None, projects: Sequence[Project]) 
 def nothing_to_rename(task: Task, projects: Sequence[Project]) -> Plan:
     """Refuse to create a project that was to be renamed; in check mode an earlier task may create it.
 
-    :raises Missing: naming what may have been meant.
+    :raises NoSuchItem: naming what may have been meant.
     """
     name, new_name = task.options["name"], task.options["new_name"]
     hint = near_miss(name, (project.name for project in projects))
     expect_created(
-        task, Missing(f"there is no project named {name!r} to rename; nothing was created{hint}"), "creates"
+        task,
+        NoSuchItem(f"there is no project named {name!r} to rename; nothing was created{hint}"),
+        "creates",
     )
     return Plan(result=expected(new_name))
 
@@ -203,7 +205,7 @@ def reread(task: Task, name: str, is_it: Callable[[Project], bool]) -> dict[str,
 
     project = appearing(find)
     if project is None:
-        raise Missing(f"the platform accepted the call, but no project named {name!r} is on its list")
+        raise NoSuchItem(f"the platform accepted the call, but no project named {name!r} is on its list")
     warn_of_name(task, project.name, name)
     return project.as_dict()
 

@@ -14,7 +14,7 @@ from .services.order import ORDER, missing_options, quote_fields, quoted
 from .services.settings import check_budget, check_limit
 from .shared.money import Cost, with_units
 from .shared.plan import Plan, Resource, Task
-from .shared.problems import Invalid
+from .shared.task_errors import Invalid
 
 SERVICE, APPLICATION = "service", "application"
 OF_SERVICES = ("product", "runtime", "preset", "project", "variables", "options")

@@ -36,8 +36,8 @@ from .services.view import (
 )
 from .shared.money import for_a_month, shown
 from .shared.plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
+from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import look_for
 
 STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
@@ -106,12 +106,12 @@ SERVICE = ServiceResource()
 def nothing_to_move(task: Task, target: Target) -> Plan:
     """Refuse to order a service that was to be moved; in check mode an earlier task may order it.
 
-    :raises Missing: saying where the service was looked for.
+    :raises NoSuchItem: saying where the service was looked for.
     """
     where = f" in project {target.project.name!r}" if target.project else ""
     name = task.options["name"]
     expect_created(
-        task, Missing(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
+        task, NoSuchItem(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
     )
     return Plan(result=expected_service(task, target.destination))
 
@@ -198,7 +198,7 @@ def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
 def plan_order(task: Task, project: Project | None) -> Plan:
     """Plan an order, quoted and checked, and what follows once the service is there."""
     if task.options["state"] not in ORDERABLE:
-        raise Missing(
+        raise NoSuchItem(
             f"there is no service named {task.options['name']!r} that could be {task.options['state']}"
         )
     ordering = Ordering(task, project)
@@ -262,7 +262,7 @@ def first_look(task: Task, id: str) -> View:
     """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
     try:
         return observe(task, id)
-    except (Missing, Refused):
+    except (NoSuchItem, Refused):
         look_for(lambda: is_readable(task, id))
         return observe(task, id)
 

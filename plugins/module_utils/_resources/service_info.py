@@ -20,7 +20,7 @@ from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 
 PARTS = [
     "details",
@@ -112,7 +112,7 @@ def select(task: Task) -> list[ServiceSummary]:
     given = {name: value for name, value in wanted.items() if value is not None}
     found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
     if options["id"] and not found:
-        raise Missing(f"there is no service of id {options['id']!r} that fits the other options")
+        raise NoSuchItem(f"there is no service of id {options['id']!r} that fits the other options")
     return found if options["status"] else [s for s in found if s.status not in DELETING]
 
 

@@ -14,7 +14,7 @@ from .._sftp.library import require
 from .._sftp.shown_key import ask_for_key
 from .services.on_service import ON_SERVICE, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid
+from .shared.task_errors import Invalid
 
 HIGHEST_PORT = 65535
 

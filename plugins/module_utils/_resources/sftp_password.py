@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._api.errors import OpenOutcome, UnexpectedAnswer
+from .._api.errors import CallOutcomeUnknown, UnexpectedAnswer
 from .._api.models import SftpAccess, SftpPassword
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, access_of, known_id
 from .shared import secrets_file
@@ -92,7 +92,7 @@ def generate(task: Task, id: str) -> None:
         try:
             new: SftpPassword = task.client.new_sftp_password(id)
             retried = task.client.last_call_was_retried
-        except (OpenOutcome, UnexpectedAnswer) as error:
+        except (CallOutcomeUnknown, UnexpectedAnswer) as error:
             error.message += (
                 ". A password may have been made and lost, which would have ended the one before; "
                 "run this again with update_password: always"

@@ -36,7 +36,7 @@ from .files.paths import relative_path
 from .services.lookup import expect_created
 from .services.on_service import ON_SERVICE, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
+from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
 
@@ -162,7 +162,7 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
     patterns = Patterns(options["include"], options["exclude"])
     try:
         source = await read_source(task, mirror.source, patterns)
-    except Missing as error:
+    except NoSuchItem as error:
         if pushes(options):
             raise
         expect_created(task, error, "makes")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from .._api.errors import OpenOutcome, Refused
+from .._api.errors import CallOutcomeUnknown, Refused
 from .._api.models import Service, Snapshot
 from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
@@ -27,9 +27,9 @@ from .services.many_services import PlanOne
 from .services.on_service import check_offers
 from .shared.busy_retry import retry_while_busy
 from .shared.plan import Plan, Step, Task
-from .shared.problems import Invalid, Missing, OutcomeUnknown, WaitEnded
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
 from .shared.retention import FAILED, PENDING
+from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import create_unique, wait_until
 
 
@@ -154,7 +154,7 @@ def rollback(task: Task, service: Service) -> Plan:
     snapshot = of_name(task, everything)
     if snapshot is None:
         missing = f"{label(service)} has no snapshot named {name!r}{hint(name, everything)}"
-        expect_created(task, Missing(missing), "takes")
+        expect_created(task, NoSuchItem(missing), "takes")
         snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
@@ -233,8 +233,8 @@ def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]
     try:
         begin = partial(task.client.roll_back, service.id, name)
         retry_while_busy(task, begin, what, lambda: is_moving(task, service))
-    except OpenOutcome as error:
-        raise OutcomeUnknown(
+    except CallOutcomeUnknown as error:
+        raise EffectUnverified(
             f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
             "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
         ) from error

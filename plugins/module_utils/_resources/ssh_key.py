@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.problems import Invalid, Missing
 from .shared.public_key import PublicKey, of_fingerprint, read_public_key
+from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import appearing, create
 
 
@@ -63,7 +63,7 @@ def given_key(task: Task) -> PublicKey | None:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return read_public_key(file.read())
     except (OSError, ValueError) as error:  # not there, not text, or no path at all
-        raise Missing(f"public_key_file {path!r} cannot be read: {error}") from None
+        raise NoSuchItem(f"public_key_file {path!r} cannot be read: {error}") from None
 
 
 def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task) -> list[SshKey]:
@@ -219,7 +219,7 @@ def reread(task: Task, key: PublicKey) -> dict[str, Any]:
     """Return the key as the platform has it, once its list shows it."""
     known = registered_key(task, key)
     if known is None:
-        raise Missing(
+        raise NoSuchItem(
             f"the platform accepted the key, but none of fingerprint {key.fingerprint} is on its list"
         )
     return known.as_dict()

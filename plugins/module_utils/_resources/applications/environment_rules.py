@@ -15,7 +15,7 @@ from ..._api.models import App, ProjectGraph
 from ..services.lookup import expect_created, near_miss
 from ..shared.aliases import aliases_of, doubled
 from ..shared.plan import Task
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 from .lookup import around
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

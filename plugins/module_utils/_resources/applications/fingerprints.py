@@ -20,7 +20,7 @@ from typing import Any
 
 from ..shared.controller_state import collection_folder, write_json
 from ..shared.controller_state import locked as lock_file
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 FOLDER = "environments"
 KEY_BYTES = 32

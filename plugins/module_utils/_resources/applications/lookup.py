@@ -17,7 +17,7 @@ from ..services.view import ACTIVE
 from ..shared.log_order import oldest_first
 from ..shared.pages import entries_in, is_cut
 from ..shared.plan import Task
-from ..shared.problems import Ambiguous, Invalid, Missing
+from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from ..shared.waiting import appearing
 
 T = TypeVar("T")
@@ -75,14 +75,14 @@ def the_app(task: Task) -> App:
 
     One that is missing is foreseen in check mode, see :func:`placeholder_app`.
 
-    :raises Missing: when the account has none of this slug.
+    :raises NoSuchItem: when the account has none of this slug.
     """
     for name, check in RULES.items():
         if task.options.get(name) is not None:
             check(task.options[name])
     try:
         return need_app(task)
-    except Missing as error:
+    except NoSuchItem as error:
         expect_created(task, error, "creates")
         return placeholder_app(task.options["slug"])
 
@@ -100,14 +100,14 @@ def find_app(client: Client, slug: str) -> App | None:
 def need_app(task: Task) -> App:
     """Return the application that the task names.
 
-    :raises Missing: when the account has none of this slug.
+    :raises NoSuchItem: when the account has none of this slug.
     """
     slug = task.options["slug"]
     apps = [app for app in task.client.apps() if app.status not in DELETING]
     for app in apps:
         if app.slug == slug:
             return app
-    raise Missing(
+    raise NoSuchItem(
         f"this account has no application {slug!r} (hosted.services.app creates one)"
         f"{near_miss(slug, (app.slug for app in apps))}"
     )
@@ -193,7 +193,7 @@ def choose(wanted: str | None, answer: Any, what: str) -> str | None:
     An entry may have an id of its own beside that of the host or project: either one selects it, and the
     latter is what is sent.
 
-    :raises Missing: when the list is understood and holds nothing of the kind.
+    :raises NoSuchItem: when the list is understood and holds nothing of the kind.
     :raises Ambiguous: when several entries have the name.
     """
     found = entries(answer)
@@ -211,7 +211,7 @@ def choose(wanted: str | None, answer: Any, what: str) -> str | None:
         if fitting:
             return fitting[0]
     hint = near_miss(wanted, (name for texts in names for name in texts[:1]), firsts)
-    raise Missing(f"unknown {what} {wanted!r}{hint}")
+    raise NoSuchItem(f"unknown {what} {wanted!r}{hint}")
 
 
 def log_lines(answer: Any, most: int) -> list[str]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from ..services.lookup import near_miss
-from ..shared.problems import Invalid, Missing
+from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import DIGEST
 
 INDEXES = (
@@ -87,7 +87,7 @@ class Layout:
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         """Open a file of the layout.
 
-        :raises Missing: when it is not there.
+        :raises NoSuchItem: when it is not there.
         """
         raise NotImplementedError
 
@@ -149,7 +149,7 @@ class Folder(Layout):
         try:
             return open(os.path.join(self.path, name), "rb")
         except OSError as error:
-            raise Missing(f"{self.path!r} lacks {name}: {error.strerror}") from None
+            raise NoSuchItem(f"{self.path!r} lacks {name}: {error.strerror}") from None
 
 
 class Archive(Layout):
@@ -173,19 +173,19 @@ class Archive(Layout):
         member = self._members.get(name)
         file = self._archive.extractfile(member) if member else None
         if file is None:
-            raise Missing(f"the archive {self.path!r} lacks {name}; is it cut short, or no OCI archive?")
+            raise NoSuchItem(f"the archive {self.path!r} lacks {name}; is it cut short, or no OCI archive?")
         return file
 
 
 def open_layout(path: str) -> Folder | Archive:
     """Open a layout on disk.
 
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     :raises Invalid: for something else than a layout.
     """
     full = os.path.expanduser(path)
     if not os.path.exists(full):
-        raise Missing(f"there is no file or folder {path!r}")
+        raise NoSuchItem(f"there is no file or folder {path!r}")
     return Folder(full) if os.path.isdir(full) else Archive(full)
 
 
@@ -202,7 +202,7 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
     """
     try:
         _content, index = layout.json("index.json")
-    except Missing as error:
+    except NoSuchItem as error:
         raise Invalid(
             f"{layout.path!r} is not an OCI layout ({error.message}). docker buildx build --output type=oci, "
             "podman save --format oci-archive and skopeo copy write one"
@@ -212,7 +212,7 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
         known = [part.name for part in named if part.name]
         named = [part for part in named if part.name == name]
         if not named:
-            raise Missing(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
+            raise NoSuchItem(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
     images = [image for part in named for image in images_of(layout, part)]
     return fitting(layout, images, wanted or narrowing(images, running))
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..shared.controller_state import write_json
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 STATE_DIR: dict[str, dict[str, str]] = {"state_dir": {"type": "path"}}
 """The option that says where the records are."""

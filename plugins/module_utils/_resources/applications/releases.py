@@ -16,7 +16,7 @@ from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
 from ..._api.models import Flaw, ScanReport, plain
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
-from ..shared.problems import WaitEnded
+from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
 from .release_list import Declared, read_declared
 from .running import parts_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..._api.errors import HostedError
 from ..shared.plan import Task
-from ..shared.problems import Missing
+from ..shared.task_errors import NoSuchItem
 
 if TYPE_CHECKING:
     from ..._api.registry import Repository
@@ -69,7 +69,7 @@ def check_pushed(task: Task, digest: str, doing: str) -> None:
 
     Where the registry cannot be asked from here, the platform's own check is left to tell.
 
-    :raises Missing: naming what was not done for it, and what pushes an image.
+    :raises NoSuchItem: naming what was not done for it, and what pushes an image.
     """
     try:
         repository = open_repository(task)
@@ -78,7 +78,7 @@ def check_pushed(task: Task, digest: str, doing: str) -> None:
     except HostedError as error:
         task.progress(f"whether {digest} was pushed cannot be looked up here: {error.message}")
         return
-    raise Missing(
+    raise NoSuchItem(
         f"{doing}: {repository.name} holds no image {digest}. hosted.services.app_image pushes one and "
         "returns its digest"
     )

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..._api.errors import (
+    CallOutcomeUnknown,
     HostedError,
     Interrupted,
     NotSent,
-    OpenOutcome,
     Refused,
     ServerFailure,
     TokenRejected,
@@ -27,7 +27,7 @@ from ..._api.models import App, ScanReport
 from ..services.view import PROVISIONING
 from ..shared.pending import DEPLOY, ENVIRONMENT
 from ..shared.plan import Task
-from ..shared.problems import Invalid, OutcomeUnknown, WaitEnded
+from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, wait_until
 from .lookup import digest_in_service, log_lines, need_app, never_deployed
 from .records import WRITE, AppRecords
@@ -62,7 +62,7 @@ def put_in_service(task: Task, tag: str, digest: str, undecided: bool = False) -
 
     :raises Blocked: when the platform refuses it for its verdict.
     :raises DeployFailed: when the version does not come up.
-    :raises OutcomeUnknown: when two answers were lost, or another version was deployed meanwhile.
+    :raises EffectUnverified: when two answers were lost, or another version was deployed meanwhile.
     """
     app = current_app(task, digest)
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
@@ -150,10 +150,10 @@ def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: b
         except ServerFailure as error:
             seen = digest_in_service(current_app(task, digest))
             if seen not in (before, digest):
-                raise OutcomeUnknown(f"{error.message}; meanwhile {seen} was put in service") from error
+                raise EffectUnverified(f"{error.message}; meanwhile {seen} was put in service") from error
             if last or error.explained:
                 raise DeployFailed.after(error) from error
-        except OpenOutcome as error:
+        except CallOutcomeUnknown as error:
             if comes_into_service(task, digest, QUIET_SECONDS / 2) and before != digest:
                 task.warn(
                     f"the answer to the deploy of release {tag!r} was lost ({error.message}); its image is "
@@ -161,7 +161,7 @@ def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: b
                 )
                 return False
             if last:
-                raise OutcomeUnknown(
+                raise EffectUnverified(
                     f"whether release {tag!r} was deployed is unknown: {error.message}; {digest} is not in "
                     "service"
                 ) from error
@@ -264,7 +264,7 @@ def verify(task: Task, tag: str, digest: str) -> None:
     """Make sure that the platform runs what it said it would."""
     if not comes_into_service(task, digest, QUIET_SECONDS / 2):
         seen = digest_in_service(current_app(task, digest))
-        raise OutcomeUnknown(
+        raise EffectUnverified(
             f"the platform accepted the deploy of release {tag!r}, but {seen} is in service, not {digest}. "
             "Was the tag moved, or another version deployed, at the same time?",
             digest=seen,

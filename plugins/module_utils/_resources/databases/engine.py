@@ -12,7 +12,7 @@ from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult
 from ..._api.routes import CONNECTION
 from ..services.on_service import service_id
 from ..shared.plan import Task
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 
 def check_supported(inventory: DatabaseInventory, service: str) -> None:

@@ -18,7 +18,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 POSTGRESQL, MYSQL, SQLITE = "postgresql", "mysql", "sqlite"
 DIALECTS = {

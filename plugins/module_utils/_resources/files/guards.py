@@ -18,7 +18,7 @@ from ..._sftp.patterns import Patterns, objection
 from ..._sftp.trees import ROOT, Kind, Tree, shown
 from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.plan import Task
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 from .paths import cut_short, relative_path
 
 

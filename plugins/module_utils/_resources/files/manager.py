@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._api.client import FILES_PER_DELETE, Client
-from ..._api.errors import NotFound, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..services.lookup import label
 from ..shared.plan import Task
-from ..shared.problems import Invalid, Missing
+from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.waiting import act
 
 MAX_BYTES = 2_000_000
@@ -103,7 +103,7 @@ class FileManager:
             self.check_directory(parent)
         try:
             found = self.entries(parent)
-        except NotFound:
+        except NotFoundResponse:
             return None
         return next((item for item in found if item.name == name), None)
 
@@ -125,8 +125,8 @@ class FileManager:
             )
         try:
             text = self.client.read_file(self.id, path)
-        except NotFound as error:
-            raise Missing(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
+        except NotFoundResponse as error:
+            raise NoSuchItem(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
         except Refused as error:
             error.message += f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}"
             raise

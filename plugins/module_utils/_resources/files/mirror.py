@@ -19,7 +19,7 @@ from ..._sftp.session import Login, Session
 from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Entry, Kind, Tree, shown
 from ..shared.plan import Plan, Step, Task
-from ..shared.problems import Missing
+from ..shared.task_errors import NoSuchItem
 
 FIRST_TIME, LAST_TIME = 1, 2**32 - 1
 """The protocol counts seconds from 1970 in four bytes. A zero is the same as no time to some servers."""
@@ -145,12 +145,12 @@ def pushes(arguments: Mapping[str, Any]) -> bool:
 async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
     """Read the tree that the other one follows, and warn of what is left out.
 
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     """
     skipped: dict[str, str] = {}
     source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
     if ROOT not in source:
-        raise Missing(f"src {task.options['src']!r} is not there")
+        raise NoSuchItem(f"src {task.options['src']!r} is not there")
     for path, why in sorted(skipped.items()):
         task.warn(f"{shown(path)} was left out: {why}")
     warn_of_special_bits(task, source)

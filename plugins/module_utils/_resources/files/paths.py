@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 
 def relative_path(option: str, path: str) -> str:

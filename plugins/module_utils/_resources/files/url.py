@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ..._api.decoding import describe
-from ..shared.problems import Invalid
 from ..shared.selectors import check_text
+from ..shared.task_errors import Invalid
 from .paths import relative_path
 
 LEFT_OUT = object()

@@ -15,7 +15,7 @@ from ..._api.models import Backup, Service, Snapshot
 from ..services.lookup import label
 from ..shared.names import normalized, same_name
 from ..shared.plan import Task
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 C = TypeVar("C", Backup, Snapshot)
 

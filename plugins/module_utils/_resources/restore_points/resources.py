@@ -23,9 +23,9 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.plan import Plan, Resource, Task
-from ..shared.problems import Invalid
 from ..shared.restore_points import newest_complete
 from ..shared.retention import RestorePoint, Span, read_span
+from ..shared.task_errors import Invalid
 from .restore_watch import RestoreTrace
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"

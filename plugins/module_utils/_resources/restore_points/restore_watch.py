@@ -18,7 +18,7 @@ from ..._api.models import Service
 from ..services.lookup import label
 from ..services.view import RUNNING, STOPPED, read_state
 from ..shared.plan import Task
-from ..shared.problems import WaitEnded
+from ..shared.task_errors import WaitEnded
 from ..shared.waiting import Passage, wait_through
 
 T = TypeVar("T")

@@ -20,11 +20,11 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from ..._api.client import METRICS_PER_CALL, Client
-from ..._api.errors import HostedError, OpenOutcome, Refused, TokenRejected, UnexpectedAnswer
+from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
 from ..shared.money import from_millicents, shown
 from ..shared.parallel import run_parallel
-from ..shared.problems import Missing
+from ..shared.task_errors import NoSuchItem
 from .lookup import DELETING, Identifiable, near_miss
 from .view import ACTIVE, AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS, billed_rate
 
@@ -68,7 +68,7 @@ class Listing:
 def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
     """Read the services that ``wanted`` lets through, making as many calls side by side as possible.
 
-    :raises Missing: for a project that does not exist.
+    :raises NoSuchItem: for a project that does not exist.
     :raises HostedError: when a call fails. That of one service's SFTP access or settings is a warning.
     """
     projects = client.projects()
@@ -99,13 +99,13 @@ def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
 def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
     """Return the projects of these ids or names, or all when none is given.
 
-    :raises Missing: for one that does not exist: hosts lost to a slip of the pen would not be noticed.
+    :raises NoSuchItem: for one that does not exist: hosts lost to a slip of the pen would not be noticed.
     """
     chosen: dict[str, Project] = {}
     for one in wanted:
         match = [p for p in projects if p.id == one] or [p for p in projects if p.name == one]
         if not match:
-            raise Missing(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
+            raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
         chosen.update({project.id: project for project in match})
     return list(chosen.values()) if chosen else list(projects)
 
@@ -309,5 +309,5 @@ def read_or_error(read: Callable[[Client, str], T], client: Client, id: str) -> 
         raise
     except Refused as error:
         return None if error.may_mean_not_offered else error
-    except (OpenOutcome, UnexpectedAnswer) as error:
+    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
         return error

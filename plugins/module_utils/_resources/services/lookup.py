@@ -14,7 +14,7 @@ from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
-from ..shared.problems import Ambiguous, Invalid, Missing
+from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 DELETING = ("DELETING", "DELETED")
 
@@ -65,7 +65,7 @@ def close_name(wanted: str, names: Iterable[str]) -> str:
 def find_project(client: Client, wanted: str) -> Project:
     """Return the project of this id or name.
 
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     """
     projects = client.projects()
     for project in projects:
@@ -74,7 +74,7 @@ def find_project(client: Client, wanted: str) -> Project:
     for project in projects:
         if project.name == wanted:
             return project
-    raise Missing(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
+    raise NoSuchItem(f"unknown project {wanted!r}{near_miss(wanted, (p.name for p in projects))}")
 
 
 def expect_created(task: Task, error: HostedError, does: str) -> None:
@@ -90,10 +90,10 @@ def expect_created(task: Task, error: HostedError, does: str) -> None:
     task.warn(f"{error.message}{stop} That is right only if the play {does} it before this task")
 
 
-def placeholder_project(task: Task, name: str, error: Missing) -> Project:
+def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:
     """Return a project, still without an id, that an earlier task of the play may be about to create.
 
-    :raises Missing: outside check mode.
+    :raises NoSuchItem: outside check mode.
     """
     expect_created(task, error, "creates")
     return Project.model_construct(id=None, name=name)
@@ -102,11 +102,11 @@ def placeholder_project(task: Task, name: str, error: Missing) -> Project:
 def the_project(task: Task, wanted: str) -> Project:
     """Return the project of this id or name; in check mode also one that the play is still to create.
 
-    :raises Missing: outside check mode.
+    :raises NoSuchItem: outside check mode.
     """
     try:
         return find_project(task.client, wanted)
-    except Missing as error:
+    except NoSuchItem as error:
         return placeholder_project(task, wanted, error)
 
 
@@ -182,7 +182,7 @@ def find_service(
     ``where`` says of one that has the name and does not fit where it is.
 
     :raises Invalid: for the id of a service that is not among those that fit.
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     :raises Ambiguous: when several have the name.
     """
     found = next((service for service in everything if service.id == wanted), None)
@@ -198,7 +198,7 @@ def find_service(
             hint = f" here; {wanted!r} is in another project or of another family: {', '.join(elsewhere)}"
         else:
             hint = near_miss(wanted, (service.name for service in fitting or everything if service.name))
-        raise Missing(f"there is no service of id or name {wanted!r}{hint}")
+        raise NoSuchItem(f"there is no service of id or name {wanted!r}{hint}")
     return found
 
 

@@ -16,7 +16,7 @@ from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import FAMILIES
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Plan, Step, Task, carry_out_step
-from ..shared.problems import Invalid, Missing
+from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import services_in_project
 from .lookup import DELETING, find_service, in_project, label, the_project, whereabouts
 from .on_service import check_offers, service_of_id
@@ -94,10 +94,10 @@ class Share:
             **self.result,
         }
 
-    def foresee(self, error: Missing) -> None:
+    def foresee(self, error: NoSuchItem) -> None:
         """Take it that the play is still to create the service.
 
-        :raises Missing: outside check mode.
+        :raises NoSuchItem: outside check mode.
         """
         self.service = placeholder_service(self.own, self.wanted, error)
 
@@ -161,7 +161,7 @@ def resolve(
         else:
             where = partial(whereabouts, task.client)
             share.service = find_service(everything, fitting, wanted, where)
-    except Missing as error:
+    except NoSuchItem as error:
         attempt(share, partial(share.foresee, error))
     except HostedError as error:
         share.error = error

@@ -22,8 +22,8 @@ from ..._api.errors import Refused
 from ..._api.models import Project, Service, ServiceSummary
 from ..shared.names import normalized, same_name
 from ..shared.plan import Task
-from ..shared.problems import Invalid
 from ..shared.restore_points import parse_moment
+from ..shared.task_errors import Invalid
 from .listing import read_projects
 from .lookup import DELETING, home_of, label
 

@@ -13,7 +13,7 @@ from ..._api.errors import Refused, TokenRejected
 from ..._api.models import Project, Service, SftpAccess
 from ..._api.values import FAMILIES
 from ..shared.plan import SERVICE_ID, Task
-from ..shared.problems import Invalid, Missing
+from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import check_agrees, find_project, find_service, in_project, label, whereabouts, with_name
 from .placeholder import placeholder_service
 from .view import read_service
@@ -33,12 +33,12 @@ def the_service(task: Task) -> Service:
     """Return the service that the task names, in full.
 
     :raises Invalid: for an id with a project or a family that says otherwise.
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     :raises Ambiguous: when several have this name; the message lists their ids.
     """
     try:
         return read_service(task, service_id(task))
-    except Missing as error:
+    except NoSuchItem as error:
         return placeholder_service(task, task.options["service"], error)
 
 
@@ -46,7 +46,7 @@ def known_id(task: Task) -> str:
     """Return the id of the service that the task names; none where check mode foresees that service."""
     try:
         return service_id(task)
-    except Missing as error:
+    except NoSuchItem as error:
         placeholder_service(task, task.options["service"], error)
         return ""
 

@@ -16,8 +16,8 @@ from ..shared.controller_state import one_at_a_time
 from ..shared.money import Cost, exact, from_cents, from_millicents, read_amount, shown
 from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.problems import Invalid
 from ..shared.secret_notes import ORDERED, seconds_since, subject_of
+from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, look_for
 from .lookup import close_name, find_services, only_service, whereabouts, with_name
 from .namesakes import check_namesakes, turn_of_order

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ..._api.errors import Refused
 from ..shared.pending import AT_START, COMMAND, NETWORK, Pending
 from ..shared.plan import Task
-from ..shared.problems import Invalid
+from ..shared.task_errors import Invalid
 
 WORDS = {COMMAND: "launch command", NETWORK: "network setting"}
 

@@ -19,7 +19,7 @@ from ..._api.models import (
     Snapshot,
 )
 from ..shared.plan import Task
-from ..shared.problems import Missing
+from ..shared.task_errors import NoSuchItem
 from .lookup import expect_created
 from .view import ACTIVE
 
@@ -29,12 +29,12 @@ def no_rows() -> QueryResult:
     return QueryResult.model_construct(columns=[], rows=[])
 
 
-def placeholder_service(task: Task, name: str, error: Missing) -> Service:
+def placeholder_service(task: Task, name: str, error: NoSuchItem) -> Service:
     """Return a service as far as it is known: without an id, and offering everything.
 
     From then on the task works on a service that has nothing yet.
 
-    :raises Missing: outside check mode.
+    :raises NoSuchItem: outside check mode.
     """
     expect_created(task, error, "creates")
     task.client = cast(Client, EmptyServiceClient())

@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from ..._api.errors import OpenOutcome
+from ..._api.errors import CallOutcomeUnknown
 from ..shared.money import Cost
 from ..shared.plan import Task
-from ..shared.problems import Invalid, OutcomeUnknown, WaitEnded
+from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_through, wait_until
 from .pending_changes import settle, waiting_for_start
 from .rates import cost_of, price_change, rates_of
@@ -255,9 +255,9 @@ def restart(task: Task, view: View) -> None:
     first, at = look(task, id), time.monotonic()
     try:
         task.client.power(id, "restart")
-    except OpenOutcome as error:
+    except CallOutcomeUnknown as error:
         if not look_for(lambda: restarted_since(task, id, first)):
-            raise OutcomeUnknown(
+            raise EffectUnverified(
                 f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
             ) from error
         task.client.carried_out += 1

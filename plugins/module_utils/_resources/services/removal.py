@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
 from ..shared.plan import Plan, Step, Task
-from ..shared.problems import Invalid
 from ..shared.restore_points import BACKUPS, SNAPSHOTS
 from ..shared.secret_notes import ORDERED, remove_notes, subject_of
+from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .namesakes import candidates, warn_of_others
 from .settings import check_fixed

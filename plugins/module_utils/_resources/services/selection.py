@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..._api.decoding import describe
 from ..._api.values import FAMILIES
-from ..shared.problems import Invalid, Missing
+from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import ServiceQuery, matches
 from .lookup import find_service, near_miss
 
@@ -48,7 +48,7 @@ def select_services(
     names are looked for in ``project`` and ``family``. ``name`` are patterns, as in an inventory.
 
     :raises Invalid: for a result without services, and a criterion that it does not tell enough for.
-    :raises Missing: for a service, or a project of a result of projects, that is not there.
+    :raises NoSuchItem: for a service, or a project of a result of projects, that is not there.
     """
     home = ServiceQuery(
         projects=criterion_values("project", project), families=criterion_values("family", family)
@@ -162,7 +162,7 @@ def check_known(everything: Sequence[Entry], home: ServiceQuery, rest: ServiceQu
 def check_projects(result: Any, everything: Sequence[Entry], projects: Sequence[str]) -> None:
     """Refuse a project that nothing in a result is known to be in: its name is not told by every result.
 
-    :raises Missing: naming what may have been meant.
+    :raises NoSuchItem: naming what may have been meant.
     """
     told = [project for entry in everything for project in entry.projects]
     listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
@@ -171,7 +171,7 @@ def check_projects(result: Any, everything: Sequence[Entry], projects: Sequence[
     for project in projects:  # one without services is known as well
         if told and project not in told:
             hint = near_miss(project, names, set(told).difference(names))
-            raise Missing(f"the result tells of no project {project!r}{hint}")
+            raise NoSuchItem(f"the result tells of no project {project!r}{hint}")
 
 
 def is_in_scope(entry: Entry, home: ServiceQuery) -> bool:

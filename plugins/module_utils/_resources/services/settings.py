@@ -18,7 +18,7 @@ from ..shared.controller_state import key_of, one_at_a_time
 from ..shared.money import Cost, from_millicents, read_amount, shown
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
-from ..shared.problems import Invalid, WaitEnded
+from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_until
 from .pending_changes import settle, write_noted
 from .rates import Rates, rates_of_size

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..._api.models import Project
 from ..shared.plan import Task
-from ..shared.problems import Ambiguous, Invalid, Missing
+from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import check_agrees, find_project, find_services, only_service, placeholder_project
 
 
@@ -41,7 +41,7 @@ def identify(task: Task) -> Target:
         raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
     try:
         project = named_project(task, "project")
-    except Missing:
+    except NoSuchItem:
         if options["state"] != "absent" or (options["id"] and task.client.service(options["id"])):
             raise
         return Target(options["id"])  # what was in a project that is gone is gone from it too
@@ -55,12 +55,12 @@ def identify(task: Task) -> Target:
 def named_project(task: Task, option: str) -> Project | None:
     """Return the project that an option names; in check mode also one that the play may create before.
 
-    :raises Missing: when there is none.
+    :raises NoSuchItem: when there is none.
     """
     wanted = task.options[option]
     try:
         return find_project(task.client, wanted) if wanted else None
-    except Missing as error:
+    except NoSuchItem as error:
         if task.options["state"] == "absent":
             raise
         return placeholder_project(task, wanted, error)

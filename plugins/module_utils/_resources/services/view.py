@@ -16,7 +16,7 @@ from ..._api.models import Service, Settings
 from ..shared.log_order import oldest_first
 from ..shared.money import from_millicents, shown
 from ..shared.plan import Task
-from ..shared.problems import Missing, WaitEnded
+from ..shared.task_errors import NoSuchItem, WaitEnded
 from ..shared.waiting import wait_until
 from .pending_changes import waiting_for_start
 
@@ -64,11 +64,11 @@ class View:
 def read_service(task: Task, id: str) -> Service:
     """Return the service in full.
 
-    :raises Missing: when there is none of this id.
+    :raises NoSuchItem: when there is none of this id.
     """
     service = task.client.service(id)
     if service is None or service.status == DELETED:
-        raise Missing(f"there is no service of id {id!r}")
+        raise NoSuchItem(f"there is no service of id {id!r}")
     return service
 
 

@@ -21,7 +21,7 @@ from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
-from .problems import Invalid
+from .task_errors import Invalid
 
 HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""

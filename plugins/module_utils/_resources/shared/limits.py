@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .problems import Invalid
+from .task_errors import Invalid
 
 MAX_LOG_LINES = 100
 

@@ -11,7 +11,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any
 
 from ..._api.decoding import describe
-from .problems import Invalid
+from .task_errors import Invalid
 
 
 def from_millicents(amount: int | Decimal) -> Decimal:

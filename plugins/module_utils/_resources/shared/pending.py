@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .controller_state import collection_folder, key_of, locked, write_json
-from .problems import Invalid
+from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
 """Variables of an application: in effect from the next deploy on."""

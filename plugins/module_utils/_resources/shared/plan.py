@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ..._api.client import Client
 from ..._api.text import printable
 from .money import Cost
-from .problems import WaitEnded
+from .task_errors import WaitEnded
 
 SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""

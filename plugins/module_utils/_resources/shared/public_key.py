@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..._api.libraries import load_ssh_public_key, rsa
 from ..._api.models import SshKey
-from .problems import Invalid
+from .task_errors import Invalid
 
 MIN_RSA_BITS = 2048
 MD5_DIGITS = 32

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .problems import Invalid
+from .task_errors import Invalid
 
 COMPLETED, FAILED, PENDING, RESTORING = "COMPLETED", "FAILED", "PENDING", "RESTORING"
 UNITS = {"y": "years", "m": "months", "d": "days", "h": "hours"}

@@ -29,8 +29,8 @@ from typing import Any
 from ..._api.errors import HostedError
 from .controller_state import collection_folder, in_turn, whole_file, write_out
 from .plan import Task
-from .problems import Invalid
 from .secret_notes import FOLDER, SecretNote
+from .task_errors import Invalid
 
 LONGEST_WRITE = 30.0
 """Seconds to wait for other tasks that write to the same file; each holds it for an instant."""

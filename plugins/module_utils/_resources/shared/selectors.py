@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from .problems import Invalid
+from .task_errors import Invalid
 
 VERBATIM = frozenset({"path", "paths", "src", "dest"})
 """Selectors in which a space at the ends may be part of the value: file names."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..._api.errors import Conflict, HostedError, OpenOutcome, Refused, UnexpectedAnswer
+from ..._api.errors import CallOutcomeUnknown, Conflict, HostedError, Refused, UnexpectedAnswer
 from .plan import Task
-from .problems import Ambiguous, OutcomeUnknown, WaitEnded
+from .task_errors import Ambiguous, EffectUnverified, WaitEnded
 
 T = TypeVar("T")
 
@@ -151,7 +151,7 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
 
     ``find_new`` returns what answers to the wish now and was not there before the call.
 
-    :raises OutcomeUnknown: when nothing new appears in :data:`QUIET_SECONDS`, or the list cannot be read.
+    :raises EffectUnverified: when nothing new appears in :data:`QUIET_SECONDS`, or the list cannot be read.
     :raises Ambiguous: when there are several.
     """
     until = time.monotonic() + QUIET_SECONDS
@@ -159,7 +159,7 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
         try:
             found = find_new()
         except HostedError as error:
-            raise OutcomeUnknown(
+            raise EffectUnverified(
                 f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
                 f"{error.message}. Look at the account before running this again"
             ) from cause
@@ -173,7 +173,7 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
         if found:
             return found[0]
         if time.monotonic() >= until:
-            raise OutcomeUnknown(
+            raise EffectUnverified(
                 f"whether {what} was created is unknown: {cause.message}. Nothing new showed up on the list "
                 f"within {QUIET_SECONDS:g} seconds, and nothing was sent again. Running this again is safe "
                 "once the list is seen not to hold it"
@@ -187,7 +187,7 @@ def create(
     """Make a call that creates something, once. Return its answer, and what was adopted in its place."""
     try:
         return call(), None
-    except (OpenOutcome, UnexpectedAnswer) as error:
+    except (CallOutcomeUnknown, UnexpectedAnswer) as error:
         adopted = adopt(find_new, what, error)
         task.client.carried_out += 1
         task.warn(
@@ -238,13 +238,13 @@ def act(
     do harm when done twice. ``quiet`` is for how many seconds to look, half of :data:`QUIET_SECONDS` if not
     given.
 
-    :raises OutcomeUnknown: when the last try ends open too and nothing shows that it worked.
+    :raises EffectUnverified: when the last try ends open too and nothing shows that it worked.
     """
     for _attempt in range(tries):
         try:
             call()
             return
-        except OpenOutcome as error:
+        except CallOutcomeUnknown as error:
             cause = error
             until = time.monotonic() + (QUIET_SECONDS / 2 if quiet is None else quiet)
             while time.monotonic() < until:
@@ -253,7 +253,7 @@ def act(
                     return
                 time.sleep(0.5)
     again = ". Nothing was sent again" if tries == 1 else ""
-    raise OutcomeUnknown(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
+    raise EffectUnverified(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
 
 
 def seen(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
@@ -261,6 +261,6 @@ def seen(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
     try:
         return reached()
     except HostedError as error:
-        raise OutcomeUnknown(
+        raise EffectUnverified(
             f"whether {what} was carried out is unknown: {cause.message}; looking failed too: {error.message}"
         ) from cause

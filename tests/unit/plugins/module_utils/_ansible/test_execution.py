@@ -37,7 +37,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Step,
     Task,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import WaitEnded
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 
 TOKEN = "tok-hunter2"
 OPTIONS: dict[str, Any] = {

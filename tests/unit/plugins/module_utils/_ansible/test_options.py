@@ -27,7 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.backup 
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 VARIABLES = {
     "base_url": "HOSTED_SERVICES_URL",

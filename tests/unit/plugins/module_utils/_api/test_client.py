@@ -45,7 +45,7 @@ def client(*answers: Any) -> tuple[Client, Script]:
     return Client(script), script  # type: ignore[arg-type]
 
 
-NOT_FOUND = errors.NotFound("the platform refused (404): gone", 404)
+NOT_FOUND = errors.NotFoundResponse("the platform refused (404): gone", 404)
 SIZE = m.Dimensions(cpu_cores=1, ram_gb=2, storage_gb=3)
 PLAIN_SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 3}
 
@@ -282,7 +282,7 @@ def test_metrics_of_what_is_gone_are_unknown() -> None:
 
 @pytest.mark.parametrize("call", PRESENT)
 def test_404_is_an_error_everywhere_else(call: Callable[[Client], Any]) -> None:
-    with pytest.raises(errors.NotFound):
+    with pytest.raises(errors.NotFoundResponse):
         call(client(NOT_FOUND)[0])
 
 

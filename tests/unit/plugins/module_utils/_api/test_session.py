@@ -212,8 +212,8 @@ REFUSALS: dict[str, tuple[Answer, type[errors.HostedError]]] = {
     "400": (reply(400, {"message": "no"}), errors.BadRequest),
     "401": (reply(401, {"message": "no"}), errors.TokenRejected),
     "403": (reply(403, {"message": "no"}), errors.Forbidden),
-    "404": (reply(404, {"message": "no"}), errors.NotFound),
-    "410": (reply(410, {"message": "no"}), errors.NotFound),
+    "404": (reply(404, {"message": "no"}), errors.NotFoundResponse),
+    "410": (reply(410, {"message": "no"}), errors.NotFoundResponse),
     "409": (reply(409, {"message": "no"}), errors.Conflict),
     "418": (reply(418, {"message": "no"}), errors.Refused),
     "422": (reply(422, {"message": "no"}), errors.Unprocessable),
@@ -242,7 +242,7 @@ def test_an_open_outcome_is_tried_again_only_where_twice_does_no_harm(
     server.script = [answer]
     error = outcome(connect(), repeat)
     assert error.__class__ is kind
-    assert isinstance(error, errors.OpenOutcome)
+    assert isinstance(error, errors.CallOutcomeUnknown)
     assert len(server.requests) == (1 + RETRIES if repeat in AGAIN else 1)
 
 

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import WaitEnded
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.gaps import POINTS
 from integration.between import Between, running
 from unit.plugins.apps import Platform, plain, platform, server

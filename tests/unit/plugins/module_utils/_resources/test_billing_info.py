@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import NotFound, UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    NotFoundResponse,
+    UnexpectedAnswer,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.billing_info import BILLING_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -45,7 +48,7 @@ class Account(FakeClient):
 
     def statement(self, period: str) -> Any:
         if period == "1999-12":
-            raise NotFound("the platform refused (404): none", 404)
+            raise NotFoundResponse("the platform refused (404): none", 404)
         return {"any": ["thing", period]}
 
 

@@ -16,10 +16,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
     as_table,
     connection_url,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     Invalid,
-    Missing,
+    NoSuchItem,
 )
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -119,7 +119,7 @@ def test_an_engine_that_the_tunnel_cannot_open(client: Account) -> None:
 
 def test_a_platform_that_does_not_say_whether_it_can(client: Account) -> None:
     client.supported = None
-    with pytest.raises(Missing, match="there is no table 'users'"):
+    with pytest.raises(NoSuchItem, match="there is no table 'users'"):
         read(client, table="users")
 
 
@@ -127,8 +127,8 @@ def test_a_platform_that_does_not_say_whether_it_can(client: Account) -> None:
     ("given", "error", "words"),
     [
         ({"table": "orders"}, Ambiguous, "audit, public"),
-        ({"table": "ordres", "schema": "public"}, Missing, "did you mean 'orders'"),
-        ({"table": "users", "schema": "audit"}, Missing, "in schema 'audit'"),
+        ({"table": "ordres", "schema": "public"}, NoSuchItem, "did you mean 'orders'"),
+        ({"table": "users", "schema": "audit"}, NoSuchItem, "in schema 'audit'"),
         ({"table": "users", "page": -1}, Invalid, "page is -1"),
         ({"schema": "audit"}, Invalid, "set table"),
     ],

@@ -23,9 +23,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.database_query import DATABASE_QUERY
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    EffectUnverified,
     Invalid,
-    OutcomeUnknown,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, task_of
@@ -191,7 +191,7 @@ def test_changed_is_what_the_statement_did(query: str, count: int | None, change
 @pytest.mark.parametrize("trouble", [Interrupted("reset"), UnexpectedAnswer("no object")])
 def test_a_write_whose_answer_is_lost_is_never_sent_again(trouble: Exception) -> None:
     client = Account(trouble, rows(1))
-    with pytest.raises(OutcomeUnknown, match=r"unknown: .*not sent again"):
+    with pytest.raises(EffectUnverified, match=r"unknown: .*not sent again"):
         done(client, "DELETE FROM t", **WRITE)
     assert len(client.sent) == 1
 

@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     locked,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.gaps import POINTS
 from unit.plugins.apps import Platform, plain, platform, server
 

@@ -16,11 +16,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
+    EffectUnverified,
     Invalid,
-    Missing,
-    OutcomeUnknown,
+    NoSuchItem,
 )
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 
@@ -89,13 +89,17 @@ def later(client: FakeClient) -> FakeClient:
     ("given", "error", "complaint"),
     [
         ({"name": "x" * 61}, Invalid, "has 61 characters; at most 60"),
-        ({"name": "shpo", "new_name": "new"}, Missing, "to rename; nothing was created; did you mean 'shop'"),
+        (
+            {"name": "shpo", "new_name": "new"},
+            NoSuchItem,
+            "to rename; nothing was created; did you mean 'shop'",
+        ),
         ({"name": ""}, Invalid, "empty"),
         ({"name": "  "}, Invalid, "empty"),
         ({"name": "shop", "new_name": "x" * 61}, Invalid, "has 61 characters"),
         ({"name": "shop", "new_name": "default"}, Invalid, "taken by the project of id prj_default"),
         ({"id": "prj_1", "name": "default"}, Invalid, "taken by the project of id prj_default"),
-        ({"id": "prj_2"}, Missing, "there is no project of id 'prj_2'; did you mean 'prj_1'"),
+        ({"id": "prj_2"}, NoSuchItem, "there is no project of id 'prj_2'; did you mean 'prj_1'"),
     ],
 )
 def test_what_is_refused(
@@ -167,7 +171,7 @@ def test_a_project_that_never_shows_up_ends_in_doubt(
 ) -> None:
     Clock(monkeypatch)
     client.before["create_project"] = lose
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         carry_out(plan(client, name="new"))
     assert [call[0] for call in client.calls] == ["create_project"]
 
@@ -220,7 +224,7 @@ def test_a_project_that_the_list_does_not_show_afterwards_is_an_error(
 ) -> None:
     Clock(monkeypatch)
     client.after["create_project"] = lambda: client.project_records.popitem() and None
-    with pytest.raises(Missing, match="no project named 'new' is on its list"):
+    with pytest.raises(NoSuchItem, match="no project named 'new' is on its list"):
         carry_out(plan(client, name="new"))
 
 

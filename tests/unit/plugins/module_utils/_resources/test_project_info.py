@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.project_info import PROJECT_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Missing
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
 from unit.plugins.fakes import FakeClient, task_of
 
 
@@ -54,7 +54,7 @@ def test_all_projects_and_nothing_beside_them(client: Account) -> None:
 
 
 def test_an_unknown_project_comes_with_a_hint(client: Account) -> None:
-    with pytest.raises(Missing, match="did you mean 'shop'"):
+    with pytest.raises(NoSuchItem, match="did you mean 'shop'"):
         read(client, project="shpo")
 
 

@@ -12,9 +12,9 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
-    Missing,
+    NoSuchItem,
 )
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -112,7 +112,7 @@ def test_a_refusal_says_why(client: Account, given: dict[str, Any], words: str) 
 
 @pytest.mark.parametrize("given", [{"kind": "application", "host": "Node 2"}, {"project": "gmes"}])
 def test_what_is_not_there(client: Account, given: dict[str, Any]) -> None:
-    with pytest.raises(Missing, match="unknown"):
+    with pytest.raises(NoSuchItem, match="unknown"):
         quote(
             client,
             **{**({} if "kind" in given else {"product": "mc", "host": "nd_1", "preset": "s"}), **given},

@@ -19,11 +19,11 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
+    EffectUnverified,
     Invalid,
-    Missing,
-    OutcomeUnknown,
+    NoSuchItem,
     WaitEnded,
 )
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
@@ -260,7 +260,7 @@ def test_a_signal_whose_answer_is_lost_is_not_sent_again_while_it_takes_effect(
 def test_what_is_stopping_shows_nothing_of_a_kill(client: FakeClient) -> None:
     client.add_service("s", state="stopping")
     client.before["power"] = lose
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         done(client, id="s", state="killed")
     assert client.calls == [("power", "s", "kill")] * 2
 
@@ -272,7 +272,7 @@ def test_a_lost_answer_to_a_network_change_is_judged_by_the_settings(client: Fak
     assert done(client, id="s", public=True)[1] == [("set_network", "s", True)]
     client.calls.clear()
     client.before["set_network"] = lose
-    with pytest.raises(OutcomeUnknown, match="close service 'web'"):
+    with pytest.raises(EffectUnverified, match="close service 'web'"):
         done(client, id="s", public=False)
     assert client.calls == [("set_network", "s", False)] * 2
 
@@ -280,7 +280,7 @@ def test_a_lost_answer_to_a_network_change_is_judged_by_the_settings(client: Fak
 def test_a_lost_answer_to_a_restart_is_never_asked_for_twice(client: FakeClient) -> None:
     client.add_service("s")
     client.before["power"] = lose
-    with pytest.raises(OutcomeUnknown, match="Nothing was sent again"):
+    with pytest.raises(EffectUnverified, match="Nothing was sent again"):
         done(client, id="s", state="restarted")
     assert client.calls == [("power", "s", "restart")]
 
@@ -498,7 +498,7 @@ def test_an_id_that_all_else_agrees_with_is_taken(client: FakeClient) -> None:
 
 def test_an_id_is_not_deleted_for_a_project_that_does_not_exist(client: FakeClient) -> None:
     client.add_service("s")
-    with pytest.raises(Missing, match="unknown project 'gone'"):
+    with pytest.raises(NoSuchItem, match="unknown project 'gone'"):
         planned(client, id="s", project="gone", state="absent")
     assert not planned(client, id="x", project="gone", state="absent")[0].changed
 
@@ -515,7 +515,7 @@ def test_a_service_is_moved_once(client: FakeClient, named: dict[str, Any]) -> N
 
 def test_a_move_of_what_is_not_there_orders_nothing(client: FakeClient) -> None:
     client.add_project("prj_1", "shop")
-    with pytest.raises(Missing, match="no service named 'web' in project 'default' to move"):
+    with pytest.raises(NoSuchItem, match="no service named 'web' in project 'default' to move"):
         planned(client, check_mode=False, project="default", new_project="shop", **{**ORDER, "name": "web"})
     plan, task = planned(client, check_mode=True, name="web", new_project="shop")
     assert plan.result["project_id"] == "prj_1"
@@ -563,14 +563,14 @@ def test_a_name_of_several_services_is_refused_until_it_is_narrowed(client: Fake
 
 @pytest.mark.parametrize("wish", WISHES)
 def test_an_id_that_is_not_there_is_an_error_but_for_deletion(client: FakeClient, wish: str) -> None:
-    with pytest.raises(Missing, match="there is no service of id 'gone'"):
+    with pytest.raises(NoSuchItem, match="there is no service of id 'gone'"):
         planned(client, id="gone", state=wish)
     assert not planned(client, id="gone", state="absent")[0].changed
 
 
 @pytest.mark.parametrize("wish", ["restarted", "killed", "resumed"])
 def test_what_is_not_there_cannot_be_restarted(client: FakeClient, wish: str) -> None:
-    with pytest.raises(Missing, match=f"no service named 'new' that could be {wish}"):
+    with pytest.raises(NoSuchItem, match=f"no service named 'new' that could be {wish}"):
         planned(client, **ORDER, state=wish)
 
 
@@ -625,12 +625,12 @@ def test_an_order_that_cannot_be_is_refused_before_it_is_sent(
     client: FakeClient, given: dict[str, Any], complaint: str
 ) -> None:
     for check_mode in (True, False):
-        with pytest.raises((Invalid, Missing), match=complaint):
+        with pytest.raises((Invalid, NoSuchItem), match=complaint):
             planned(client, check_mode, **{**ORDER, **given})
 
 
 def test_an_unknown_project_is_refused(client: FakeClient) -> None:
-    with pytest.raises(Missing, match="unknown project 'gone'"):
+    with pytest.raises(NoSuchItem, match="unknown project 'gone'"):
         planned(client, **ORDER, project="gone")
 
 
@@ -670,7 +670,7 @@ def test_the_secrets_of_an_order_are_kept_before_anything_else_can_fail(
     client.order_answer = {"secrets": [{"label": "Password", "value": "hunter2"}]}
     client.before["set_network"] = lose
     plan, task = planned(client, **ORDER, public=True, secrets_dest=str(path))
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         carry_out(plan)
     assert json.loads(path.read_text())["secrets"] == [{"label": "Password", "value": "hunter2"}]
     assert task.facts == {"secrets_file": str(path), "service_id": "svc_1"}
@@ -687,7 +687,7 @@ def test_an_order_whose_answer_is_lost_is_adopted_and_its_secrets_are_mourned(cl
 
 def test_an_order_in_doubt_is_not_sent_again(client: FakeClient) -> None:
     client.before["order"] = lose
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         done(client, **ORDER)
     assert [call[0] for call in client.calls] == ["order"]
 
@@ -697,7 +697,7 @@ def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
 ) -> None:
     """A gateway gave up on it, and so did the task that sent it."""
     client.before["order"] = lose
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         done(client, **ORDER)
     client.calls.clear()
 
@@ -901,7 +901,9 @@ def test_a_lost_signal_that_cannot_be_looked_after_is_said_to_be_open(
         raise Interrupted("the answer was lost")
 
     client.after["power"] = lose
-    with pytest.raises(OutcomeUnknown, match=r"the answer was lost; looking failed too: the network is down"):
+    with pytest.raises(
+        EffectUnverified, match=r"the answer was lost; looking failed too: the network is down"
+    ):
         carry_out(plan)
 
 
@@ -930,7 +932,7 @@ def test_after_a_lost_answer_no_service_of_another_name_is_taken_for_the_order(c
 
     client.before["order"] = lose_while_another_comes
     plan, task = planned(client, **ORDER)
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         carry_out(plan)
     assert "service_id" not in task.facts
     assert [call[0] for call in client.calls] == ["order"]

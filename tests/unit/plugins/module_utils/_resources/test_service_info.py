@@ -36,9 +36,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_in
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
-    Missing,
+    NoSuchItem,
 )
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import FakeClient, task_of
@@ -82,11 +82,11 @@ def test_which_services(client: FakeClient, given: dict[str, Any], ids: list[str
 
 
 def test_an_id_that_is_not_there_or_does_not_fit_is_an_error(client: FakeClient) -> None:
-    with pytest.raises(Missing, match="no service of id 'z'"):
+    with pytest.raises(NoSuchItem, match="no service of id 'z'"):
         read(client, id="z")
-    with pytest.raises(Missing, match="fits the other options"):
+    with pytest.raises(NoSuchItem, match="fits the other options"):
         read(client, id="a", family="GAME")
-    with pytest.raises(Missing, match="unknown project 'gone'"):
+    with pytest.raises(NoSuchItem, match="unknown project 'gone'"):
         read(client, project="gone")
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_info import SFTP_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
-    Missing,
+    NoSuchItem,
 )
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -58,7 +58,7 @@ def test_a_name_of_several_lists_them(client: Account) -> None:
 
 
 def test_one_that_is_not_there(client: Account) -> None:
-    with pytest.raises(Missing, match="did you mean 'survival'"):
+    with pytest.raises(NoSuchItem, match="did you mean 'survival'"):
         user(client, "survivl")
 
 

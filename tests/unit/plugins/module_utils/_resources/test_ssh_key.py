@@ -19,13 +19,13 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
-    Invalid,
-    Missing,
-    OutcomeUnknown,
-)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
     read_public_key,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    EffectUnverified,
+    Invalid,
+    NoSuchItem,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import SSH_KEY
 from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key_info import SSH_KEY_INFO
@@ -200,11 +200,11 @@ def test_a_registration_needs_name_and_key(client: FakeClient, given: dict[str, 
 
 
 def test_a_file_that_cannot_be_read_is_named(client: FakeClient, tmp_path: Path) -> None:
-    with pytest.raises(Missing, match="cannot be read"):
+    with pytest.raises(NoSuchItem, match="cannot be read"):
         planned(client, name="laptop", public_key_file=str(tmp_path / "gone.pub"))
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(Missing, match="cannot be read"):
+    with pytest.raises(NoSuchItem, match="cannot be read"):
         planned(client, name="laptop", public_key_file=str(binary))
 
 
@@ -248,7 +248,7 @@ def test_a_lost_answer_is_looked_up_and_nothing_is_sent_twice(
     client.calls.clear()
     client.key_records.clear()
     plan, _task = planned(client, name="laptop", public_key=LINE)
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(EffectUnverified):
         carry_out(plan)
     assert len(client.calls) == 1
 

@@ -118,7 +118,7 @@ def test_a_defect_is_told_by_its_kind_alone(broker: str, monkeypatch: pytest.Mon
     [
         errors.Interrupted("reset", attempts=3, last={"status": 502}),
         errors.RateLimited("slow down", retry_after=7.5, limit=60),
-        errors.NotFound("no such service", 404, id="s-1"),
+        errors.NotFoundResponse("no such service", 404, id="s-1"),
     ],
     ids=lambda error: type(error).__name__,
 )

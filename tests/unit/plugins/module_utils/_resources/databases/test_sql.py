@@ -19,7 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.databas
     mysql_text,
     postgresql_text,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 ENGINES = ["postgresql", "MariaDB", "mysql", "sqlite"]
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.paths import climbs
 from ansible_collections.hosted.services.plugins.module_utils._resources.files.url import sftp_url
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 ACCESS = {"host": "node-1.example.com", "port": 2022, "username": "svc-7f3a", "password_set_at": None}
 HOST = {

@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     printable_only,
     read_listing,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Missing
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import NoSuchItem
 
 
 class Platform:
@@ -134,7 +134,7 @@ def test_project_count_that_is_not_told() -> None:
 
 def test_unknown_project() -> None:
     """It is an error, with what may have been meant."""
-    with pytest.raises(Missing, match="unknown project 'projct 1'; did you mean 'project 1'"):
+    with pytest.raises(NoSuchItem, match="unknown project 'projct 1'; did you mean 'project 1'"):
         read(Platform([], {"1": []}), projects=("projct 1",))
 
 
@@ -185,7 +185,7 @@ def test_a_rate_that_cannot_be_read_is_not_known(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "error",
     [
-        errors.NotFound("gone", 404),
+        errors.NotFoundResponse("gone", 404),
         errors.Forbidden("not this one", 403),
         errors.ServerFailure("broken", status=503),
         errors.Interrupted("reset"),

@@ -12,10 +12,10 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import lookup
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     Invalid,
-    Missing,
+    NoSuchItem,
 )
 from unit.plugins.fakes import FakeClient
 
@@ -75,7 +75,7 @@ def test_an_id_wins_over_a_name() -> None:
     ("wanted", "hint"), [("shopp", "did you mean 'shop'"), ("zzz", 'there are: "a project whose')]
 )
 def test_an_unknown_project_comes_with_a_hint(wanted: str, hint: str) -> None:
-    with pytest.raises(Missing, match=f"unknown project '{wanted}'; {hint}"):
+    with pytest.raises(NoSuchItem, match=f"unknown project '{wanted}'; {hint}"):
         lookup.find_project(account(), wanted)  # type: ignore[arg-type]
 
 
@@ -95,14 +95,14 @@ def test_a_service_is_found_by_its_id_or_by_its_name_among_those_that_fit() -> N
         lookup.find_service(everything, games, "d")
     with pytest.raises(Ambiguous, match="a, b"):
         lookup.find_service(everything, everything, "web")
-    with pytest.raises(Missing, match="no service of id or name 'dbs'; there are: 'web'"):
+    with pytest.raises(NoSuchItem, match="no service of id or name 'dbs'; there are: 'web'"):
         lookup.find_service(everything, games, "dbs")
 
 
 def test_a_service_of_another_project_or_family_is_said_to_be_elsewhere() -> None:
     everything = account().services()
     games = [service for service in everything if service.family == "GAME"]
-    with pytest.raises(Missing) as found:
+    with pytest.raises(NoSuchItem) as found:
         lookup.find_service(everything, games, "db")
     assert str(found.value).endswith("here; 'db' is in another project or of another family: d")
 

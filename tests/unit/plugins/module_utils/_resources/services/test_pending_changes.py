@@ -19,7 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     COMMAND,
     NETWORK,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
     WaitEnded,
 )

@@ -18,9 +18,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import view as service_view
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    EffectUnverified,
     Invalid,
-    OutcomeUnknown,
     WaitEnded,
 )
 from hosted_sandbox.testing import Sandbox
@@ -123,7 +123,7 @@ def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClie
 
     client.uptimes["s"] = 0
     client.before["power"] = lose
-    with pytest.raises(OutcomeUnknown, match="Nothing was sent again"):
+    with pytest.raises(EffectUnverified, match="Nothing was sent again"):
         done(client, state="restarted")
 
 

@@ -13,10 +13,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
     select_services,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     Invalid,
-    Missing,
+    NoSuchItem,
 )
 
 
@@ -114,27 +114,27 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("result", "criteria", "error", "words"),
     [
-        (SERVICES, {"services": "survivl"}, Missing, "did you mean 'survival'"),
-        (SERVICES, {"services": "s9"}, Missing, "no service of id or name 's9'"),
+        (SERVICES, {"services": "survivl"}, NoSuchItem, "did you mean 'survival'"),
+        (SERVICES, {"services": "s9"}, NoSuchItem, "no service of id or name 's9'"),
         (ACCOUNT, {"services": "db"}, Ambiguous, "s6, s4"),
-        (ACCOUNT, {"project": "wbe"}, Missing, "no project 'wbe'; did you mean 'web'"),
+        (ACCOUNT, {"project": "wbe"}, NoSuchItem, "no project 'wbe'; did you mean 'web'"),
         (
             ACCOUNT,
             {"services": "nobody", "project": "games"},
-            Missing,
+            NoSuchItem,
             "there are: 'creative', 'db', 'survival'",
         ),
         (
             ACCOUNT,
             {"services": "shop", "project": "games"},
-            Missing,
+            NoSuchItem,
             "'shop' is in another project or of another family: s3",
         ),
         (SERVICES, {"project": "web"}, Invalid, r"does not tell the project of service 'survival' \(s1\)"),
         (
             [service("a", "x", project_id="p1")],
             {"project": "web"},
-            Missing,
+            NoSuchItem,
             "no project 'web'; there are: id 'p1'",
         ),
         (SERVICES, {"family": "GAMES"}, Invalid, "unknown family 'GAMES'; did you mean 'GAME'"),

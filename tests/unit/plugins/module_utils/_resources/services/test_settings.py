@@ -22,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
     Task,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import run, writes

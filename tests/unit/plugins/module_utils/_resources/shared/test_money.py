@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     shown,
     with_units,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
 def test_1060_millicents_are_1_06_units_as_the_specification_says() -> None:

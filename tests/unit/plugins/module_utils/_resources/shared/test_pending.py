@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     NETWORK,
     Pending,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 URL = "https://api.example.com"
 

@@ -20,11 +20,11 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
     normal,
     read_public_key,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 KINDS = ["ed25519", "ecdsa 256", "ecdsa 384", "ecdsa 521", "rsa 2048"]
 

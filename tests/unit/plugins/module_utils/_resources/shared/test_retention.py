@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.restore_points import (
     parse_moment,
 )
@@ -26,6 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     read_policy,
     read_span,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.module_utils._resources.shared import retention_model as model
 
 HISTORIES = int(os.environ.get("RETENTION_HISTORIES", "20000"))

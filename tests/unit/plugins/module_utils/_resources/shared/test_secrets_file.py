@@ -21,7 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared 
     secrets_file,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.fakes import FakeClient, task_of
 
 CONTENT: dict[str, Any] = {

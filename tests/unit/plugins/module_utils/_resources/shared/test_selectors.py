@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import Invalid
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
     check_selectors,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from unit.plugins.nouns import NOUNS
 
 

@@ -20,9 +20,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     refused,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.problems import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
-    OutcomeUnknown,
+    EffectUnverified,
     WaitEnded,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.waiting import (
@@ -172,7 +172,7 @@ def test_the_one_new_thing_is_adopted_when_it_shows_up_late(clock: Clock) -> Non
 
 def test_nothing_new_ends_in_doubt_after_the_quiet_period(clock: Clock) -> None:
     begun = clock.now
-    with pytest.raises(OutcomeUnknown, match="nothing was sent again") as caught:
+    with pytest.raises(EffectUnverified, match="nothing was sent again") as caught:
         adopt(list, "service 'web'", LOST)
     assert clock.now - begun >= QUIET_SECONDS
     assert "whether service 'web' was created is unknown: POST /api/order: reset" in caught.value.message
@@ -189,7 +189,7 @@ def test_a_list_that_cannot_be_read_ends_in_doubt(clock: Clock) -> None:
     def broken() -> list[Any]:
         raise ConnectionFailed("cannot connect")
 
-    with pytest.raises(OutcomeUnknown, match="reading the list failed too: cannot connect"):
+    with pytest.raises(EffectUnverified, match="reading the list failed too: cannot connect"):
         adopt(broken, "x", LOST)
 
 
@@ -308,7 +308,7 @@ def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:
 
 def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
     call = Calls(LOST, LOST)
-    with pytest.raises(OutcomeUnknown, match="start was carried out is unknown: POST /api/order: reset"):
+    with pytest.raises(EffectUnverified, match="start was carried out is unknown: POST /api/order: reset"):
         act(task_of(SERVICE, FakeClient()), call, lambda: False, "start")
     assert call.made == 2
 
