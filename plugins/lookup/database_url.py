@@ -71,7 +71,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.databases.engine import (
     connection_url,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import ON_SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
+    OneServiceOptions,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
@@ -89,5 +91,5 @@ class LookupModule(ReadingLookup):
             raise Invalid("name a database service by id or by name; none of the terms may be empty")
         for term in terms:
             check_selector("service", term)
-        narrowed = {name: self.get_option(name) for name in ON_SERVICE if name != "service"}
-        return [connection_url(Task(client, {**narrowed, "service": term})) for term in terms]
+        narrowed = {name: self.get_option(name) for name in ("project", "family")}
+        return [connection_url(Task(client, OneServiceOptions(**narrowed, service=term))) for term in terms]

@@ -50,7 +50,7 @@ class Surroundings:
 def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings) -> dict[str, Any]:
     """Run a task and return its result, as Ansible wants it. Errors become a failed result, defects too."""
     result: dict[str, Any] = {"changed": False}
-    task = None
+    task: Task | None = None
     client: Any = None
     try:
         require()
@@ -58,7 +58,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
         if resource.needs_api(options):
             client = around.connect(connection(options, resource.name), around.log)
             client.hide(partial(secrets_of, resource, options))
-        task = Task(client, options, around.check_mode, around.progress)
+        task = Task(client, resource.read_options(options), around.check_mode, around.progress)
         with task.closing:
             plan = resource.plan(task)
             describe(resource, plan, around, result)

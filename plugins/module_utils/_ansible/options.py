@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from ansible.module_utils.basic import env_fallback
@@ -14,51 +15,25 @@ from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator, Va
 
 from .._api.connection import Connection, check_token
 from .._api.errors import ConfigurationError
+from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import check_one_pattern, check_selectors
 
 VAULT = b"$ANSIBLE_VAULT"
 """What a file begins with that ansible-vault has encrypted."""
 
-CONNECTION: dict[str, Any] = {
-    "base_url": {"type": "str", "fallback": (env_fallback, ["HOSTED_SERVICES_URL"])},
-    "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN"])},
-    "token_file": {
-        "type": "path",
-        "no_log": False,
-        "fallback": (env_fallback, ["HOSTED_SERVICES_TOKEN_FILE"]),
-    },
-    "auth_header": {
-        "type": "str",
-        "default": "Authorization",
-        "fallback": (env_fallback, ["HOSTED_SERVICES_AUTH_HEADER"]),
-    },
-    "auth_scheme": {
-        "type": "str",
-        "default": "Bearer",
-        "fallback": (env_fallback, ["HOSTED_SERVICES_AUTH_SCHEME"]),
-    },
-    "validate_certs": {
-        "type": "bool",
-        "default": True,
-        "fallback": (env_fallback, ["HOSTED_SERVICES_VALIDATE_CERTS"]),
-    },
-    "ca_path": {"type": "path", "fallback": (env_fallback, ["HOSTED_SERVICES_CA_PATH"])},
-    "timeout": {"type": "float", "default": 60.0, "fallback": (env_fallback, ["HOSTED_SERVICES_TIMEOUT"])},
-    "retries": {"type": "int", "default": 5, "fallback": (env_fallback, ["HOSTED_SERVICES_RETRIES"])},
-    "allow_http_hosts": {
-        "type": "list",
-        "elements": "str",
-        "default": [],
-        "fallback": (env_fallback, ["HOSTED_SERVICES_ALLOW_HTTP_HOSTS"]),
-    },
-}
 
-WAITING: dict[str, Any] = {
-    "wait": {"type": "bool", "default": True},
-    "wait_timeout": {"type": "float", "default": 600.0},
-    "wait_interval": {"type": "float", "default": 5.0},
-}
+def with_environment(options: type[Options]) -> dict[str, Any]:
+    """Return Ansible's argument spec of all options of a class, with the environment that fills them."""
+    variables = {each.name: each.metadata.get("environment") for each in fields(options)}
+    return {
+        name: {**entry, "fallback": (env_fallback, [variables[name]])} if variables[name] else entry
+        for name, entry in argument_spec_of(options).items()
+    }
+
+
+CONNECTION = with_environment(Options)
+WAITING = {name: entry for name, entry in argument_spec_of(WaitOptions).items() if name not in CONNECTION}
 
 
 def argument_spec(resource: Resource) -> dict[str, Any]:
@@ -166,18 +141,19 @@ def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
 
     :raises ConfigurationError: when one is missing or wrong.
     """
-    if not options["base_url"]:
+    given = Options.from_ansible(options)
+    if not given.base_url:
         raise ConfigurationError("base_url is not set; set it, or HOSTED_SERVICES_URL in the environment")
     return Connection(
-        base_url=options["base_url"],
-        token=read_token(options["token"], options["token_file"]),
-        auth_header=options["auth_header"],
-        auth_scheme=options["auth_scheme"],
-        validate_certs=options["validate_certs"],
-        ca_path=options["ca_path"],
-        timeout=options["timeout"],
-        retries=options["retries"],
-        allow_http_hosts=tuple(options["allow_http_hosts"]),
+        base_url=given.base_url,
+        token=read_token(given.token, given.token_file),
+        auth_header=given.auth_header,
+        auth_scheme=given.auth_scheme,
+        validate_certs=given.validate_certs,
+        ca_path=given.ca_path,
+        timeout=given.timeout,
+        retries=given.retries,
+        allow_http_hosts=tuple(given.allow_http_hosts),
         caller=caller,
     )
 

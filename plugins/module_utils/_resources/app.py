@@ -53,15 +53,15 @@ class AppResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Create the application when it is missing. One that is there has to be as it is asked for."""
-        slug = task.options["slug"]
+        slug = task.options.slug
         check_slug(slug)
         check_limit(task)
-        size = whole_size(task.options["dimensions"])
+        size = whole_size(task.options.dimensions)
         app = find_app(task.client, slug)
         if app is None:
             return creation(task, slug, size)
         check_existing(task, app, size)
-        if task.options["wait"] and not task.check_mode:
+        if task.options.wait and not task.check_mode:
             app = created(task)
         managed = {"slug": slug}
         return Plan(result=app_view(app), before=managed, after=managed)
@@ -73,7 +73,7 @@ APP = AppResource()
 def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, quoted and within the budget."""
     options = task.options
-    host = choose(options["host"], options["host"] and task.client.app_nodes(), "host")
+    host = choose(options.host, options.host and task.client.app_nodes(), "host")
     project = project_of(task)
     quote = task.client.quote_app(host, size)
     cost = quoted(quote)
@@ -100,7 +100,7 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
 
     seen: list[App] = []
     steps = [Step(f"create application {slug!r} {for_a_month(cost.after)}", make)]
-    if task.options["wait"]:
+    if task.options.wait:
         wait = f"wait until application {slug!r} is created"
         steps.append(Step(wait, lambda: seen.append(created(task))))
     return Plan(
@@ -145,7 +145,7 @@ def check_existing(task: Task, app: App, size: Dimensions | None) -> None:
         return
     service = next(service for service in project.resources if service.id == app.id)
     check_host(task, service)
-    wanted = task.options["project"]
+    wanted = task.options.project
     if wanted not in (None, project.id, project.name):
         raise Invalid(
             f"application {app.slug!r} is in project {project.name!r}, not {wanted!r}. "
@@ -157,17 +157,17 @@ def check_existing(task: Task, app: App, size: Dimensions | None) -> None:
 
 def check_host(task: Task, service: ServiceSummary) -> None:
     """Refuse another node than that of the application: no route changes it."""
-    wanted, host = task.options["host"], service.host
+    wanted, host = task.options.host, service.host
     if wanted is not None and host and wanted not in (host.id, host.label):
         raise Invalid(
-            f"application {task.options['slug']!r} is on host {host.label or host.id!r}, not {wanted!r}; the "
+            f"application {task.options.slug!r} is on host {host.label or host.id!r}, not {wanted!r}; the "
             "platform cannot change it. To have it there, create another one and delete this one"
         )
 
 
 def check_price(task: Task, service: ServiceSummary) -> None:
     """Refuse an application that costs more than ``max_monthly``."""
-    slug, limit = task.options["slug"], task.options["max_monthly"]
+    slug, limit = task.options.slug, task.options.max_monthly
     if limit is None or service.monthly_millicents is None:
         return
     most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
@@ -195,7 +195,7 @@ def project_of(task: Task) -> str | None:
 
     :raises NoSuchItem: when there is none of this name, and none can come before this task.
     """
-    wanted = task.options["project"]
+    wanted = task.options.project
     try:
         return choose(wanted, wanted and task.client.app_projects(), "project")
     except NoSuchItem as error:
@@ -269,9 +269,9 @@ def explained(error: Refused, slug: str) -> Refused | Invalid:
 def read_created(task: Task) -> App:
     """Return an application that was just created, once the list shows it: the answer to that does not."""
     try:
-        return appearing(lambda: find_app(task.client, task.options["slug"]), QUIET_SECONDS) or need_app(task)
+        return appearing(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or need_app(task)
     except OF_A_CALL as error:
-        slug = task.options["slug"]
+        slug = task.options.slug
         error.message = f"application {slug!r} was created, but its state is unknown: {error.message}"
         raise
 
@@ -284,7 +284,7 @@ def created(task: Task) -> App:
 
     :raises WaitEnded: when its creation failed, or needs somebody at the platform.
     """
-    until = time.monotonic() + min(QUIET_SECONDS, task.options["wait_timeout"])
+    until = time.monotonic() + min(QUIET_SECONDS, task.options.wait_timeout)
 
     def done(app: App) -> bool:
         if app.status in (FAILED, AWAITING_ADMIN):
@@ -304,7 +304,7 @@ def created(task: Task) -> App:
         lambda: read_created(task),
         done,
         lambda app: f"its status is {app.status}",
-        f"application {task.options['slug']!r}",
+        f"application {task.options.slug!r}",
     )
     if app.status == PROVISIONING:
         task.warn(
@@ -317,9 +317,9 @@ def created(task: Task) -> App:
 def summary(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:
     """Return what a diff shows of an application that is not there yet."""
     facts = {
-        "slug": task.options["slug"],
-        "host": quote.host_label or quote.host_id or task.options["host"],
-        "project": task.options["project"],
+        "slug": task.options.slug,
+        "host": quote.host_label or quote.host_id or task.options.host,
+        "project": task.options.project,
         "dimensions": quote.dimensions.as_dict() if quote.dimensions else None,
         "monthly": shown(cost.after),
     }

@@ -68,14 +68,14 @@ class AppDeployResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Deploy when the image that the tag names is not in service, or has to be deployed again."""
-        check_log_lines(task.options)
-        tag = task.options["tag"]
+        check_log_lines(task.options.log_lines)
+        tag = task.options.tag
         app = the_app(task)
         check_deployable(app)
         report = wished(task, app)
         app = as_declared(task, app, report.digest)
         reasons = AppRecords.of(task, app.id).reasons()
-        if digest_in_service(app) != report.digest or task.options["force"] or reasons:
+        if digest_in_service(app) != report.digest or task.options.force or reasons:
             return deployment(task, app, settled(task, report), reasons)
         if report.scan_status == BLOCKED:
             task.warn(
@@ -115,14 +115,14 @@ def wished(task: Task, app: App) -> ScanReport:
     :raises NoSuchItem: when the tag is not declared.
     :raises Invalid: when it names another image than the one expected.
     """
-    tag, digest = task.options["tag"], task.options["digest"]
+    tag, digest = task.options.tag, task.options.digest
     report = look_up(task, tag) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, digest, report.digest)):
         return report if digest is None else renamed(report, digest)
     error = undeclared(task, app) if report is None else moved(task, report)
-    if digest is None or task.options["declared"]:
+    if digest is None or task.options.declared:
         raise error
     expect_created(task, error, "declares")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
@@ -130,7 +130,7 @@ def wished(task: Task, app: App) -> ScanReport:
 
 def undeclared(task: Task, app: App) -> NoSuchItem:
     """Say that a tag is not declared, with the near miss."""
-    tag = task.options["tag"]
+    tag = task.options.tag
     declared = read_declared(task.client, app.slug) if app.id else Declared({})
     hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
     doubt = f". The platform refuses to show its scan, and {declared.note}" if declared.note else ""
@@ -156,14 +156,14 @@ def settled(task: Task, report: ScanReport) -> ScanReport:
     A verdict that forbids the deploy is for the platform to hold: its team may have lifted it, which the
     report need not show.
     """
-    tag = task.options["tag"]
-    if report.scan_status == PENDING and task.options["wait"] and not task.check_mode:
-        report = await_verdict(task, report, tag, time.monotonic() + task.options["wait_timeout"])
+    tag = task.options.tag
+    if report.scan_status == PENDING and task.options.wait and not task.check_mode:
+        report = await_verdict(task, report, tag, time.monotonic() + task.options.wait_timeout)
     if report.scan_status == FAILED:
         task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
     if report.scan_status == BLOCKED and task.check_mode:
         task.warn(
-            f"release {tag!r} of application {task.options['slug']!r} is blocked: {flaws_in_words(report)}. "
+            f"release {tag!r} of application {task.options.slug!r} is blocked: {flaws_in_words(report)}. "
             "The platform refuses to deploy it, unless its team has lifted the verdict on this version"
         )
     return report
@@ -183,7 +183,7 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = view(task, app, expected, report)
     result["app"]["digest"] = digest
-    summary = f"deploy release {task.options['tag']!r} ({digest}) of application {app.slug!r}"
+    summary = f"deploy release {task.options.tag!r} ({digest}) of application {app.slug!r}"
     if before == digest:
         summary += f" again: {'; '.join(reasons) or 'force is set'}"
     elif before:
@@ -192,16 +192,14 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
 
     def reread() -> dict[str, Any]:
         now = current_app(task, digest)
-        return view(task, app, now, look_up(task, task.options["tag"]) or report)
+        return view(task, app, now, look_up(task, task.options.tag) or report)
 
     return Plan(
         result=result,
         steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == PENDING))],
-        reread=lambda: view(
-            task, app, current_app(task, digest), look_up(task, task.options["tag"]) or report
-        ),
+        reread=lambda: view(task, app, current_app(task, digest), look_up(task, task.options.tag) or report),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
-        after={"digest": digest, "tag": task.options["tag"], "verdict": report.scan_status, **monthly},
+        after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price),
     )
 
@@ -231,17 +229,17 @@ def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
 
     :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
     """
-    tag, before = task.options["tag"], digest_in_service(app)
+    tag, before = task.options.tag, digest_in_service(app)
     good = last_good(AppRecords.of(task, app.id), before)
     try:
         put_in_service(task, tag, digest, undecided)
     except DeployFailed as error:
-        lines = last_lines(task, task.options["log_lines"])
+        lines = last_lines(task, task.options.log_lines)
         details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
         sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
         now = in_service_now(task, before, digest)
         details["changed"] = now != before or now == digest
-        if task.options["rollback"]:
+        if task.options.rollback:
             outcome, restored_state = bring_back(task, good, digest)
             details.update({"rollback": outcome, "rolled_back": restored_state})
             sentences.append(outcome)
@@ -260,7 +258,7 @@ def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any
     """Return what the task is about: the release, its scan, and the application with what it ran before."""
     found: Mapping[str, Any] = {
         "slug": now.slug,
-        "tag": task.options["tag"],
+        "tag": task.options.tag,
         "digest": report.digest,
         "previous_digest": digest_in_service(before),
         "pending_deploy": [] if task.check_mode else sorted(AppRecords.of(task, now.id).outstanding()),

@@ -35,10 +35,10 @@ class AppImageResource(Resource):
         """Push the image when the registry does not hold its digest, or not under the tag."""
         options = task.options
         app = the_app(task)
-        layout = open_layout(options["path"])
+        layout = open_layout(options.path)
         if isinstance(layout, Archive):
             task.closing.callback(layout.close)
-        image = choose_image(layout, options["image_name"], options["platform"], app.platform)
+        image = choose_image(layout, options.image_name, options.platform, app.platform)
         compare_platforms(task, app, image.platform)
         return Push(task, app, layout, image).plan()
 
@@ -52,7 +52,7 @@ def compare_platforms(task: Task, app: App, platform: str) -> None:
     What the list shows is the architecture of the image that runs, which may be the wrong one itself. So it
     keeps no image out; what the user says does.
     """
-    if task.options["platform"]:
+    if task.options.platform:
         return
     if not app.platform:
         task.warn(
@@ -75,7 +75,7 @@ class Push:
         self.foreseen = not app.id
         self.layout = layout
         self.image = image
-        self.tag: str | None = task.options["tag"]
+        self.tag: str | None = task.options.tag
         self.sent_bytes = 0
         self.repository = open_repository(task, self._progress)
 
@@ -165,7 +165,7 @@ class Push:
     def view(self) -> dict[str, Any]:
         """Return the image as it is, or will be, in the registry."""
         return {
-            "slug": self.task.options["slug"],
+            "slug": self.task.options.slug,
             "repository": self.repository.name,
             "reference": f"{self.repository.name}@{self.image.digest}",
             "tag": self.tag,

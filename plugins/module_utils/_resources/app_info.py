@@ -38,9 +38,9 @@ class AppInfoResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
-        check_log_lines(task.options)
+        check_log_lines(task.options.log_lines)
         apps = wanted_apps(task)
-        parts = task.options["include"]
+        parts = task.options.include
         if "nodes" in parts:
             task.facts["nodes"] = as_list(task.client.app_nodes())
         if "projects" in parts:
@@ -61,7 +61,7 @@ def wanted_apps(task: Task) -> list[App]:
     :raises NoSuchItem: when there is none of this slug.
     """
     apps = [app for app in task.client.apps() if app.status not in DELETING]
-    slug = task.options["slug"]
+    slug = task.options.slug
     if slug is None:
         return apps
     check_slug(slug)
@@ -76,7 +76,7 @@ def wanted_apps(task: Task) -> list[App]:
 def describe(task: Task, app: App) -> dict[str, Any]:
     """Return an application with the parts that were asked for, each under its own key."""
     client, view = task.client, app_view(app)
-    parts = task.options["include"]
+    parts = task.options.include
     if "releases" in parts:
         declared = read_declared(client, app.slug) if app.id else Declared({})
         releases = all_releases(task, app.slug, declared) if app.id else []
@@ -92,7 +92,7 @@ def describe(task: Task, app: App) -> dict[str, Any]:
         view["previous_release_note"] = note
     if "logs" in parts:
         lines = client.app_logs(app.slug) if app.id else []
-        view["logs"] = log_lines(lines, task.options["log_lines"])
+        view["logs"] = log_lines(lines, task.options.log_lines)
     return view
 
 

@@ -56,15 +56,15 @@ class AppReleaseResource(Resource):
         """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
         options = task.options
         app = the_app(task)
-        current = look_up(task, options["tag"]) if app.id else None
-        if current is None or not same_image(task, current.digest, options["digest"]):
+        current = look_up(task, options.tag) if app.id else None
+        if current is None or not same_image(task, current.digest, options.digest):
             check_image(task, app)
             return declaration(task, current)
-        if current.scan_status == PENDING and options["wait"] and not task.check_mode:
-            current = await_verdict(task, current, options["tag"], deadline(task))
+        if current.scan_status == PENDING and options.wait and not task.check_mode:
+            current = await_verdict(task, current, options.tag, deadline(task))
         check_wishes(task, current)
-        current = renamed(current, options["digest"])
-        managed = {"tag": options["tag"], "digest": current.digest, "verdict": current.scan_status}
+        current = renamed(current, options.digest)
+        managed = {"tag": options.tag, "digest": current.digest, "verdict": current.scan_status}
         return Plan(result=view(task, current), before=managed, after=managed)
 
 
@@ -73,26 +73,24 @@ APP_RELEASE = AppReleaseResource()
 
 def deadline(task: Task) -> float:
     """Return the moment at which the task has waited long enough."""
-    return time.monotonic() + float(task.options["wait_timeout"])
+    return time.monotonic() + float(task.options.wait_timeout)
 
 
 def view(task: Task, report: ScanReport) -> dict[str, Any]:
     """Return the release with its scan."""
-    shown = {**scan_view(report), "slug": task.options["slug"], "tag": task.options["tag"]}
-    named = same_image(task, report.digest, task.options["digest"])
-    return {**shown, "digest": task.options["digest"]} if named else shown
+    shown = {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
+    named = same_image(task, report.digest, task.options.digest)
+    return {**shown, "digest": task.options.digest} if named else shown
 
 
 def pending(task: Task) -> ScanReport:
     """Return the scan as it stands just after the declaration."""
-    return ScanReport.model_construct(
-        tag=task.options["tag"], digest=task.options["digest"], scan_status=PENDING
-    )
+    return ScanReport.model_construct(tag=task.options.tag, digest=task.options.digest, scan_status=PENDING)
 
 
 def naming(task: Task) -> str:
     """Name the release in a sentence."""
-    return f"release {task.options['tag']!r} of application {task.options['slug']!r}"
+    return f"release {task.options.tag!r} of application {task.options.slug!r}"
 
 
 def check_image(task: Task, app: App) -> None:
@@ -103,9 +101,9 @@ def check_image(task: Task, app: App) -> None:
     if not app.id:
         return
     try:
-        check_pushed(task, task.options["digest"], f"{naming(task)} was not declared")
+        check_pushed(task, task.options.digest, f"{naming(task)} was not declared")
     except NoSuchItem as error:
-        if task.options["pushed"]:
+        if task.options.pushed:
             raise
         expect_created(task, error, "pushes")
 
@@ -134,7 +132,7 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
     if current is not None:
         summary += f" in place of {current.digest}"
     steps = [Step(summary, declare)]
-    if task.options["wait"]:
+    if task.options.wait:
         steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: verdict(task)))
     return Plan(
         result=view(task, pending(task)),
@@ -163,7 +161,7 @@ def verdict(task: Task) -> None:
     :raises NoSuchItem: when the platform does not hold what it accepted.
     :raises Blocked: when it is not the verdict that the user wants.
     """
-    tag, digest = task.options["tag"], task.options["digest"]
+    tag, digest = task.options.tag, task.options.digest
     report = await_verdict(task, pending(task), tag, deadline(task))
     if not same_image(task, report.digest, digest):
         raise NoSuchItem(
@@ -175,7 +173,7 @@ def verdict(task: Task) -> None:
 def glance(task: Task) -> ScanReport:
     """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
     try:
-        report = scan_of(task.client, task.options["slug"], task.options["tag"], GLANCE)
+        report = scan_of(task.client, task.options.slug, task.options.tag, GLANCE)
     except Interrupted:
         report = None
     return report or pending(task)
@@ -186,8 +184,8 @@ def check_wishes(task: Task, report: ScanReport) -> None:
 
     :raises Blocked: with the scan in its details.
     """
-    found = objections(report, task.options["fail_on"])
-    limits = [name for name in SEVERITIES if name in task.options["fail_on"]]
+    found = objections(report, task.options.fail_on)
+    limits = [name for name in SEVERITIES if name in task.options.fail_on]
     if report.scan_status == FAILED and limits and not found:
         task.warn(
             f"the analysis of {naming(task)} did not complete, so whether it has flaws of severity "
@@ -195,9 +193,9 @@ def check_wishes(task: Task, report: ScanReport) -> None:
         )
     if not found:
         return
-    if "blocked" in task.options["fail_on"]:
+    if "blocked" in task.options.fail_on:
         try:
-            check_verdict(task.options["slug"], task.options["tag"], report)
+            check_verdict(task.options.slug, task.options.tag, report)
         except Blocked as error:
             error.details["release"] = view(task, report)
             error.message += ". fail_on: [] goes on to deploy one that was lifted"

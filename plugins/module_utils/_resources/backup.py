@@ -55,7 +55,7 @@ BACKUP = BackupResource()
 
 def meant(task: Task, backups: Sequence[Backup]) -> list[Backup]:
     """Return the backups of this id, or else of this name."""
-    wanted = task.options["name"]
+    wanted = task.options.name
     return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
 
 
@@ -78,10 +78,10 @@ def summary(backups: Sequence[Backup]) -> dict[str, Any]:
 
 def presence(task: Task, service: Service) -> Plan:
     """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
-    name, everything = task.options["name"], task.client.backups(service.id)
+    name, everything = task.options.name, task.client.backups(service.id)
     there = meant(task, everything)
     pending = newest([backup for backup in there if backup.status == PENDING])
-    if pending is not None and task.options["wait"] and not task.check_mode:
+    if pending is not None and task.options.wait and not task.check_mode:
         pending = wait_for(task, service, pending.id)
     good = newest([b for b in there if b.status not in (PENDING, FAILED)]) or pending
     if good is not None:
@@ -91,9 +91,9 @@ def presence(task: Task, service: Service) -> Plan:
     made: list[tuple[Backup, list[Backup]]] = []
 
     def make() -> None:
-        turn = f"backup {name}:{key_of(task.options.get('base_url'), service.id)}"
+        turn = f"backup {name}:{key_of(task.options.base_url, service.id)}"
         doing = f"making backup {name!r} of {label(service)}"
-        with one_at_a_time(turn, doing, task.options["wait_timeout"]) as waited:
+        with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
             other = made_meanwhile(task, service, name, everything) if waited else None
             made.append(other or make_backup(task, service, name, everything))
 
@@ -123,7 +123,7 @@ def made_meanwhile(
         return None
     task.warn(f"another task made backup {name!r} of {label(service)} in the same moment; it is taken")
     found = there[0]
-    return (wait_for(task, service, found.id) if task.options["wait"] else found), []
+    return (wait_for(task, service, found.id) if task.options.wait else found), []
 
 
 def to_come(name: str) -> Backup:
@@ -156,7 +156,7 @@ def make_backup(
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     warn_of_other_name(task, "backup", service, name, mine)
-    if task.options["wait"] and not whole(mine, service):
+    if task.options.wait and not whole(mine, service):
         mine = wait_for(task, service, mine.id, read=read)
     there = [backup for backup in before if backup.name != name or backup.status != FAILED]
     gone = missing_from(there, listed)
@@ -234,7 +234,7 @@ def restoration(task: Task, service: Service) -> Plan:
     running = next((backup for backup in there if backup.status == RESTORING), None)
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
-        if task.options["wait"] and not task.check_mode:
+        if task.options.wait and not task.check_mode:
             running = wait_for(task, service, running.id, AFTER_RESTORE)
         return Plan(result=said(running))
     backup = restorable(task, service, there, everything)
@@ -242,7 +242,7 @@ def restoration(task: Task, service: Service) -> Plan:
         f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "
         f"of {backup.created_at or 'unknown date'}"
     )
-    if not task.options["confirm"]:
+    if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
 
     traces: list[RestoreTrace] = []
@@ -285,7 +285,7 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
         tries=1,  # what the service wrote after a quick one would be lost to a second
         quiet=quiet_seconds(task),
     )
-    if not task.options["wait"]:
+    if not task.options.wait:
         return []
 
     def read() -> Observation:
@@ -315,7 +315,7 @@ def restorable(task: Task, service: Service, there: Sequence[Backup], everything
 
     :raises NoSuchItem, Ambiguous, Invalid: saying which of these it is.
     """
-    name = task.options["name"]
+    name = task.options.name
     if not there:
         missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "makes")
@@ -342,12 +342,12 @@ def removal(task: Task, service: Service) -> Plan:
     """Plan that no backup of this name is left. One that is being made or restored is waited for."""
     everything = task.client.backups(service.id)
     there = meant(task, everything)
-    if not there and (near := hint(task.options["name"], everything)):
+    if not there and (near := hint(task.options.name, everything)):
         task.warn(
-            f"{label(service)} has no backup of id or name {task.options['name']!r}{near}; it was left alone"
+            f"{label(service)} has no backup of id or name {task.options.name!r}{near}; it was left alone"
         )
     busy = [backup for backup in there if backup.status in IN_MOTION]
-    if busy and not task.options["wait"]:
+    if busy and not task.options.wait:
         raise Invalid(
             f"backup {busy[0].name!r} of {label(service)} is {busy[0].status} and cannot be deleted now; "
             "leave wait at true to have it deleted when that is over"

@@ -50,8 +50,8 @@ class BackupRetentionResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Decide on every copy; delete what no rule keeps."""
-        policy = read_policy(task.options, task.options["pattern"], zone_of(task.options["time_zone"]))
-        kind, most = task.options["kind"], task.options["max_delete"]
+        policy = read_policy(task.options, task.options.pattern, zone_of(task.options.time_zone))
+        kind, most = task.options.kind, task.options.max_delete
         if most < 0:
             raise Invalid(f"max_delete is {most}; it must be 0 or more")
 
@@ -76,7 +76,7 @@ def blank() -> dict[str, Any]:
 
 def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
     """Plan the deletions on one service. The brake holds for each service by itself."""
-    kind, pattern = task.options["kind"], task.options["pattern"]
+    kind, pattern = task.options.kind, task.options.pattern
 
     def decide() -> list[Decision]:
         return plan_retention(read_restore_points(task.client, kind, service.id), policy, datetime.now(UTC))
@@ -84,7 +84,7 @@ def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
     decisions = decide()
     if decisions and not any(decision.managed for decision in decisions):
         task.warn(f"{pattern!r} owns none of the {len(decisions)} {kind} of {label(service)}; all stay")
-    check_brake(decisions, task.options["max_delete"])
+    check_brake(decisions, task.options.max_delete)
     doomed = [decision for decision in reversed(decisions) if not decision.keep]
     managed = [decision for decision in decisions if decision.managed]
     return Plan(
@@ -97,7 +97,7 @@ def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
 
 def deletion(task: Task, service: Service, decision: Decision, decide: Callable[[], list[Decision]]) -> Step:
     """Return the step that deletes one copy, if the list of that moment still dooms it."""
-    copy, kind = decision.copy, task.options["kind"]
+    copy, kind = decision.copy, task.options.kind
 
     def delete() -> None:
         decisions = decide()

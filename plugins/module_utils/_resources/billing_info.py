@@ -43,8 +43,8 @@ class BillingInfoResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
-        check_period(task.options["period"])
-        parts, client = task.options["include"], task.client
+        check_period(task.options.period)
+        parts, client = task.options.include, task.client
         found: dict[str, Any] = {}
         notes: dict[str, str] = {}
         if OVERVIEW in parts:
@@ -52,11 +52,11 @@ class BillingInfoResource(Resource):
         if WALLET in parts:
             found[WALLET] = with_units(client.wallet().as_dict())
         if TRANSACTIONS in parts:
-            found[TRANSACTIONS] = transactions(client, task.options["transactions_query"], notes)
+            found[TRANSACTIONS] = transactions(client, task.options.transactions_query, notes)
         for part in [part for part in NOT_SHOWN if part in parts]:
             found[part] = all_pages(partial(NOT_SHOWN[part], client), part, notes)
-        if task.options["period"] is not None:
-            found["statement"] = statement(client, task.options["period"], notes)
+        if task.options.period is not None:
+            found["statement"] = statement(client, task.options.period, notes)
         return Plan(result={**found, "notes": notes})
 
 

@@ -37,11 +37,11 @@ class DatabaseInfoResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
         options = task.options
-        if options["page"] < 0:
-            raise Invalid(f"page is {options['page']}; pages are counted from 0")
-        if options["schema"] and not options["table"]:
+        if options.page < 0:
+            raise Invalid(f"page is {options.page}; pages are counted from 0")
+        if options.schema and not options.table:
             raise Invalid("schema names where a table is; set table as well")
-        if options["table"] and not options["inventory"]:
+        if options.table and not options.inventory:
             raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
         return Plan(result=read(task, known_id(task)))
 
@@ -52,23 +52,23 @@ DATABASE_INFO = DatabaseInfoResource()
 def read(task: Task, id: str) -> dict[str, Any]:
     """Return what was asked for. Without the inventory the connection tells the engine, and no more."""
     options, found = task.options, {}
-    if options["inventory"]:
+    if options.inventory:
         inventory = task.client.database(id)
         found = inventory.as_dict()
-        if options["table"]:
-            check_supported(inventory, options["service"])
+        if options.table:
+            check_supported(inventory, options.service)
             found["page"] = page_of(task, id, the_table(task, inventory))
-    if options["return_secrets"] or not options["inventory"]:
+    if options.return_secrets or not options.inventory:
         connection = connection_of(task, id)
         found.setdefault("engine", connection.engine)
-        if options["return_secrets"]:
+        if options.return_secrets:
             found["connection"] = connection.as_dict()
     return found
 
 
 def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
     """Return the table that the task names; none where check mode takes it that the play makes it."""
-    name, schema = task.options["table"], task.options["schema"]
+    name, schema = task.options.table, task.options.schema
     try:
         return find_table(inventory, name, schema)
     except NoSuchItem as error:
@@ -96,9 +96,9 @@ def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> D
 
 def page_of(task: Task, id: str, table: DatabaseTable | None) -> dict[str, Any]:
     """Return a page of a table. A full one may be the last: the platform does not tell."""
-    number = task.options["page"]
+    number = task.options.page
     if table is None:
-        schema, name, result = task.options["schema"], task.options["table"], as_table(no_rows())
+        schema, name, result = task.options.schema, task.options.table, as_table(no_rows())
     else:
         schema, name = table.schema_ or "", table.name or ""
         result = as_table(task.client.database_rows(id, schema, name, number))

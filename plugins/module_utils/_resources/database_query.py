@@ -50,12 +50,12 @@ class DatabaseQueryResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Run a read at once; a write is a step, which check mode leaves out."""
         options = task.options
-        check_destination(options["csv_dest"], "csv_dest")
+        check_destination(options.csv_dest, "csv_dest")
         id = known_id(task)
-        asked = Statement(options["query"], inventory_of(task, id).engine)
+        asked = Statement(options.query, inventory_of(task, id).engine)
         if not asked.verb:
             raise Invalid("query is empty; give it a statement")
-        statement = asked.filled(options["params"]) if id else asked  # without a service, nothing is sent
+        statement = asked.filled(options.params) if id else asked  # without a service, nothing is sent
         if asked.is_read:
             return reading(task, id, statement)
         check_write(task, asked)
@@ -67,7 +67,7 @@ DATABASE_QUERY = DatabaseQueryResource()
 
 def check_write(task: Task, asked: Statement) -> None:
     """Refuse what is not surely a read, unless the user agreed to it."""
-    if task.options["read_only"]:
+    if task.options.read_only:
         why = (
             "where its quotes or comments end depends on the server's settings"
             if asked.ambiguous
@@ -79,7 +79,7 @@ def check_write(task: Task, asked: Statement) -> None:
             f"this statement does not pass for a plain read: {why}. Nothing was sent. "
             "Set read_only: false to run it all the same"
         )
-    if task.options["all_rows"]:
+    if task.options.all_rows:
         raise Invalid("all_rows is for plain reads; a statement that may write is sent once")
     if asked.spans_calls:
         task.warn(
@@ -93,14 +93,14 @@ def check_write(task: Task, asked: Statement) -> None:
 
 def reading(task: Task, id: str, statement: Statement) -> Plan:
     """Run a plain read. A CSV file that is not as wished is the only thing left to do."""
-    result = all_pages(task, id, statement) if task.options["all_rows"] else read(task, id, statement.text)
-    if result.truncated and not task.options["allow_truncated"]:
+    result = all_pages(task, id, statement) if task.options.all_rows else read(task, id, statement.text)
+    if result.truncated and not task.options.allow_truncated:
         raise Invalid(
             f"the query has more rows than the {len(result.rows or [])} that the platform returns at once. "
             "Set all_rows: true to read them all, put LIMIT and OFFSET into the query, or set "
             "allow_truncated: true"
         )
-    path = task.options["csv_dest"]
+    path = task.options.csv_dest
     result = without_values(result, statement)
     table = as_table(result)
     text = as_csv(result)
@@ -182,7 +182,7 @@ class Writing:
     def plan(self, asked: Statement) -> Plan:
         """Return the plan; in it is the statement as the user wrote it, without the values."""
         steps = [Step(f"run the {asked.verb} statement", self.run)]
-        path = self.task.options["csv_dest"]
+        path = self.task.options.csv_dest
         if path is not None:
             steps.append(Step(f"write what it returns to {path}", lambda: self.save(path)))
         return Plan(

@@ -45,10 +45,10 @@ class EnvironmentResource(Resource):
         environment = merged(variables, secret)
         app = the_app(task)
         unchecked = check_references(task, app, environment)
-        folder = state_folder(options["state_dir"])
+        folder = state_folder(options.state_dir)
         if not task.check_mode:
-            task.closing.enter_context(locked(folder, app.slug, options["timeout"]))
-        last = Fingerprints.read(folder, options["base_url"], app.slug, app.id)
+            task.closing.enter_context(locked(folder, app.slug, options.timeout))
+        last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
         return replacement(task, app, environment, last, unchecked)
 
 
@@ -60,12 +60,12 @@ def replacement(
 ) -> Plan:
     """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
     names = last.differences(environment)
-    secret = task.options["secret_variables"] or {}
+    secret = task.options.secret_variables or {}
     records = AppRecords.of(task, app.id)
-    unchanged = last.known and not any(names.values()) and not task.options["force"]
+    unchanged = last.known and not any(names.values()) and not task.options.force
     result = {
         "slug": app.slug,
-        "variables": dict(task.options["variables"] or {}),
+        "variables": dict(task.options.variables or {}),
         "secret_variables": sorted(secret),
         "known_before": last.known,
         "pending_deploy": sorted({*records.outstanding(), *([] if unchanged else [PENDING])}),

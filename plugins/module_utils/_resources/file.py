@@ -59,15 +59,15 @@ class FileResource(Resource):
         check_text_is_used(task)
         paths = wished_paths(task)
         name = wished_name(task)
-        text = wished_text(task) if task.options["state"] == "present" else ""
+        text = wished_text(task) if task.options.state == "present" else ""
         service = the_service(task)
         check_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
-        if task.options["state"] == "absent":
+        if task.options.state == "absent":
             return removal(files, paths)
-        if task.options["state"] == "directory":
+        if task.options.state == "directory":
             return directory(task, files, paths[0])
-        if task.options["state"] == "renamed":
+        if task.options.state == "renamed":
             return renaming(files, paths[0], name)
         return presence(task, files, paths[0], text)
 
@@ -78,26 +78,26 @@ FILE = FileResource()
 def wished_paths(task: Task) -> list[str]:
     """Return the paths that the task is about, checked. The root itself can be neither made nor removed."""
     options = task.options
-    if options["paths"] is not None and options["state"] != "absent":
+    if options.paths is not None and options.state != "absent":
         raise Invalid("paths is for state: absent; name one path")
-    name = "path" if options["path"] is not None else "paths"
-    given = [options["path"]] if options["path"] is not None else options["paths"]
+    name = "path" if options.path is not None else "paths"
+    given = [options.path] if options.path is not None else options.paths
     if given is None:
         raise Invalid("neither path nor paths is given")
     paths = [relative_path(name, path) for path in given]
     for path, plain in zip(given, paths, strict=True):
         if not plain:
             raise Invalid(f"{name} is {path!r}, the root of the service, which is always there and stays")
-    if options["path"] and options["path"].endswith("/") and options["state"] == "present":
-        raise Invalid(f"path is {options['path']!r}; a file cannot end with a slash")
-    if options["state"] in ("absent", "renamed"):
-        check_whole(options["path"], options["paths"])
+    if options.path and options.path.endswith("/") and options.state == "present":
+        raise Invalid(f"path is {options.path!r}; a file cannot end with a slash")
+    if options.state in ("absent", "renamed"):
+        check_whole(options.path, options.paths)
     return list(dict.fromkeys(paths))
 
 
 def check_text_is_used(task: Task) -> None:
     """Refuse a text with a state that has no use for it: who wrote both did not mean, say, ``absent``."""
-    state = task.options["state"]
+    state = task.options.state
     given = [name for name in ("content", "src") if task.options[name] is not None]
     if given and state != "present":
         raise Invalid(
@@ -108,8 +108,8 @@ def check_text_is_used(task: Task) -> None:
 
 def check_not_emptied(task: Task, files: FileManager, path: str, entry: FileEntry | None, text: str) -> None:
     """Refuse to empty a file that holds something, unless the task says so: a variable may hold nothing."""
-    if not text and entry is not None and entry.size and not task.options["allow_empty"]:
-        given = "content" if task.options["src"] is None else f"src {task.options['src']!r}"
+    if not text and entry is not None and entry.size and not task.options.allow_empty:
+        given = "content" if task.options.src is None else f"src {task.options.src!r}"
         raise Invalid(
             f"{given} is empty, and {path!r} on {files.label} holds {entry.size} bytes; nothing was sent. "
             "Set allow_empty: true to empty the file, or state: absent to remove it"
@@ -133,8 +133,8 @@ def wished_name(task: Task) -> str:
 
     The platform does not say whether a rename moves things to another directory, so none is asked to.
     """
-    given = task.options["new_name"]
-    if task.options["state"] != "renamed":
+    given = task.options.new_name
+    if task.options.state != "renamed":
         if given is not None:
             raise Invalid(f"new_name is {given!r}; it is for state: renamed")
         return ""
@@ -149,7 +149,7 @@ def wished_text(task: Task) -> str:
 
     :raises Invalid: when it is not text, or too large for the file manager.
     """
-    content, src = task.options["content"], task.options["src"]
+    content, src = task.options.content, task.options.src
     if content is not None:
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         return checked_text("content", text)
@@ -310,7 +310,7 @@ def missing_parents(task: Task, files: FileManager, path: str) -> list[str]:
         parent = posixpath.dirname(parent)
     if parent:
         files.check_directory(parent)
-    if missing and not task.options["create_parents"]:
+    if missing and not task.options.create_parents:
         refusal = f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
         expect_created(task, Invalid(refusal), "makes")
         return []

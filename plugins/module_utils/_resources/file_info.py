@@ -37,13 +37,13 @@ class FileInfoResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
-        path = relative_path("path", task.options["path"])
-        if task.options["limit"] < 1:
-            raise Invalid(f"limit is {task.options['limit']}; it must be 1 or more")
+        path = relative_path("path", task.options.path)
+        if task.options.limit < 1:
+            raise Invalid(f"limit is {task.options.limit}; it must be 1 or more")
         service = the_service(task)
         check_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
-        if task.options["content"]:
+        if task.options.content:
             return Plan(result=[read(task, files, path)])
         return Plan(result=listed(task, files, path))
 
@@ -78,11 +78,11 @@ def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
         folder = folders.popleft()
         for item in look_into(files, folder, entry if folder == path else None):
             place = posixpath.join(folder, item.name)
-            if len(found) == task.options["limit"]:
+            if len(found) == task.options.limit:
                 task.warn(f"there are more than {len(found)} files; raise limit to see the others")
                 return found
             found.append(as_result(place, item))
-            if task.options["recurse"] and item.directory and not item.symlink:
+            if task.options.recurse and item.directory and not item.symlink:
                 folders.append(place)
     return found
 

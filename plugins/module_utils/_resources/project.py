@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from .._api.errors import Refused
 from .._api.models import Project
@@ -14,6 +15,7 @@ from .services.listing import services_in_project
 from .services.lookup import DELETING, expect_created, near_miss
 from .services.namesakes import oldest
 from .shared.aliases import read_aliases, warn_of_clashes
+from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import appearing, create_unique
@@ -21,31 +23,34 @@ from .shared.waiting import appearing, create_unique
 NAME_LENGTH = 60
 
 
-class ProjectResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class ProjectOptions(Options):
+    """Which project, and what is to become of it."""
+
+    name: str | None = option(None, selects=True)
+    id: str | None = option(None, selects=True)
+    new_name: str | None = option(None, selects=True)
+    state: Literal["present", "absent"] = "present"
+    force: bool = False
+
+
+class ProjectResource(Resource[ProjectOptions]):
     """A project, by name or by id."""
 
     noun = "project"
-    options: ClassVar[dict[str, Any]] = {
-        "name": {"type": "str"},
-        "id": {"type": "str"},
-        "new_name": {"type": "str"},
-        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-        "force": {"type": "bool", "default": False},
-    }
-    selectors = frozenset({"name", "id", "new_name"})
     rules: ClassVar[dict[str, Any]] = {"required_one_of": [("name", "id")]}
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[ProjectOptions]) -> Plan:
         """Create, rename or delete, on difference only."""
         projects = task.client.projects()
         current = find(projects, task.options)
-        if task.options["state"] == "absent":
+        if task.options.state == "absent":
             warn_of_alike(task, current, projects)
             return removal(task, current)
-        wanted = task.options["new_name"] or task.options["name"] or (current.name if current else "")
+        wanted = task.options.new_name or task.options.name or (current.name if current else "")
         check_name(wanted, current, projects)
-        if current is None and task.options["new_name"]:
-            return nothing_to_rename(task, projects)
+        if current is None and task.options.new_name:
+            return nothing_to_rename(task, task.options.new_name, projects)
         if current is None:
             return creation(task, wanted, {project.id for project in projects})
         return renaming(task, current, wanted)
@@ -54,18 +59,18 @@ class ProjectResource(Resource):
 PROJECT = ProjectResource()
 
 
-def find(projects: Sequence[Project], options: Mapping[str, Any]) -> Project | None:
+def find(projects: Sequence[Project], options: ProjectOptions) -> Project | None:
     """Return the project meant. With ``new_name``, one that has the new name already is meant too."""
-    if options["id"]:
-        current = next((project for project in projects if project.id == options["id"]), None)
+    if options.id:
+        current = next((project for project in projects if project.id == options.id), None)
         check_agrees(current, options)
-        if current is None and options["state"] == "present":
-            hint = near_miss(options["id"], (), (project.id for project in projects))
-            raise NoSuchItem(f"there is no project of id {options['id']!r}{hint}")
+        if current is None and options.state == "present":
+            hint = near_miss(options.id, (), (project.id for project in projects))
+            raise NoSuchItem(f"there is no project of id {options.id!r}{hint}")
         return current
-    if options["state"] == "absent":
-        return next((project for project in projects if project.name == options["name"]), None)
-    wanted = filter(None, (options["name"], options["new_name"]))
+    if options.state == "absent":
+        return next((project for project in projects if project.name == options.name), None)
+    wanted = filter(None, (options.name, options.new_name))
     return next((found for name in wanted if (found := of_name(projects, name))), None)
 
 
@@ -87,16 +92,16 @@ def is_made_of(shown: str, name: str) -> bool:
     return shown in (name, name.strip(), tidy(name))
 
 
-def warn_of_name(task: Task, shown: str, name: str) -> None:
+def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:
     """Tell that the platform has a project under another name than the task says."""
     if shown != name:
         task.warn(f"the platform names the project {shown!r}, not {name!r}; use that name from now on")
 
 
-def warn_of_alike(task: Task, current: Project | None, projects: Sequence[Project]) -> None:
+def warn_of_alike(task: Task[ProjectOptions], current: Project | None, projects: Sequence[Project]) -> None:
     """Tell of a project that a name with blanks to spare may stand for, and that is left alone."""
-    name = task.options["name"]
-    if current is not None or task.options["id"]:
+    name = task.options.name
+    if current is not None or task.options.id or name is None:
         return
     alike = of_name(projects, name)
     if alike is not None:
@@ -106,12 +111,12 @@ def warn_of_alike(task: Task, current: Project | None, projects: Sequence[Projec
         )
 
 
-def check_agrees(current: Project | None, options: Mapping[str, Any]) -> None:
+def check_agrees(current: Project | None, options: ProjectOptions) -> None:
     """Refuse an id whose project has another name than the task says, unless the name is to be given to it.
 
     :raises Invalid: naming both.
     """
-    name, new_name, present = options["name"], options["new_name"], options["state"] == "present"
+    name, new_name, present = options.name, options.new_name, options.state == "present"
     if current is None or name in (None, current.name):
         return
     if present and new_name in (None, current.name):  # renamed by this task, or by an earlier run of it
@@ -135,12 +140,12 @@ def check_name(name: str, current: Project | None, projects: Sequence[Project]) 
         raise Invalid(f"the name {name!r} is taken by the project of id {taken.id}; names are unique")
 
 
-def nothing_to_rename(task: Task, projects: Sequence[Project]) -> Plan:
+def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Sequence[Project]) -> Plan:
     """Refuse to create a project that was to be renamed; in check mode an earlier task may create it.
 
     :raises NoSuchItem: naming what may have been meant.
     """
-    name, new_name = task.options["name"], task.options["new_name"]
+    name = str(task.options.name)  # as one of an id that is not there is refused before
     hint = near_miss(name, (project.name for project in projects))
     expect_created(
         task,
@@ -155,7 +160,7 @@ def expected(name: str) -> dict[str, Any]:
     return Project.model_construct(id=None, name=name, created_at=None, resource_count=0).as_dict()
 
 
-def creation(task: Task, name: str, known: set[str]) -> Plan:
+def creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Plan:
     """Plan a new project."""
 
     def make() -> None:
@@ -173,7 +178,7 @@ def creation(task: Task, name: str, known: set[str]) -> Plan:
     )
 
 
-def renaming(task: Task, current: Project, name: str) -> Plan:
+def renaming(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
     """Plan another name for a project, or nothing."""
     if current.name == name or (name != tidy(name) and is_made_of(current.name, name)):
         warn_of_name(task, current.name, name)
@@ -193,7 +198,7 @@ def renaming(task: Task, current: Project, name: str) -> Plan:
     )
 
 
-def reread(task: Task, name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
+def reread(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
     """Return the project as the platform has it after a write whose answer is not shown.
 
     The list need not show it at once. It is waited for, because the next task looks for the project there.
@@ -210,7 +215,7 @@ def reread(task: Task, name: str, is_it: Callable[[Project], bool]) -> dict[str,
     return project.as_dict()
 
 
-def warn_of_doubles(task: Task, current: Project) -> None:
+def warn_of_doubles(task: Task[ProjectOptions], current: Project) -> None:
     """Tell of services whose alias another one has in the project that they are about to join.
 
     That is the default one, which is taken to be the oldest.
@@ -223,14 +228,14 @@ def warn_of_doubles(task: Task, current: Project) -> None:
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
 
 
-def removal(task: Task, current: Project | None) -> Plan:
+def removal(task: Task[ProjectOptions], current: Project | None) -> Plan:
     """Plan the deletion of a project; one that is not empty only with ``force``."""
     if current is None:
         return Plan(result=None)
     services = [service for service in task.client.services() if service.status not in DELETING]
     found = services_in_project(task.client, current, services)
     count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
-    if count and not task.options["force"]:
+    if count and not task.options.force:
         raise Invalid(
             f"project {current.name!r} has {count} services, which would join the default project. "
             "Set force: true to delete it all the same",

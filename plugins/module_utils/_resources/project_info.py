@@ -5,33 +5,37 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from .._api.client import Client
 from .._api.models import Project, ProjectGraph, ProjectSpend, plain
 from .services.lookup import the_project
+from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 
-PARTS = ["services", "spend", "graph"]
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectInfoOptions(Options):
+    """Which projects to read, and what of them."""
+
+    project: str | None = option(None, selects=True)
+    include: list[Literal["services", "spend", "graph"]] = option([])
+    spend_query: dict[str, Any] = option({})
 
 
-class ProjectInfoResource(Resource):
+class ProjectInfoResource(Resource[ProjectInfoOptions]):
     """One project or all of them."""
 
     noun = "projects"
-    options: ClassVar[dict[str, Any]] = {
-        "project": {"type": "str"},
-        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
-        "spend_query": {"type": "dict", "default": {}},
-    }
-    selectors = frozenset({"project"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[ProjectInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        wanted = task.options["project"]
+        wanted = task.options.project
         projects = [the_project(task, wanted)] if wanted else task.client.projects()
-        if not task.options["include"]:
+        if not task.options.include:
             return Plan(result=plain(projects))
         return Plan(result=run_parallel(task.client, projects, lambda client, p: describe(client, p, task)))
 
@@ -39,9 +43,9 @@ class ProjectInfoResource(Resource):
 PROJECT_INFO = ProjectInfoResource()
 
 
-def describe(client: Client, project: Project, task: Task) -> dict[str, Any]:
+def describe(client: Client, project: Project, task: Task[ProjectInfoOptions]) -> dict[str, Any]:
     """Return a project with the parts that were asked for, each under its own key."""
-    parts = set(task.options["include"])
+    parts = set(task.options.include)
     found = project.as_dict()
     if not project.id:
         return {**found, **foreseen(project, parts)}
@@ -49,13 +53,13 @@ def describe(client: Client, project: Project, task: Task) -> dict[str, Any]:
         detail = client.project(project.id)
         found["services"] = plain(detail.resources) if detail else []
     if "spend" in parts:
-        found["spend"] = client.project_spend(project.id, task.options["spend_query"]).as_dict()
+        found["spend"] = client.project_spend(project.id, task.options.spend_query).as_dict()
     if "graph" in parts:
         found["graph"] = client.project_graph(project.id).as_dict()
     return found
 
 
-def foreseen(project: Project, parts: set[str]) -> dict[str, Any]:
+def foreseen(project: Project, parts: Collection[str]) -> dict[str, Any]:
     """Return the parts of a project that the play is still to create."""
     blank = {
         "services": [],

@@ -37,7 +37,7 @@ class QuoteResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
         check_limit(task)
-        kind = task.options["kind"]
+        kind = task.options.kind
         quote, cost = of_application(task) if kind == APPLICATION else of_service(task)
         check_budget(task, cost.after, f"this {kind}")
         return Plan(result=with_units(quote), cost=cost)
@@ -54,8 +54,8 @@ def of_service(task: Task) -> tuple[dict[str, Any], Cost]:
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"to quote a service, set also {', '.join(missing)}")
-    if task.options["project"]:
-        find_project(task.client, task.options["project"])
+    if task.options.project:
+        find_project(task.client, task.options.project)
     quote = task.client.quote(quote_fields(task.options))
     return quote.as_dict(), quoted(quote)
 
@@ -68,7 +68,7 @@ def of_application(task: Task) -> tuple[dict[str, Any], Cost]:
     odd = [name for name in OF_SERVICES if task.options[name] is not None]
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
-    wanted = task.options["host"]
+    wanted = task.options.host
     host = choose(wanted, wanted and task.client.app_nodes(), "host")
-    quote = task.client.quote_app(host, app.whole_size(task.options["dimensions"]))
+    quote = task.client.quote_app(host, app.whole_size(task.options.dimensions))
     return quote.as_dict(), app.quoted(quote)

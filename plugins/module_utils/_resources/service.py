@@ -88,12 +88,12 @@ class ServiceResource(Resource):
         check_limit(task)
         power.check_resume(task)
         target = identify(task)
-        if task.options["state"] == "absent":
+        if task.options.state == "absent":
             return plan_removal(task, target.id)
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
-            warn_of_lost_secrets(task, subject_of(ORDERED, task.options["name"]))
+            warn_of_lost_secrets(task, subject_of(ORDERED, task.options.name))
             return plan_order(task, target.project)
         view = observe(task, target.id)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
@@ -109,7 +109,7 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
     :raises NoSuchItem: saying where the service was looked for.
     """
     where = f" in project {target.project.name!r}" if target.project else ""
-    name = task.options["name"]
+    name = task.options.name
     expect_created(
         task, NoSuchItem(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
     )
@@ -119,10 +119,10 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
 def settled(task: Task, view: View) -> View:
     """Return the service once it can be worked with: one that is being created is waited for."""
     service = view.service
-    if service.status == PROVISIONING and task.options["wait"] and not task.check_mode:
+    if service.status == PROVISIONING and task.options.wait and not task.check_mode:
         wait_for_status(task, service.id, ACTIVE)
         return observe(task, service.id)
-    if task.options["wait"] or service.status == FAILED:
+    if task.options.wait or service.status == FAILED:
         check_alive(service)
     return view
 
@@ -187,7 +187,7 @@ def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
         )
     if changes.cost is None:
         warn_over_budget(task, view)
-    if view.service.status == ACTIVE and task.options["state"] in ("present", "started", "resumed"):
+    if view.service.status == ACTIVE and task.options.state in ("present", "started", "resumed"):
         kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
         remind(task, view.label, kinds)
 
@@ -197,22 +197,22 @@ def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
 
 def plan_order(task: Task, project: Project | None) -> Plan:
     """Plan an order, quoted and checked, and what follows once the service is there."""
-    if task.options["state"] not in ORDERABLE:
+    if task.options.state not in ORDERABLE:
         raise NoSuchItem(
-            f"there is no service named {task.options['name']!r} that could be {task.options['state']}"
+            f"there is no service named {task.options.name!r} that could be {task.options.state}"
         )
     ordering = Ordering(task, project)
     check_namesakes(task, project, task.client.services())
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
-    summary = f"order {task.options['product']} as service {ordering.name!r} {for_a_month(cost.after)}"
+    summary = f"order {task.options.product} as service {ordering.name!r} {for_a_month(cost.after)}"
     expected = expected_service(task, project)
     return Plan(
         result=expected,
         steps=[
             Step(summary, ordering.place),
             FollowUp(
-                f"bring service {ordering.name!r} to state {task.options['state']}",
+                f"bring service {ordering.name!r} to state {task.options.state}",
                 lambda: follow_up(task, str(ordering.id), project),
             ),
         ],
@@ -236,14 +236,14 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
     view = first_look(task, id)
     warn_of_other_name(task, view.service)
-    if view.service.status == PROVISIONING and not task.options["wait"]:
+    if view.service.status == PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
         return ()
     view = settled(task, view)
     if power.is_unknown(task, view):
-        if not task.options["wait"]:
+        if not task.options.wait:
             task.warn(
                 f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
                 "not set"
@@ -272,15 +272,15 @@ def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
     options = task.options
     expected = Service.model_construct(
         id=None,
-        name=options["name"],
-        family=options["family"],
-        status=SUSPENDED if options["state"] == "suspended" else ACTIVE,
+        name=options.name,
+        family=options.family,
+        status=SUSPENDED if options.state == "suspended" else ACTIVE,
         project_id=project.id if project else None,
-        product=Product(slug=options["product"]),
-        dimensions=options["dimensions"],
+        product=Product(slug=options.product),
+        dimensions=options.dimensions,
     )
     states = {"started": RUNNING, "stopped": STOPPED}
-    return {**expected.as_dict(), "state": states.get(options["state"]), "pending_restart": []}
+    return {**expected.as_dict(), "state": states.get(options.state), "pending_restart": []}
 
 
 def expected_diff(task: Task, project: Project | None, monthly: str | None) -> dict[str, Any]:
@@ -289,6 +289,6 @@ def expected_diff(task: Task, project: Project | None, monthly: str | None) -> d
     shown_options = {name: task.options[name] for name in names if task.options[name] is not None}
     if project is not None:
         shown_options["project"] = project.name
-    if task.options["variables"]:
-        shown_options["variables"] = sorted(task.options["variables"])
-    return {**shown_options, "state": task.options["state"], "monthly": monthly}
+    if task.options.variables:
+        shown_options["variables"] = sorted(task.options.variables)
+    return {**shown_options, "state": task.options.state, "monthly": monthly}

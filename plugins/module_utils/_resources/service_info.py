@@ -60,7 +60,7 @@ class ServiceInfoResource(Resource):
         services = select(task)
         readers = readers_for(task.options)
         ids = [service.id for service in services]
-        metrics = task.client.metrics(ids) if "metrics" in task.options["include"] and ids else {}
+        metrics = task.client.metrics(ids) if "metrics" in task.options.include and ids else {}
 
         def describe(client: Client, service: ServiceSummary) -> dict[str, Any]:
             found = service.as_dict()
@@ -88,7 +88,7 @@ def check(options: Mapping[str, Any]) -> None:
 
     :raises Invalid: naming the option, its value and the limit.
     """
-    check_log_lines(options)
+    check_log_lines(options["log_lines"])
     for name in ("max_events", "usage_days"):
         if options[name] < 1:
             raise Invalid(f"{name} is {options[name]}; it must be 1 or more")
@@ -97,23 +97,23 @@ def check(options: Mapping[str, Any]) -> None:
 def select(task: Task) -> list[ServiceSummary]:
     """Return the services that all given options agree on."""
     options = task.options
-    if options["project"]:
-        project = the_project(task, options["project"])
+    if options.project:
+        project = the_project(task, options.project)
         services = services_in_project(task.client, project, task.client.services())
     else:
         services = task.client.services()
     wanted = {
-        "id": options["id"],
-        "name": options["name"],
-        "family": options["family"],
-        "status": options["status"],
+        "id": options.id,
+        "name": options.name,
+        "family": options.family,
+        "status": options.status,
     }
     warn_of_filters(task, services)
     given = {name: value for name, value in wanted.items() if value is not None}
     found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
-    if options["id"] and not found:
-        raise NoSuchItem(f"there is no service of id {options['id']!r} that fits the other options")
-    return found if options["status"] else [s for s in found if s.status not in DELETING]
+    if options.id and not found:
+        raise NoSuchItem(f"there is no service of id {options.id!r} that fits the other options")
+    return found if options.status else [s for s in found if s.status not in DELETING]
 
 
 def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
@@ -122,7 +122,7 @@ def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
     The platform may have statuses that nobody knows of, and a service may be looked for to see that it is
     gone, so that neither is an error.
     """
-    status, name = task.options["status"], task.options["name"]
+    status, name = task.options.status, task.options.name
     statuses = {*STATUSES, *(service.status for service in services)}
     if status is not None and status not in statuses:
         hint = f";{close_name(status.upper(), statuses)}" if close_name(status.upper(), statuses) else ""

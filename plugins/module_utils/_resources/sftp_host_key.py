@@ -53,8 +53,8 @@ class SftpHostKeyResource(Resource):
         host, port = the_server(task)
         if not host:
             return foreseen(task, port)
-        keys = HostKeys(os.path.expanduser(task.options["known_hosts"]), ACCEPT_NEW, host, port)
-        key = ask_for_key(keys, task.options["timeout"])
+        keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port)
+        key = ask_for_key(keys, task.options.timeout)
         keys.accepts("", key)
         result = {
             "host": host,
@@ -78,7 +78,7 @@ SFTP_HOST_KEY = SftpHostKeyResource()
 
 def foreseen(task: Task, port: int | None) -> Plan:
     """Plan for a service that is still to be created: it is going to show a key that nobody knows yet."""
-    path, service = os.path.expanduser(task.options["known_hosts"]), task.options["service"]
+    path, service = os.path.expanduser(task.options.known_hosts), task.options.service
     result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
     return Plan(
         result=result,
@@ -90,10 +90,10 @@ def foreseen(task: Task, port: int | None) -> Plan:
 def the_server(task: Task) -> tuple[str, int]:
     """Return where the server is: as the platform says for a service, or as the user says."""
     options = task.options
-    port = options["port"]
+    port = options.port
     if port is not None and not 1 <= port <= HIGHEST_PORT:
         raise Invalid(f"port is {port}; it must be from 1 to {HIGHEST_PORT}")
-    if not options["service"]:
-        return options["host"], port or STANDARD_PORT
+    if not options.service:
+        return options.host, port or STANDARD_PORT
     access = sftp_access(task)
     return access.host, port or access.port

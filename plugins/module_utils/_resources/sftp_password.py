@@ -42,11 +42,11 @@ class SftpPasswordResource(Resource):
         secrets_file.check_place(task)
         id = known_id(task)
         access = access_of(task, id)
-        if access.password_set_at is not None and task.options["update_password"] == ON_CREATE:
+        if access.password_set_at is not None and task.options.update_password == ON_CREATE:
             warn_of_lost_secrets(task, subject_of(SFTP, id))
             return Plan(result=access.as_dict())
         made: list[bool] = []
-        what = f"generate an SFTP password for {access.username or task.options['service']}"
+        what = f"generate an SFTP password for {access.username or task.options.service}"
         return Plan(
             result=access.as_dict(),
             steps=[Step(what, lambda: made.append(generate_in_turn(task, id)))],
@@ -72,9 +72,9 @@ def generate_in_turn(task: Task, id: str) -> bool:
 
     :raises Invalid: when the others do not come to an end.
     """
-    turn = f"sftp:{key_of(task.options.get('base_url'), id)}"
+    turn = f"sftp:{key_of(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):
-        always = task.options["update_password"] == ALWAYS
+        always = task.options.update_password == ALWAYS
         if always or task.client.sftp(id).password_set_at is None:
             generate(task, id)
             return True

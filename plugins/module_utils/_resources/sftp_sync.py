@@ -112,7 +112,7 @@ class SftpSyncResource(Resource):
         if not login.host:
             return foreseen(task, login, rules)
         keys = HostKeys(
-            os.path.expanduser(options["known_hosts"]), options["host_key_checking"], login.host, login.port
+            os.path.expanduser(options.known_hosts), options.host_key_checking, login.host, login.port
         )
         session = task.closing.enter_context(Session(login, keys, remember=not task.check_mode))
         return session.run(planned(task, session, rules))
@@ -124,18 +124,18 @@ SFTP_SYNC = SftpSyncResource()
 def the_login(task: Task) -> Login:
     """Return where the files are reached: as the platform says for a service, or as the user says."""
     options = task.options
-    host, port, username = options["host"], options["port"] or STANDARD_PORT, options["username"]
-    if options["service"]:
+    host, port, username = options.host, options.port or STANDARD_PORT, options.username
+    if options.service:
         access = sftp_access(task)
-        host, port, username = access.host, options["port"] or access.port, username or access.username
+        host, port, username = access.host, options.port or access.port, username or access.username
     return Login(
         host,
         port,
         username,
-        options["private_key_file"],
-        options["passphrase"],
-        options["password"],
-        options["timeout"],
+        options.private_key_file,
+        options.passphrase,
+        options.password,
+        options.timeout,
     )
 
 
@@ -182,8 +182,8 @@ def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
     remote = relative_path(on_service, options[on_service])
     if not pushes(options):
         return not_known_yet(task, login)
-    local = os.path.abspath(os.path.expanduser(options["src"]))
-    patterns = Patterns(options["include"], options["exclude"])
+    local = os.path.abspath(os.path.expanduser(options.src))
+    patterns = Patterns(options.include, options.exclude)
     source = asyncio.run(read_source(task, Local(local), patterns))
     target = Tree() if remote else Tree({ROOT: Entry(Kind.DIRECTORY)})
     if source.unreadable:

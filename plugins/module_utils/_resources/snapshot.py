@@ -53,7 +53,7 @@ SNAPSHOT = SnapshotResource()
 
 def of_name(task: Task, snapshots: Sequence[Snapshot]) -> Snapshot | None:
     """Return the one of the name that the task gives."""
-    return next((s for s in snapshots if s.name == task.options["name"]), None)
+    return next((s for s in snapshots if s.name == task.options.name), None)
 
 
 def find(task: Task, service: Service) -> Snapshot | None:
@@ -72,10 +72,10 @@ def summary(snapshot: Snapshot | None) -> dict[str, Any]:
 
 def presence(task: Task, service: Service) -> Plan:
     """Plan that there is a snapshot of this name. One that is being taken is waited for."""
-    before, name = task.client.snapshots(service.id), task.options["name"]
+    before, name = task.client.snapshots(service.id), task.options.name
     there = of_name(task, before)
     if there is not None:
-        if task.options["wait"] and not task.check_mode:
+        if task.options.wait and not task.check_mode:
             there = wait_until_whole(task, service, there)
         return Plan(result=said(there), before=summary(there), after=summary(there))
     if name in (".", ".."):
@@ -108,7 +108,7 @@ def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snap
         retry_while_busy(task, begin, what, lambda: is_moving(task, service), lambda: bool(new_ones()))
 
     create_unique(call, new_ones, what, task)
-    if not task.options["wait"]:
+    if not task.options.wait:
         return []
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
     warn_of_other_name(task, "snapshot", service, name, found)
@@ -150,7 +150,7 @@ def wait_until_whole(task: Task, service: Service, snapshot: Snapshot) -> Snapsh
 def rollback(task: Task, service: Service) -> Plan:
     """Plan that a service goes back to the snapshot."""
     check_offers(service, "snapshotRollback", "rollback to snapshots")
-    everything, name = task.client.snapshots(service.id), task.options["name"]
+    everything, name = task.client.snapshots(service.id), task.options.name
     snapshot = of_name(task, everything)
     if snapshot is None:
         missing = f"{label(service)} has no snapshot named {name!r}{hint(name, everything)}"
@@ -158,7 +158,7 @@ def rollback(task: Task, service: Service) -> Plan:
         snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
     overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
-    if not task.options["confirm"]:
+    if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
     newer = newer_than(snapshot, everything)
     check_newer(task, service, name, newer)
@@ -210,7 +210,7 @@ def check_newer(task: Task, service: Service, name: str, newer: Sequence[Snapsho
 
     :raises Invalid: with their names.
     """
-    if newer and not task.options["discard_newer"]:
+    if newer and not task.options.discard_newer:
         raise Invalid(
             f"on {label(service)}, {listed(newer)} were taken after {name!r}. What becomes of them with a "
             "rollback the platform does not say: it may delete them. Set discard_newer: true to go ahead",
@@ -241,7 +241,7 @@ def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]
     except Refused as error:
         say_what_depends(error, newer)
         raise
-    if not task.options["wait"]:
+    if not task.options.wait:
         return []
 
     def read() -> Observation:
@@ -270,7 +270,7 @@ def say_what_depends(error: Refused, newer: Sequence[Snapshot]) -> None:
 
 def removal(task: Task, service: Service) -> Plan:
     """Plan that there is no snapshot of this name."""
-    everything, name = task.client.snapshots(service.id), task.options["name"]
+    everything, name = task.client.snapshots(service.id), task.options.name
     there = of_name(task, everything)
     if there is None and (near := hint(name, everything)):
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")

@@ -8,56 +8,60 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
+from .shared.options import FilePath, Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, of_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import appearing, create
 
 
-class SshKeyResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class SshKeyOptions(Options):
+    """Which key, and what is to become of it."""
+
+    name: str | None = option(None, selects=True)
+    public_key: str | None = option(None, selects=True, no_log=False, secret=True)
+    """Secret, as somebody will paste a private key into it one day."""
+    public_key_file: FilePath | None = option(None, selects=True, no_log=False, reads_file=True)
+    fingerprint: str | None = option(None, selects=True)
+    replace: bool = False
+    state: Literal["present", "absent"] = "present"
+
+
+class SshKeyResource(Resource[SshKeyOptions]):
     """A key, by its fingerprint or by its name."""
 
     noun = "ssh_key"
-    options: ClassVar[dict[str, Any]] = {
-        "name": {"type": "str"},
-        "public_key": {"type": "str", "no_log": False},
-        "public_key_file": {"type": "path", "no_log": False},
-        "fingerprint": {"type": "str"},
-        "replace": {"type": "bool", "default": False},
-        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    }
-    selectors = frozenset({"name", "public_key", "public_key_file", "fingerprint"})
     rules: ClassVar[dict[str, Any]] = {
         "mutually_exclusive": [("public_key", "public_key_file", "fingerprint")],
         "required_one_of": [("name", "public_key", "public_key_file", "fingerprint")],
     }
-    secret_options = frozenset({"public_key"})  # somebody will paste a private key into it one day
-    source_options = frozenset({"public_key_file"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[SshKeyOptions]) -> Plan:
         """Register or remove a key, on difference only."""
         key = given_key(task)
-        if task.options["state"] == "absent":
+        if task.options.state == "absent":
             found = meant(task.client.ssh_keys(), key, task)
-            check_agrees(found, task.options["name"])
+            check_agrees(found, task.options.name)
             return removal(task, found)
-        if key is None or not task.options["name"]:
+        if key is None or not task.options.name:
             raise Invalid("to register a key, give its name and public_key or public_key_file")
-        return presence(task, key, task.options["name"])
+        return presence(task, key, task.options.name)
 
 
 SSH_KEY = SshKeyResource()
 
 
-def given_key(task: Task) -> PublicKey | None:
+def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
     """Return the key that the user gave, checked."""
-    path = task.options["public_key_file"]
+    path = task.options.public_key_file
     if path is None:
-        text = task.options["public_key"]
+        text = task.options.public_key
         return None if text is None else read_public_key(text)
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
@@ -66,14 +70,14 @@ def given_key(task: Task) -> PublicKey | None:
         raise NoSuchItem(f"public_key_file {path!r} cannot be read: {error}") from None
 
 
-def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task) -> list[SshKey]:
+def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKeyOptions]) -> list[SshKey]:
     """Return the registered keys that the task is about: by key, by fingerprint, or by name."""
     if key is not None:
         return [known for known in keys if key.matches(known.fingerprint)]
-    wanted = task.options["fingerprint"]
+    wanted = task.options.fingerprint
     if wanted is not None:
         return of_fingerprint(keys, wanted)
-    return [known for known in keys if known.name == task.options["name"]]
+    return [known for known in keys if known.name == task.options.name]
 
 
 def check_agrees(keys: Sequence[SshKey], name: str | None) -> None:
@@ -89,12 +93,12 @@ def check_agrees(keys: Sequence[SshKey], name: str | None) -> None:
             )
 
 
-def presence(task: Task, key: PublicKey, name: str) -> Plan:
+def presence(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan that the key is registered, and with ``replace`` no other of its name."""
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
     others = [known for known in keys if known.name == name and known is not registered]
-    if others and not task.options["replace"]:
+    if others and not task.options.replace:
         raise Invalid(
             f"another key named {name!r} is registered, with fingerprint {others[0].fingerprint}. "
             "Set replace: true to put this one in its place, or choose another name"
@@ -120,7 +124,9 @@ def presence(task: Task, key: PublicKey, name: str) -> Plan:
     )
 
 
-def registration(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]) -> Step:
+def registration(
+    task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]
+) -> Step:
     """Plan to register a key. What has to make way for it is taken off ``others``."""
     register = adder(task, key, name, keys)
     return Step(
@@ -128,7 +134,9 @@ def registration(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey], 
     )
 
 
-def in_place_of(task: Task, others: list[SshKey], name: str, register: Callable[[], None]) -> None:
+def in_place_of(
+    task: Task[SshKeyOptions], others: list[SshKey], name: str, register: Callable[[], None]
+) -> None:
     """Register a key before those of its name go, so that one opens at any time; after it where need be.
 
     Whether two keys may have one name is not shown. Where a refusal speaks of the name, they may not.
@@ -158,7 +166,7 @@ def of_name(error: Refused) -> bool:
     )
 
 
-def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Callable[[], None]:
+def adder(task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey]) -> Callable[[], None]:
     """Return the call that registers the key. One that is there by now, as 409 says, is as good."""
     known = {key.id for key in keys}
 
@@ -178,7 +186,7 @@ def adder(task: Task, key: PublicKey, name: str, keys: Sequence[SshKey]) -> Call
     return run
 
 
-def deletion(task: Task, key: SshKey, keys: Sequence[SshKey]) -> Step:
+def deletion(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> Step:
     """Plan the removal of a registered key, unless it is among ``keys`` no more by then."""
 
     def remove() -> None:
@@ -188,14 +196,12 @@ def deletion(task: Task, key: SshKey, keys: Sequence[SshKey]) -> Step:
     return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
 
 
-def removal(task: Task, keys: Sequence[SshKey]) -> Plan:
+def removal(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
     """Plan that none of these keys is registered any more."""
-    named = task.options["public_key"] or task.options["public_key_file"] or task.options["fingerprint"]
+    named = task.options.public_key or task.options.public_key_file or task.options.fingerprint
     if len(keys) > 1 and not named:
         prints = ", ".join(str(key.fingerprint) for key in keys)
-        raise Invalid(
-            f"{len(keys)} keys are named {task.options['name']!r}: {prints}. Name one by fingerprint"
-        )
+        raise Invalid(f"{len(keys)} keys are named {task.options.name!r}: {prints}. Name one by fingerprint")
     return Plan(
         result=None,
         steps=[deletion(task, key, keys) for key in keys],
@@ -215,7 +221,7 @@ def expected(key: PublicKey, name: str) -> dict[str, Any]:
     ).as_dict()
 
 
-def reread(task: Task, key: PublicKey) -> dict[str, Any]:
+def reread(task: Task[SshKeyOptions], key: PublicKey) -> dict[str, Any]:
     """Return the key as the platform has it, once its list shows it."""
     known = registered_key(task, key)
     if known is None:
@@ -225,6 +231,6 @@ def reread(task: Task, key: PublicKey) -> dict[str, Any]:
     return known.as_dict()
 
 
-def registered_key(task: Task, key: PublicKey) -> SshKey | None:
+def registered_key(task: Task[SshKeyOptions], key: PublicKey) -> SshKey | None:
     """Return the key from the list, which may show it late."""
     return appearing(lambda: next((k for k in task.client.ssh_keys() if key.matches(k.fingerprint)), None))

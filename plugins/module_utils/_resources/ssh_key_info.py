@@ -5,22 +5,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
+from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Task
 from .shared.public_key import of_fingerprint
 
 
-class SshKeyInfoResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class SshKeyInfoOptions(Options):
+    """Which keys to read."""
+
+    name: str | None = option(None, selects=True)
+    fingerprint: str | None = option(None, selects=True)
+
+
+class SshKeyInfoResource(Resource[SshKeyInfoOptions]):
     """All keys, or those of a name or a fingerprint."""
 
     noun = "ssh_keys"
-    options: ClassVar[dict[str, Any]] = {"name": {"type": "str"}, "fingerprint": {"type": "str"}}
-    selectors = frozenset({"name", "fingerprint"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[SshKeyInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        name, fingerprint = task.options["name"], task.options["fingerprint"]
+        name, fingerprint = task.options.name, task.options.fingerprint
         keys = task.client.ssh_keys()
         if fingerprint is not None:
             keys = of_fingerprint(keys, fingerprint)

@@ -78,7 +78,7 @@ class Platform:
     def task(self, resource: Resource, **options: Any) -> Task:
         """Return a task on `shop` for the functions that a resource is made of."""
         given = self.options(resource, options)
-        return Task(Client(Session(connection(given))), given)
+        return Task(Client(Session(connection(given))), resource.read_options(given))
 
     def options(self, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options of a task, with waits that are short."""

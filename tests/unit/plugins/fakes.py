@@ -273,7 +273,8 @@ def options_of(resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **given: Any) -> Task:
     """Return a task on the fake account."""
-    return Task(client, options_of(resource, given), check_mode)  # type: ignore[arg-type]
+    options = resource.read_options(options_of(resource, given))
+    return Task(client, options, check_mode)  # type: ignore[arg-type]
 
 
 def carry_out(plan: Plan) -> Any:

@@ -84,7 +84,7 @@ def the_app(task: Task) -> App:
         return need_app(task)
     except NoSuchItem as error:
         expect_created(task, error, "creates")
-        return placeholder_app(task.options["slug"])
+        return placeholder_app(task.options.slug)
 
 
 def placeholder_app(slug: str) -> App:
@@ -102,7 +102,7 @@ def need_app(task: Task) -> App:
 
     :raises NoSuchItem: when the account has none of this slug.
     """
-    slug = task.options["slug"]
+    slug = task.options.slug
     apps = [app for app in task.client.apps() if app.status not in DELETING]
     for app in apps:
         if app.slug == slug:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ..shared.controller_state import write_json
+from ..shared.options import state_dir_of
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -44,9 +45,9 @@ class AppRecords:
         """Return the records of an application. One that is still to be created has none."""
         if not id:
             return cls(())
-        state_dir = task.options.get("state_dir")
+        state_dir = state_dir_of(task.options)
         folders = [os.path.expanduser(state_dir), None] if state_dir else [None]
-        return cls([Pending.of(folder, task.options.get("base_url"), id) for folder in folders])
+        return cls([Pending.of(folder, task.options.base_url, id) for folder in folders])
 
     # --- What is not in effect ------------------------------------------------------------------------
 

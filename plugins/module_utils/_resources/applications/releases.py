@@ -60,8 +60,8 @@ def look_up(task: Task, tag: str) -> ScanReport | None:
 
     :raises WaitEnded: when the platform holds its answer for longer than the task may take.
     """
-    slug = task.options["slug"]
-    patience = task.options["wait_timeout"] if task.options["wait"] else GLANCE
+    slug = task.options.slug
+    patience = task.options.wait_timeout if task.options.wait else GLANCE
     try:
         report = scan_of(task.client, slug, tag, patience)
     except Interrupted as error:
@@ -87,10 +87,10 @@ def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
 
     :raises WaitEnded: when the list does not tell the image either.
     """
-    slug, digest = task.options["slug"], declared.digest(tag)
+    slug, digest = task.options.slug, declared.digest(tag)
     known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
-    if digest is None and declared.has(tag) and task.options["wait"]:
-        return await_verdict(task, known, tag, time.monotonic() + task.options["wait_timeout"])
+    if digest is None and declared.has(tag) and task.options.wait:
+        return await_verdict(task, known, tag, time.monotonic() + task.options.wait_timeout)
     if digest is None:
         raise WaitEnded(
             f"the platform holds back the scan of release {tag!r} of {slug!r}; its analysis probably still "
@@ -110,11 +110,11 @@ def await_verdict(task: Task, report: ScanReport, tag: str, until: float) -> Sca
 
     def read() -> ScanReport:
         try:
-            return scan_of(task.client, task.options["slug"], tag, left()) or report
+            return scan_of(task.client, task.options.slug, tag, left()) or report
         except Interrupted:
             return report  # the platform waits with its answer for the verdict
 
-    hurried = replace(task, options={**task.options, "wait_timeout": left()})
+    hurried = replace(task, options=replace(task.options, wait_timeout=left()))
     return wait_until(
         hurried,
         read,

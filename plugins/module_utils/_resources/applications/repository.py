@@ -27,9 +27,9 @@ def open_repository(task: Task, sent: Callable[[int], None] = lambda count: None
     options = task.options
     return Repository(
         task.client.registry_credentials(),
-        options["slug"],
-        options["timeout"],
-        options["validate_certs"] and (options["ca_path"] or True),
+        options.slug,
+        options.timeout,
+        options.validate_certs and (options.ca_path or True),
         sent,
     )
 

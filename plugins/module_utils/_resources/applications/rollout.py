@@ -178,11 +178,11 @@ def deploy_once(task: Task, tag: str, undecided: bool = True) -> None:
     :raises Blocked: when the verdict forbids it.
     :raises DeployFailed: when the platform refuses for another reason.
     """
-    until = time.monotonic() + task.options["wait_timeout"]
+    until = time.monotonic() + task.options.wait_timeout
     again = not undecided
     while True:
         try:
-            return task.client.deploy(task.options["slug"], tag)
+            return task.client.deploy(task.options.slug, tag)
         except TokenRejected:
             raise
         except Refused as error:
@@ -199,7 +199,7 @@ def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
     :raises Blocked: when the verdict was the reason.
     :raises WaitEnded: when there is no verdict in time, or the user does not wait.
     """
-    slug = task.options["slug"]
+    slug = task.options.slug
     try:
         report = scan_of(task.client, slug, tag, min(GLANCE, max(until - time.monotonic(), 1.0)))
     except Interrupted:
@@ -210,7 +210,7 @@ def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
         report = ScanReport.model_construct(tag=tag, scan_status=PENDING)  # refused while the analysis runs
     pending = report.scan_status == PENDING
     if pending:
-        if not task.options["wait"] or time.monotonic() >= until:
+        if not task.options.wait or time.monotonic() >= until:
             raise WaitEnded(
                 f"release {tag!r} of application {slug!r} was not deployed: its analysis is still running. "
                 "Run this again later, or wait longer (wait, wait_timeout)"
@@ -234,15 +234,15 @@ def await_created(task: Task, until: float) -> bool:
         return app.status == PROVISIONING and never_deployed(app)
 
     left = until - time.monotonic()
-    if not waits(need_app(task)) or not task.options["wait"] or left <= 0:
+    if not waits(need_app(task)) or not task.options.wait or left <= 0:
         return False
     try:
         wait_until(
-            replace(task, options={**task.options, "wait_timeout": left}),
+            replace(task, options=replace(task.options, wait_timeout=left)),
             lambda: need_app(task),
             lambda app: not waits(app),
             lambda app: f"its status is {app.status}",
-            f"application {task.options['slug']!r}",
+            f"application {task.options.slug!r}",
         )
     except WaitEnded:
         return False
@@ -295,7 +295,7 @@ def bring_back(task: Task, previous: str | None, failed: str) -> tuple[str, bool
 
 def tag_of(task: Task, digest: str) -> str:
     """Return a tag that names the image. Where its own has moved on, it is declared under another name."""
-    slug = task.options["slug"]
+    slug = task.options.slug
     for release in reversed(all_releases(task, slug)):
         if release.digest == digest:
             return release.tag
@@ -308,7 +308,7 @@ def tag_of(task: Task, digest: str) -> str:
 def last_lines(task: Task, most: int) -> list[str]:
     """Return the last log lines; none when they cannot be read, as a failure is being reported already."""
     try:
-        return log_lines(task.client.app_logs(task.options["slug"]), most)
+        return log_lines(task.client.app_logs(task.options.slug), most)
     except HostedError as error:
-        task.warn(f"the log of application {task.options['slug']!r} cannot be read: {error.message}")
+        task.warn(f"the log of application {task.options.slug!r} cannot be read: {error.message}")
         return []

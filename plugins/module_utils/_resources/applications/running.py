@@ -10,6 +10,7 @@ index, or that of the image which it took out of it, is not shown. The registry 
 from __future__ import annotations
 
 from ..._api.models import App
+from ..shared.options import StateDirOptions
 from ..shared.plan import Task
 from .lookup import digest_in_service, need_app
 from .records import AppRecords
@@ -41,7 +42,7 @@ def as_declared(task: Task, app: App, *wanted: str | None) -> App:
     shown = digest_in_service(app)
     if shown is None or not app.id or shown in wanted:
         return app
-    images = AppRecords.of(task, app.id).images() if "state_dir" in task.options else []
+    images = AppRecords.of(task, app.id).images() if isinstance(task.options, StateDirOptions) else []
     if shown in images or shown in listed(task, app):
         return app
     for digest in dict.fromkeys([*wanted, *reversed(images[-2:])]):

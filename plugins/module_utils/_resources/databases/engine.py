@@ -35,7 +35,7 @@ def inventory_of(task: Task, id: str) -> DatabaseInventory:
     :raises Invalid: when it cannot.
     """
     inventory = task.client.database(id)
-    check_supported(inventory, task.options["service"])
+    check_supported(inventory, task.options.service)
     return inventory
 
 

@@ -118,18 +118,18 @@ def check_deletions(task: Task, source: Tree, changes: Changes) -> None:
     """
     options = task.options
     doomed = [shown(path) for path in sorted({**changes.in_the_way, **changes.extra})]
-    if doomed and is_empty(source) and not options["allow_empty_source"]:
-        part = " that takes part" if options["include"] or options["exclude"] else ""
+    if doomed and is_empty(source) and not options.allow_empty_source:
+        part = " that takes part" if options.include or options.exclude else ""
         raise Invalid(
-            f"src {options['src']!r} holds nothing{part}, and delete: true would delete {len(doomed)} "
-            f"entries of dest {options['dest']!r} for that; nothing was deleted. Look whether src is the "
+            f"src {options.src!r} holds nothing{part}, and delete: true would delete {len(doomed)} "
+            f"entries of dest {options.dest!r} for that; nothing was deleted. Look whether src is the "
             "right folder. To empty dest, set allow_empty_source: true",
             would_delete=doomed,
         )
-    limit = options["max_delete"]
+    limit = options.max_delete
     if limit is not None and len(doomed) > limit:
         raise Invalid(
-            f"this would delete {len(doomed)} entries of dest {options['dest']!r}, and max_delete is "
+            f"this would delete {len(doomed)} entries of dest {options.dest!r}, and max_delete is "
             f"{limit}; nothing was changed. To delete that many, raise max_delete to {len(doomed)}",
             would_delete=doomed,
         )
@@ -142,7 +142,7 @@ def is_empty(source: Tree) -> bool:
 
 def warn_of_idle_patterns(task: Task, patterns: Patterns, target: Tree) -> None:
     """Warn of patterns that keep nothing from being deleted. Where nothing is there, nothing is lost."""
-    if task.options["delete"] and ROOT in target and patterns.idle:
+    if task.options.delete and ROOT in target and patterns.idle:
         listed = ", ".join(repr(pattern) for pattern in patterns.idle)
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "

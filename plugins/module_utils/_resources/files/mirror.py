@@ -50,7 +50,7 @@ class MirrorWork:
 
     async def compare(self) -> None:
         """Find out what is to be done, without what the server refuses outright."""
-        if self.task.options["checksum"]:
+        if self.task.options.checksum:
             await self._read(self.source.entries)
         self._compare()
         self.links = set(self.changes.links)
@@ -116,7 +116,7 @@ class MirrorWork:
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         """Return the error for what could not be done."""
-        rest = "; nothing was deleted for that" if self.task.options["delete"] else ""
+        rest = "; nothing was deleted for that" if self.task.options.delete else ""
         return TransferFailed(f"{in_words(failures)}{rest}", failures=as_list(failures), **details)
 
     def _warn(self) -> None:
@@ -129,7 +129,7 @@ class MirrorWork:
                 "the server does not keep times of change, so files of the same size are read and compared "
                 "by their content, as with checksum: true"
             )
-        wanted = options["preserve_modes"], options["file_mode"], options["directory_mode"]
+        wanted = options.preserve_modes, options.file_mode, options.directory_mode
         if not abilities.modes and any(wanted):
             self.task.warn(
                 "the server does not keep permissions that are set, so it gives its own; preserve_modes: "
@@ -150,7 +150,7 @@ async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
     skipped: dict[str, str] = {}
     source = without_stray_links(await side.tree(patterns, skipped.__setitem__), skipped.__setitem__)
     if ROOT not in source:
-        raise NoSuchItem(f"src {task.options['src']!r} is not there")
+        raise NoSuchItem(f"src {task.options.src!r} is not there")
     for path, why in sorted(skipped.items()):
         task.warn(f"{shown(path)} was left out: {why}")
     warn_of_special_bits(task, source)
@@ -160,9 +160,9 @@ async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
 def warn_of_special_bits(task: Task, source: Tree) -> None:
     """Say which entries lose bits that have a program run as somebody else."""
     options = task.options
-    if not options["preserve_modes"]:
+    if not options.preserve_modes:
         return
-    given = {Kind.FILE: options["file_mode"], Kind.DIRECTORY: options["directory_mode"]}
+    given = {Kind.FILE: options.file_mode, Kind.DIRECTORY: options.directory_mode}
     special = [
         path
         for path, entry in source.entries.items()
@@ -217,14 +217,14 @@ def few(paths: Collection[str]) -> str:
 
 def rules_of(task: Task, modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
-    by_content = task.options["checksum"]
+    by_content = task.options.checksum
 
     def same(path: str, wished: Entry, there: Entry) -> bool:
         if path in equal:
             return True
         return not by_content and (wished.size, wished.mtime) == (there.size, there.mtime)
 
-    return Rules(same, task.options["delete"], task.options["preserve_modes"], **modes)
+    return Rules(same, task.options.delete, task.options.preserve_modes, **modes)
 
 
 def as_plan(
@@ -253,9 +253,9 @@ def summary(
         "host": login.host,
         "port": login.port,
         "username": login.username,
-        "direction": task.options["direction"],
-        "src": task.options["src"],
-        "dest": task.options["dest"],
+        "direction": task.options.direction,
+        "src": task.options.src,
+        "dest": task.options.dest,
         "created": names(path for path in changes.wished if path not in target),
         "updated": names(path for path in changes.wished if path in target),
         "deleted": names(removed),
@@ -277,8 +277,8 @@ def sentence(task: Task, login: Login, result: Mapping[str, Any]) -> str:
         for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
         if result[key]
     )
-    src, dest = task.options["src"], task.options["dest"]
-    where = str(login) if login.host else f"service {task.options['service']!r}"
+    src, dest = task.options.src, task.options.dest
+    where = str(login) if login.host else f"service {task.options.service!r}"
     way = f"push {src} to {dest} on {where}" if pushes(task.options) else f"pull {src} on {where} to {dest}"
     return (
         f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: what is there is not known yet"

@@ -61,7 +61,7 @@ class RestorePointResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Make, bring back or delete, on difference only; to bring back is always a difference."""
-        one, state, partial = self.kind[:-1], task.options["state"], task.options["allow_partial"]
+        one, state, partial = self.kind[:-1], task.options.state, task.options.allow_partial
         brings_back = state == self.restored_state
         if partial and not brings_back:
             raise Invalid(
@@ -121,7 +121,7 @@ class RestorePointInfoResource(Resource):
 
     def plan(self, task: Task) -> Plan:
         """Read; there is nothing to do."""
-        limit, pattern = read_span(task.options["max_age"]), task.options["pattern"]
+        limit, pattern = read_span(task.options.max_age), task.options.pattern
 
         def read(own: Task, service: Service) -> Plan:
             if not service.id:  # foreseen: it may have copies by then

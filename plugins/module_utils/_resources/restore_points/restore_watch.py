@@ -77,7 +77,7 @@ def none_on_error(read: Callable[[], T]) -> T | None:
 
 def quiet_seconds(task: Task) -> float:
     """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
-    return float(min(task.options["quiet_time"], task.options["wait_timeout"] / 2))
+    return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
 
 
 def await_restore(

@@ -14,6 +14,7 @@ from ..._api.client import Client
 from ..._api.errors import OF_A_CALL, HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import FAMILIES
+from ..shared.options import Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Plan, Step, Task, carry_out_step
 from ..shared.task_errors import Invalid, NoSuchItem
@@ -22,6 +23,19 @@ from .lookup import DELETING, find_service, in_project, label, the_project, wher
 from .on_service import check_offers, service_of_id
 from .placeholder import placeholder_service
 from .view import read_service
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyServicesOptions(Options):
+    """The options that select services: ids or names, or all of a project and a family."""
+
+    services: list[str] | None = option(
+        None, aliases=["service"], selects=True, names_target=True, host_variables=[SERVICE_ID]
+    )
+    project: str | None = option(None, selects=True, names_target=True)
+    family: str | None = option(None, choices=FAMILIES, selects=True, names_target=True)
+    at_once: int = MAX_PARALLEL
+
 
 SELECTION: dict[str, Any] = {
     "services": {"type": "list", "elements": "str", "aliases": ["service"]},
@@ -99,7 +113,7 @@ class Share:
 
         :raises NoSuchItem: outside check mode.
         """
-        self.service = placeholder_service(self.own, self.wanted, error)
+        self.service = placeholder_service(self.own, self.wanted, self.own.options.family, error)
 
     def planned(self) -> list[str]:
         """Return what is to be done, one sentence each."""
@@ -115,33 +129,33 @@ def select(task: Task) -> list[Share]:
     A name that cannot be resolved makes a share with an error, so that the others are worked on all the same.
     """
     options = task.options
-    if options["at_once"] < 1:
-        raise Invalid(f"at_once is {options['at_once']}; it must be 1 or more")
-    if all(options[name] is None for name in ("services", "project", "family")):
+    if options.at_once < 1:
+        raise Invalid(f"at_once is {options.at_once}; it must be 1 or more")
+    if options.services is None and options.project is None and options.family is None:
         raise Invalid(
             "no service is selected; set services, project or family, or run the task on a host of the "
             "inventory, which is a service of its own"
         )
-    project = the_project(task, options["project"]) if options["project"] else None
+    project = the_project(task, options.project) if options.project else None
     everything = task.client.services()
     fitting = [
         service
         for service in everything
-        if service.status not in DELETING and options["family"] in (None, service.family)
+        if service.status not in DELETING and options.family in (None, service.family)
     ]
     if project is not None:
         fitting = of_project(task, fitting, project)
-    if options["services"] is None:
+    if options.services is None:
         home = project.id if project else None
         return [Share(str(s.name), replace(task), False, home, service=s) for s in fitting]
-    shares = [resolve(task, wanted, everything, fitting, project) for wanted in options["services"]]
+    shares = [resolve(task, wanted, everything, fitting, project) for wanted in options.services]
     return list({getattr(share.service, "id", None) or share.wanted: share for share in shares}.values())
 
 
 def of_project(task: Task, services: list[ServiceSummary], project: Project) -> list[ServiceSummary]:
     """Return the services of a project among these, or those of the names that the task gives."""
-    if task.options["services"] is not None:
-        names = set(task.options["services"])
+    if task.options.services is not None:
+        names = set(task.options.services)
         return in_project(task.client, [service for service in services if service.name in names], project)
     return services_in_project(task.client, project, services)
 
@@ -187,7 +201,7 @@ def plan_many(task: Task, purpose: Purpose) -> Plan:
         if share.service is not None:
             attempt(share, lambda: plan_share(share, getattr(share.service, "id", None), purpose))
 
-    run_parallel(task.client, shares, prepare, task.options["at_once"])
+    run_parallel(task.client, shares, prepare, task.options.at_once)
     warn_of_skipped(task, purpose, [share for share in shares if share.skipped])
     summaries = [summary for share in shares for summary in share.planned()]
     if any(share.error for share in shares):
@@ -250,7 +264,7 @@ def as_steps(task: Task, shares: list[Share], summaries: list[str]) -> list[Step
 
     def work() -> None:
         todo = [share for share in shares if share.planned()]
-        run_parallel(task.client, todo, carry_out, task.options["at_once"])
+        run_parallel(task.client, todo, carry_out, task.options.at_once)
         if any(share.error for share in shares):
             raise failure(shares, planned=False)
 

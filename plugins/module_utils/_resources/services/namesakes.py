@@ -77,7 +77,7 @@ def check_namesakes(task: Task, project: Project | None, services: Iterable[Serv
 
     :raises Invalid: naming the service that is there and the ways out.
     """
-    name = task.options["name"]
+    name = task.options.name
     services = list(services)
     check_whole(task, services)
     services = candidates(services)
@@ -101,7 +101,7 @@ def check_families(task: Task, services: Sequence[ServiceSummary]) -> None:
 
     :raises Invalid: naming both families.
     """
-    name, family = task.options["name"], task.options["family"]
+    name, family = task.options.name, task.options.family
     for other in services:
         if family not in (None, other.family) and same_name(other.name, name) and not is_another(task, other):
             raise Invalid(
@@ -136,13 +136,13 @@ def check_namesake(task: Task, project: Project | None, other: ServiceSummary) -
 def is_another(task: Task, other: ServiceSummary) -> bool:
     """Tell whether a service is surely another one, or the task says that there may be more than one."""
     product = other.product.slug if other.product else None
-    return bool(task.options["allow_duplicate_name"]) or product not in (None, task.options["product"])
+    return bool(task.options.allow_duplicate_name) or product not in (None, task.options.product)
 
 
 def reason_to_stop(task: Task, project: Project | None, other: ServiceSummary, home: str) -> str | None:
     """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
     if project is None or home == project.id:
-        return f"its name differs from {task.options['name']!r} only in what a platform may change in a name"
+        return f"its name differs from {task.options.name!r} only in what a platform may change in a name"
     projects = {known.id: known for known in task.client.projects()}
     if home not in projects:
         return f"its project {home} is not on the list of projects"
@@ -184,7 +184,7 @@ def check_whole(task: Task, services: Sequence[ServiceSummary]) -> None:
     :raises Invalid: naming the service.
     """
     others = unlisted(task, services)
-    if others and not task.options["allow_duplicate_name"]:
+    if others and not task.options.allow_duplicate_name:
         raise Invalid(
             f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
             "the page of its project: the list is not whole. Nothing was done. Name the service by its id",
@@ -204,7 +204,7 @@ def unlisted(task: Task, services: Sequence[ServiceSummary]) -> list[ServiceSumm
         pages = read_projects(task.client, projects, lambda detail: detail.resources)
     except Refused:  # which scope projects need is not shown
         return []
-    listed, name = {service.id for service in services}, task.options["name"]
+    listed, name = {service.id for service in services}, task.options.name
     others = [service for page in pages for service in candidates(page) if service.id not in listed]
     return [other for other in others if same_name(other.name, name) and home_of(task.client, other.id)]
 
@@ -214,7 +214,7 @@ def warn_of_other_name(task: Task, service: Service) -> None:
 
     :raises Invalid: for a name so different that the next run would not find the service, and order again.
     """
-    wanted = task.options["name"]
+    wanted = task.options.name
     if service.name in (None, wanted):
         return
     told = (
@@ -237,7 +237,7 @@ def warn_of_others(task: Task) -> None:
     name, project, family = (task.options[option] for option in ("name", "project", "family"))
     listed = task.client.services()
     services = candidates(listed)
-    if task.options["id"] is not None:
+    if task.options.id is not None:
         warn_of_other_ids(task, services)
         return
     check_whole(task, listed)
@@ -262,7 +262,7 @@ def warn_of_others(task: Task) -> None:
 
 def warn_of_other_ids(task: Task, services: Sequence[ServiceSummary]) -> None:
     """Tell of services that a wrong id may stand for: by its name, in another case, or cut short."""
-    id = task.options["id"]
+    id = task.options.id
     slip = id.casefold().rstrip("/")
     for other in services:
         if other.name == id or (len(slip) >= SHORTEST_ID and other.id.casefold().startswith(slip)):

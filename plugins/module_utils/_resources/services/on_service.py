@@ -6,17 +6,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ..._api.errors import Refused, TokenRejected
 from ..._api.models import Project, Service, SftpAccess
 from ..._api.values import FAMILIES
+from ..shared.options import Options, option
 from ..shared.plan import SERVICE_ID, Task
 from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import check_agrees, find_project, find_service, in_project, label, whereabouts, with_name
 from .placeholder import placeholder_service
 from .view import read_service
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneServiceOptions(Options):
+    """The options that name a service: its id, or its name with what narrows it."""
+
+    service: str | None = option(None, selects=True, names_target=True)
+    project: str | None = option(None, selects=True, names_target=True)
+    family: str | None = option(None, choices=FAMILIES, selects=True, names_target=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnServiceOptions(OneServiceOptions):
+    """The same for a task that works on the service that the host of the play is, if it names none."""
+
+    service: str | None = option(None, selects=True, names_target=True, host_variables=[SERVICE_ID])
+
 
 ON_SERVICE: dict[str, Any] = {
     "service": {"type": "str"},
@@ -29,7 +48,7 @@ HOST_IS_SERVICE: Mapping[str, Sequence[str]] = {"service": (SERVICE_ID,)}
 """Which service a task works on that names none: the one that the host of the play is."""
 
 
-def the_service(task: Task) -> Service:
+def the_service(task: Task[OneServiceOptions]) -> Service:
     """Return the service that the task names, in full.
 
     :raises Invalid: for an id with a project or a family that says otherwise.
@@ -39,42 +58,42 @@ def the_service(task: Task) -> Service:
     try:
         return read_service(task, service_id(task))
     except NoSuchItem as error:
-        return placeholder_service(task, task.options["service"], error)
+        return placeholder_service(task, str(task.options.service), task.options.family, error)
 
 
-def known_id(task: Task) -> str:
+def known_id(task: Task[OneServiceOptions]) -> str:
     """Return the id of the service that the task names; none where check mode foresees that service."""
     try:
         return service_id(task)
     except NoSuchItem as error:
-        placeholder_service(task, task.options["service"], error)
+        placeholder_service(task, str(task.options.service), task.options.family, error)
         return ""
 
 
-def service_id(task: Task) -> str:
+def service_id(task: Task[OneServiceOptions]) -> str:
     """Return the id of the service that the task names.
 
     :raises Invalid: when none is named, by the task or by its host.
     """
-    wanted, options = task.options["service"], task.options
+    wanted, options = task.options.service, task.options
     if wanted is None:
         raise Invalid(f"no service is named; {SAY_WHICH}")
-    project = find_project(task.client, options["project"]) if options["project"] else None
+    project = find_project(task.client, options.project) if options.project else None
     services = task.client.services()
     if any(service.id == wanted for service in services):
-        return service_of_id(task, wanted, project).id if project or options["family"] else str(wanted)
-    fitting = [service for service in services if options["family"] in (None, service.family)]
+        return service_of_id(task, wanted, project).id if project or options.family else str(wanted)
+    fitting = [service for service in services if options.family in (None, service.family)]
     if project:
         fitting = in_project(task.client, with_name(fitting, wanted, None), project)
     return find_service(services, fitting, wanted, partial(whereabouts, task.client)).id
 
 
-def sftp_access(task: Task) -> SftpAccess:
+def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:
     """Return where and as whom the files of the service are reached."""
     return access_of(task, known_id(task))
 
 
-def access_of(task: Task, id: str) -> SftpAccess:
+def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
     """Return the SFTP access of a service. With which status one that has none is refused is not shown.
 
     :raises Refused: naming the service, where the platform gives none.
@@ -84,18 +103,18 @@ def access_of(task: Task, id: str) -> SftpAccess:
     except TokenRejected:
         raise
     except Refused as error:
-        error.message = f"service {task.options['service']!r} ({id}) has no SFTP access: {error.message}"
+        error.message = f"service {task.options.service!r} ({id}) has no SFTP access: {error.message}"
         error.args = (error.message,)
         raise
 
 
-def service_of_id(task: Task, id: str, project: Project | None) -> Service:
+def service_of_id(task: Task[OneServiceOptions], id: str, project: Project | None) -> Service:
     """Return the service of this id, in full.
 
     :raises Invalid: when it is not in the project, or not of the family, that the task names too.
     """
     service = read_service(task, id)
-    check_agrees(service, {"family": task.options["family"]}, [project] if project else [])
+    check_agrees(service, {"family": task.options.family}, [project] if project else [])
     return service
 
 

@@ -60,7 +60,7 @@ def order_fields(task: Task) -> dict[str, Any]:
 
     :raises Invalid: when something that an order needs was not given.
     """
-    name = task.options["name"]
+    name = task.options.name
     if not name:
         raise Invalid("to order a service, give its name")
     if len(name) > NAME_LENGTH:
@@ -74,7 +74,7 @@ def order_fields(task: Task) -> dict[str, Any]:
 
 def not_there(task: Task, name: str) -> str:
     """Say that there is no service of a name where the task looks for it, and what there is instead."""
-    project, family = task.options["project"], task.options["family"]
+    project, family = task.options.project, task.options.family
     here = f" in project {project!r}" if project else ""
     here += f" of family {family}" if family else ""
     services = task.client.services()
@@ -131,12 +131,12 @@ def check_quote(task: Task, quote: Quote) -> Cost:
     """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
     check_subject(task, quote)
     cost = quoted(quote)
-    check_budget(task, cost.after, f"service {task.options['name']!r}")
+    check_budget(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
         balance = None if quote.balance_cents is None else shown(from_cents(quote.balance_cents))
         least = None if quote.min_balance_cents is None else shown(from_cents(quote.min_balance_cents))
         raise Invalid(
-            f"the balance {balance} does not cover the first day of service {task.options['name']!r}; "
+            f"the balance {balance} does not cover the first day of service {task.options.name!r}; "
             f"at least {least} is needed. Nothing was ordered",
             balance=balance,
             min_balance=least,
@@ -149,7 +149,7 @@ def check_subject(task: Task, quote: Quote) -> None:
 
     :raises UnexpectedAnswer: naming both.
     """
-    product, size = task.options["product"], task.options["dimensions"]
+    product, size = task.options.product, task.options.dimensions
     if quote.product_slug not in (None, product):
         raise UnexpectedAnswer(
             f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
@@ -190,7 +190,7 @@ class Ordering:
     @property
     def name(self) -> str:
         """The name of the service."""
-        return str(self.task.options["name"])
+        return str(self.task.options.name)
 
     def place(self) -> str:
         """Place the order, unless the service has appeared since the plan was made. Return its id.
@@ -230,7 +230,7 @@ class Ordering:
 
     def _appeared(self) -> ServiceSummary | None:
         """Return the service of the name, where there is one by now."""
-        found = find_services(self.task.client, self.name, self.project, self.task.options["family"])
+        found = find_services(self.task.client, self.name, self.project, self.task.options.family)
         return only_service(found, self.name)
 
     def _await_lost_order(self) -> None:
@@ -303,7 +303,7 @@ class Ordering:
         told = exact(order.monthly_millicents)
         if told is None or self.cost is None or self.cost.after in (None, from_millicents(told)):
             return
-        price, limit = from_millicents(told), self.task.options["max_monthly"]
+        price, limit = from_millicents(told), self.task.options.max_monthly
         self.task.facts["cost"] = Cost(self.cost.before, price).as_dict()
         over = f", over max_monthly {limit}" if limit and price > read_amount(limit, "max_monthly") else ""
         self.task.warn(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._api.errors import Refused
+from ..shared.options import state_dir_of
 from ..shared.pending import AT_START, COMMAND, NETWORK, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
@@ -17,7 +18,7 @@ WORDS = {COMMAND: "launch command", NETWORK: "network setting"}
 
 def record(task: Task, id: str) -> Pending:
     """Return the record of a service on the platform of this task."""
-    return Pending.of(task.options.get("state_dir"), task.options.get("base_url"), id)
+    return Pending.of(state_dir_of(task.options), task.options.base_url, id)
 
 
 def waiting_for_start(task: Task, id: str) -> tuple[str, ...]:

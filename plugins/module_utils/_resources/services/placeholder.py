@@ -29,7 +29,7 @@ def no_rows() -> QueryResult:
     return QueryResult.model_construct(columns=[], rows=[])
 
 
-def placeholder_service(task: Task, name: str, error: NoSuchItem) -> Service:
+def placeholder_service(task: Task, name: str, family: str | None, error: NoSuchItem) -> Service:
     """Return a service as far as it is known: without an id, and offering everything.
 
     From then on the task works on a service that has nothing yet.
@@ -38,7 +38,6 @@ def placeholder_service(task: Task, name: str, error: NoSuchItem) -> Service:
     """
     expect_created(task, error, "creates")
     task.client = cast(Client, EmptyServiceClient())
-    family = task.options.get("family")
     return Service.model_construct(id=None, name=name, family=family, status=ACTIVE, capabilities=None)
 
 

@@ -51,18 +51,18 @@ NO_POWER = "it tells no state and offers no power signals, so it can be neither 
 
 def check_resume(task: Task) -> None:
     """Refuse to resume what is not to be resumed."""
-    if task.options["state"] == "resumed" and not task.options["resume"]:
+    if task.options.state == "resumed" and not task.options.resume:
         raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
 
 
 def resumes(task: Task, view: View) -> bool:
     """Whether the wanted state begins with taking a suspended service back into service."""
-    return view.service.status == SUSPENDED and task.options["state"] in RESUMING
+    return view.service.status == SUSPENDED and task.options.state in RESUMING
 
 
 def sleeps_on(task: Task, view: View) -> bool:
     """Tell whether a suspended service that would be resumed is to be left as it is, and warn of it."""
-    if task.options["resume"] or not resumes(task, view):
+    if task.options.resume or not resumes(task, view):
         return False
     check_fixed(task, view)
     task.warn(
@@ -74,7 +74,7 @@ def sleeps_on(task: Task, view: View) -> bool:
 def plan_resume(task: Task, view: View, changes: Changes) -> None:
     """Plan the way back from suspension, which comes before everything else and costs the full rate."""
     changes.rates = rates_of(view.service)
-    if task.options["state"] == "started" and view.state is None:
+    if task.options.state == "started" and view.state is None:
         raise Invalid(
             f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
             f"{no_state(view)}. Nothing was done. state: resumed resumes it all the same, and "
@@ -87,7 +87,7 @@ def plan_resume(task: Task, view: View, changes: Changes) -> None:
 
 def warn_of_waking(task: Task, view: View, cost: Cost) -> None:
     """Say what waking a service costs, with all else that the task does to it."""
-    what = "starting it resumes it" if task.options["state"] == "started" else "it is resumed"
+    what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
     task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
 
 
@@ -108,7 +108,7 @@ def check_awake(task: Task, view: View) -> None:
 
     :raises Invalid: with the states that say so.
     """
-    if view.service.status == SUSPENDED and task.options["state"] == "restarted":
+    if view.service.status == SUSPENDED and task.options.state == "restarted":
         raise Invalid(
             f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
             "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
@@ -132,7 +132,7 @@ def no_state(view: View) -> str:
 
 def plan_power(task: Task, view: View, changes: Changes) -> None:
     """Plan what leads to the wanted state."""
-    wanted = task.options["state"]
+    wanted = task.options.state
     if wanted == "suspended":
         plan_suspension(task, view, changes)
     elif wanted == "resumed" and view.service.status not in (ACTIVE, SUSPENDED):
@@ -171,7 +171,7 @@ def suspend(task: Task, view: View) -> None:
         lambda: read_service(task, id).status == SUSPENDED,
         f"suspension of {view.label}",
     )
-    if task.options["wait"]:
+    if task.options.wait:
         wait_for_status(task, id, SUSPENDED)
 
 
@@ -188,7 +188,7 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
     anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
     signal = signal_for(wanted, state, anew)
     if signal is None:
-        if state != goal and task.options["wait"] and not task.check_mode:
+        if state != goal and task.options.wait and not task.check_mode:
             wait_for_state(task, view.service.id, goal)
             view.state = goal
         return
@@ -201,7 +201,7 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
 
 def is_unknown(task: Task, view: View) -> bool:
     """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
-    signals = task.options["state"] in ("started", "stopped", "restarted", "killed")
+    signals = task.options.state in ("started", "stopped", "restarted", "killed")
     return signals and view.service.status == ACTIVE and view.state not in KNOWN
 
 
@@ -239,7 +239,7 @@ def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
         lambda: read_state(task, id) in (goal, *UNDER_WAY.get(signal, ())),
         f"{signal} of {view.label}",
     )
-    if task.options["wait"]:
+    if task.options.wait:
         wait_for_state(task, id, goal)
         if signal == "start":
             settle(task, id)
@@ -261,7 +261,7 @@ def restart(task: Task, view: View) -> None:
                 f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
             ) from error
         task.client.carried_out += 1
-    if task.options["wait"]:
+    if task.options.wait:
         with_last_words(task, id, lambda: wait_for_restart(task, view, at))
 
 
@@ -317,9 +317,9 @@ def wait_for_news(task: Task, view: View, changes: Changes) -> None:
 
     :raises WaitEnded: with what it costs, and what to do.
     """
-    seconds = min(task.options["wait_timeout"], SECONDS_TO_TELL)
+    seconds = min(task.options.wait_timeout, SECONDS_TO_TELL)
     try:
-        wait_until_known(replace(task, options={**task.options, "wait_timeout": seconds}), view)
+        wait_until_known(replace(task, options=replace(task.options, wait_timeout=seconds)), view)
     except WaitEnded:
         why = f"no state was told within {seconds:g} seconds" if has_power(task, view) else NO_POWER
         price = price_change(changes.cost) if changes.cost else present_price(task, view)

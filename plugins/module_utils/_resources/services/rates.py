@@ -115,7 +115,7 @@ def compare_rate(task: Task, service: Service, announced: Cost) -> None:
     if billed is None or announced.after in (None, billed):
         return
     task.facts["cost"] = Cost(announced.before, billed).as_dict()
-    limit = task.options["max_monthly"]
+    limit = task.options.max_monthly
     over = ""
     if limit is not None and billed > read_amount(limit, "max_monthly"):
         over = f", over max_monthly {shown(read_amount(limit, 'max_monthly'))}"

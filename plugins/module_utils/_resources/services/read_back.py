@@ -23,7 +23,7 @@ def await_changes_shown(task: Task, view: View, changes: Changes) -> View:
     Without ``wait`` it is read once, and nothing is said of what may come later.
     """
     now = observe(task, view.service.id)
-    if not task.options["wait"] or not unconfirmed(now, changes):
+    if not task.options.wait or not unconfirmed(now, changes):
         return now
 
     def shown() -> bool:

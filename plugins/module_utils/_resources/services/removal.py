@@ -33,17 +33,17 @@ def plan_removal(task: Task, id: str | None) -> Plan:
     view = View(service)
     check_fixed(task, view)
     if service.status == DELETING:
-        if task.options["wait"] and not task.check_mode:
+        if task.options.wait and not task.check_mode:
             wait_until_gone(task, service.id)
         return Plan(result=None)
-    if not task.options["delete_backups"]:
+    if not task.options.delete_backups:
         check_copies(task, view)
     if task.check_mode and is_marked(task, service):
         task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
 
     def remove() -> None:
         delete(task, view)
-        if task.options["wait"]:
+        if task.options.wait:
             wait_until_gone(task, service.id)
         remove_notes(task, subject_of(ORDERED, service.name))
 

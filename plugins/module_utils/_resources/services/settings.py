@@ -71,9 +71,9 @@ def plan_settings(task: Task, view: View, project: Project | None, resumes: bool
     size = wanted_size(task, view, changes)
     if size is not None:
         plan_scale(task, view, size, resumes, changes)
-    if task.options["command"] is not None:
+    if task.options.command is not None:
         plan_command(task, view, resumes, changes)
-    if task.options["public"] is not None:
+    if task.options.public is not None:
         plan_network(task, view, resumes, changes)
 
 
@@ -131,8 +131,8 @@ def warn_of_alias(task: Task, service: Service, project: Project) -> None:
 
 def wanted_size(task: Task, view: View, changes: Changes) -> dict[str, Any] | None:
     """Return the size that the task asks for, by its parts or by a preset."""
-    if task.options["dimensions"] is not None or task.options["preset"] is None:
-        size: dict[str, Any] | None = task.options["dimensions"]
+    if task.options.dimensions is not None or task.options.preset is None:
+        size: dict[str, Any] | None = task.options.dimensions
         return size
     return None if changes.just_ordered else size_of_preset(task, view)
 
@@ -142,10 +142,10 @@ def size_of_preset(task: Task, view: View) -> dict[str, Any]:
 
     :raises Invalid: when it does not, so that nobody can say whether the service has this size.
     """
-    service, preset = view.service, task.options["preset"]
+    service, preset = view.service, task.options.preset
     body = {
-        "productSlug": service.product.slug if service.product else task.options["product"],
-        "hostId": service.host.id if service.host else task.options["host"],
+        "productSlug": service.product.slug if service.product else task.options.product,
+        "hostId": service.host.id if service.host else task.options.host,
         "presetId": preset,
     }
     try:
@@ -203,9 +203,7 @@ def set_scale(task: Task, view: View, size: Dimensions) -> None:
     :raises Invalid: when another task, or somebody else, was faster.
     """
     id, planned = view.service.id, view.service.dimensions
-    with one_at_a_time(
-        f"size:{key_of(task.options.get('base_url'), id)}", f"changing the size of {view.label}"
-    ):
+    with one_at_a_time(f"size:{key_of(task.options.base_url, id)}", f"changing the size of {view.label}"):
         now = task.client.service(id)
         if now is not None and now.dimensions != planned:
             other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
@@ -247,13 +245,13 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
 
 def check_limit(task: Task) -> None:
     """Refuse a ``max_monthly`` that is no amount, whether or not anything is ordered."""
-    if task.options["max_monthly"] is not None:
-        read_amount(task.options["max_monthly"], "max_monthly")
+    if task.options.max_monthly is not None:
+        read_amount(task.options.max_monthly, "max_monthly")
 
 
 def warn_over_budget(task: Task, view: View) -> None:
     """Tell where a service that is left as it is costs more than ``max_monthly`` (Service, full form)."""
-    limit = task.options["max_monthly"]
+    limit = task.options.max_monthly
     billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
     if limit is None or billed is None:
         return
@@ -270,7 +268,7 @@ def check_budget(task: Task, monthly: Decimal | None, what: str) -> None:
 
     :raises Invalid: also when the price is not known, since the limit could not be kept then.
     """
-    limit = task.options["max_monthly"]
+    limit = task.options.max_monthly
     if limit is None:
         return
     most = read_amount(limit, "max_monthly")
@@ -289,7 +287,7 @@ def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> Non
     deploy = view.settings.deploy if view.settings else None
     if deploy is None:
         raise Invalid(f"{view.label} does not offer a launch command")
-    wanted = task.options["command"]
+    wanted = task.options.command
     if is_same_command(deploy.command or "", wanted):
         return
     if deploy.editable is False and not resumes:
@@ -338,7 +336,7 @@ def words_of(command: str) -> list[str]:
 
 def starts_anew(task: Task, view: View, changes: Changes) -> bool:
     """Whether the wanted state has a start in it, which is when a container takes up a command."""
-    wanted = task.options["state"]
+    wanted = task.options.state
     if wanted == "started":
         stopped = view.state in (None, "stopped", "stopping") or view.service.status == SUSPENDED
         return stopped or changes.just_ordered
@@ -357,14 +355,14 @@ def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> Non
     network = view.settings.network if view.settings else None
     if network is None:
         raise Invalid(f"{view.label} does not offer network settings")
-    wanted = task.options["public"]
+    wanted = task.options.public
     if network.is_public == wanted:
         return
     if network.editable is False and not resumes:
         raise Invalid(f"the network of {view.label} cannot be changed")
     task.warn(f"a network change recreates the container of {view.label}: if it runs, it is restarted")
     what = f"{'open' if wanted else 'close'} {view.label} {'to' if wanted else 'from'} the Internet"
-    if task.options["state"] == "restarted":  # a restart does not read ports again, a start from stop does
+    if task.options.state == "restarted":  # a restart does not read ports again, a start from stop does
         changes.pending.add(NETWORK)
     changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)
 
@@ -396,11 +394,11 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         return
     before = view.pending
     write_noted(task, id, NETWORK, change)
-    if task.options["state"] == "restarted" or runs_on(task, id, first, at):
+    if task.options.state == "restarted" or runs_on(task, id, first, at):
         return
     if NETWORK not in before:
         settle(task, id, NETWORK)
-    if task.options["wait"] and task.options["state"] in GO_ON:
+    if task.options.wait and task.options.state in GO_ON:
         with_last_words(task, id, lambda: wait_until_back(task, view))
 
 
@@ -438,7 +436,7 @@ def runs_on(task: Task, id: str, first: Sight, at: float) -> bool:
     The specification says that the change recreates the container, and also that a start from stop is needed
     for it (Settings, rule 3; Power). Where the uptime is not known nobody can say, and rule 3 holds.
     """
-    seconds = QUIET_SECONDS if task.options["wait"] else 0
+    seconds = QUIET_SECONDS if task.options.wait else 0
     if first.uptime is None or look_for(lambda: look(task, id).shows_start_after(at), seconds):
         return False
     last = look(task, id)

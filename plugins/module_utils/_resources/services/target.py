@@ -37,15 +37,15 @@ def identify(task: Task) -> Target:
     :raises Ambiguous: when several services have the name; the message lists their ids.
     """
     options = task.options
-    if options["new_project"] and options["state"] == "absent":
+    if options.new_project and options.state == "absent":
         raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
     try:
         project = named_project(task, "project")
     except NoSuchItem:
-        if options["state"] != "absent" or (options["id"] and task.client.service(options["id"])):
+        if options.state != "absent" or (options.id and task.client.service(options.id)):
             raise
-        return Target(options["id"])  # what was in a project that is gone is gone from it too
-    target = Target(options["id"], project, named_project(task, "new_project"))
+        return Target(options.id)  # what was in a project that is gone is gone from it too
+    target = Target(options.id, project, named_project(task, "new_project"))
     if target.id:
         check_id(task, target)
         return target
@@ -61,7 +61,7 @@ def named_project(task: Task, option: str) -> Project | None:
     try:
         return find_project(task.client, wanted) if wanted else None
     except NoSuchItem as error:
-        if task.options["state"] == "absent":
+        if task.options.state == "absent":
             raise
         return placeholder_project(task, wanted, error)
 
@@ -82,7 +82,7 @@ def id_of_name(task: Task, target: Target) -> str | None:
 
     One that is to be moved is looked for where it is, and then where an earlier run has moved it to.
     """
-    name, family = task.options["name"], task.options["family"]
+    name, family = task.options.name, task.options.family
     found = only_service(find_services(task.client, name, target.project, family), name)
     if target.destination is None or target.project is None:
         return found.id if found else None

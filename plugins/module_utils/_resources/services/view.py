@@ -124,7 +124,7 @@ def observe(task: Task, id: str) -> View:
     settled = service.status not in (PROVISIONING, AWAITING_ADMIN, FAILED, DELETING)
     if settled and any(options[name] is not None for name in ("public", "command", "dimensions")):
         view.settings = read_settings(task, service)
-    if options["state"] in STATE_MATTERS.get(service.status, ()):
+    if options.state in STATE_MATTERS.get(service.status, ()):
         view.state = read_state(task, id)
     return view
 

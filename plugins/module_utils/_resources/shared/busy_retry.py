@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..._api.errors import Conflict, HostedError, Locked, RateLimited, Refused
+from .options import WaitOptions
 from .plan import Task
 
 OF_THE_MOMENT = re.compile(
@@ -27,8 +29,15 @@ OF_LIMITS = re.compile(r"\b(limit|max(imum)?|quota|too many|at most|no more)\b",
 LONGEST_PAUSE = 10.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuietOptions(WaitOptions):
+    """The options of a task that asks again while a service is busy."""
+
+    quiet_time: float = 30.0
+
+
 def retry_while_busy(
-    task: Task,
+    task: Task[QuietOptions],
     call: Callable[[], object],
     what: str,
     moving: Callable[[], bool],
@@ -49,7 +58,7 @@ def retry_while_busy(
             call()
             return
         except (Refused, RateLimited) as error:
-            if not task.options["wait"] or not is_transient(error) or pointless():
+            if not task.options.wait or not is_transient(error) or pointless():
                 raise
             spent = time.monotonic() - begun
             wait = max(pause, error.retry_after or 0) if isinstance(error, RateLimited) else pause
@@ -58,7 +67,7 @@ def retry_while_busy(
                 raise with_attempts(error, spent) from None
             task.progress(f"{what} is not taken yet, {spent:.0f} s: {error.message}")
             time.sleep(min(wait, left))
-            pause = min(pause * 1.5, max(task.options["wait_interval"], 0.5), LONGEST_PAUSE)
+            pause = min(pause * 1.5, max(task.options.wait_interval, 0.5), LONGEST_PAUSE)
 
 
 def is_transient(error: Refused | RateLimited) -> bool:
@@ -73,11 +82,11 @@ def says_temporary(error: HostedError) -> bool:
     return bool(OF_THE_MOMENT.search(error.message))
 
 
-def retry_budget(task: Task, error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
+def retry_budget(task: Task[QuietOptions], error: Refused | RateLimited, moving: Callable[[], bool]) -> float:
     """Return for how many seconds to ask again, from the first time on."""
     sure = not isinstance(error, Conflict) or says_temporary(error) or moving()
-    longest: float = task.options["wait_timeout"]
-    return longest if sure else min(task.options["quiet_time"], longest)
+    longest: float = task.options.wait_timeout
+    return longest if sure else min(task.options.quiet_time, longest)
 
 
 def with_attempts(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:

@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from .task_errors import Invalid
 
 MAX_LOG_LINES = 100
 
 
-def check_log_lines(options: Mapping[str, Any]) -> None:
+def check_log_lines(log_lines: int) -> None:
     """Hold the bounds of the number of log lines.
 
     :raises Invalid: naming the value and the bounds.
     """
-    if not 1 <= options["log_lines"] <= MAX_LOG_LINES:
-        raise Invalid(f"log_lines is {options['log_lines']}; it must be from 1 to {MAX_LOG_LINES}")
+    if not 1 <= log_lines <= MAX_LOG_LINES:
+        raise Invalid(f"log_lines is {log_lines}; it must be from 1 to {MAX_LOG_LINES}")

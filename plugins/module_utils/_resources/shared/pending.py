@@ -8,7 +8,7 @@ failed leaves nothing that the next run could see: the next run finds the settin
 
 How to use it::
 
-    pending = Pending.of(task.options.get("state_dir"), task.options.get("base_url"), service.id)
+    pending = Pending.of(state_dir_of(task.options), task.options.base_url, service.id)
     pending.note(COMMAND)            # before the write, so that a run that dies in between is covered
     task.client.set_command(...)     # refused: pending.clear(COMMAND), if it was not outstanding before
     ...

@@ -6,29 +6,43 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, get_args
 
 from ..._api.client import Client
 from ..._api.text import printable
 from .money import Cost
+from .options import Options, WaitOptions, declared
 from .task_errors import WaitEnded
+from .untyped_options import untyped_options
+
+if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
+    from typing_extensions import TypeVar
+
+    OptionsT_co = TypeVar("OptionsT_co", bound=Options, default=Any, covariant=True)
+    OwnOptions = TypeVar("OwnOptions", bound=Options, default=Any)
+else:
+    from typing import TypeVar
+
+    OptionsT_co = TypeVar("OptionsT_co", covariant=True)
+    OwnOptions = TypeVar("OwnOptions")
 
 SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""
 
 
 @dataclass
-class Task:
+class Task(Generic[OptionsT_co]):
     """What a resource works with: the platform, the options of the user, and a place for its remarks.
 
-    ``client`` is missing where :meth:`Resource.needs_api` says that it is not needed.
+    ``client`` is missing where :meth:`Resource.needs_api` says that it is not needed. A helper asks for the
+    options that it reads: a ``Task[WaitOptions]`` is any task whose options include those of waiting.
     """
 
     client: Client
-    options: Mapping[str, Any]
+    options: OptionsT_co
     check_mode: bool = False
     progress: Callable[[str], None] = lambda line: None
     warnings: list[str] = field(default_factory=list)
@@ -106,31 +120,51 @@ class Plan:
         return bool(self.steps)
 
 
-class Resource(ABC):
-    """A noun of the platform: its options and how to plan for it. Holds no state."""
+class Resource(ABC, Generic[OwnOptions]):
+    """A noun of the platform: its options and how to plan for it. Holds no state.
+
+    A subclass names its options: ``class SshKeyResource(Resource[SshKeyOptions])``. The class variables from
+    ``options`` on are derived from them.
+    """
 
     noun: ClassVar[str]
     """The key of the result."""
-    options: ClassVar[dict[str, Any]] = {}
-    """The options in Ansible's form, those of the connection and of waiting excepted."""
     rules: ClassVar[dict[str, Any]] = {}
     """What must or must not come together: ``required_one_of`` and its kin."""
-    selectors: ClassVar[frozenset[str]]
-    """The options that identify, narrow or limit what the task touches. What is written must hold something.
 
-    Every resource has to name them, even if it has none.
-    """
+    options_type: ClassVar[type[Options]] = Options
+    options: ClassVar[dict[str, Any]] = {}
+    """The options in Ansible's form, those of the connection and of waiting excepted."""
+    selectors: ClassVar[frozenset[str]]
+    """The options that identify, narrow or limit what the task touches, and must hold something."""
     waits: ClassVar[bool] = False
     """Whether there is something to wait for, and so the options for it."""
     secret_options: ClassVar[frozenset[str]] = frozenset()
     """Options whose values are never shown."""
     host_options: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Where the task works on the very host of the play: options and the host variables that fill them."""
-    places: ClassVar[Sequence[str]] = ()
+    places: ClassVar[Collection[str]] = ()
     """Options that name what to work on. A task that has one, whatever it holds, uses nothing of the host."""
-
     source_options: ClassVar[frozenset[str]] = frozenset()
     """Options that name a file or a folder of this machine to read: a role or a play may bring it along."""
+
+    def __init_subclass__(cls) -> None:
+        """Derive what the options say, as soon as the resource is there: before Ansible forks its workers."""
+        super().__init_subclass__()
+        found = named_options(cls)
+        if found is None:
+            cls.options_type = untyped_options(cls)
+            return
+        facts = declared(found)
+        cls.options_type, cls.options, cls.selectors = found, dict(facts.spec), facts.selectors
+        cls.waits, cls.secret_options = issubclass(found, WaitOptions), facts.secrets
+        cls.host_options, cls.places = facts.host_options, facts.targets
+        cls.source_options = facts.sources
+
+    def read_options(self, arguments: Mapping[str, Any]) -> OwnOptions:
+        """Return the options of a task from what Ansible has validated."""
+        options: Any = self.options_type.from_ansible(arguments)
+        return cast(OwnOptions, options)
 
     @property
     def name(self) -> str:
@@ -155,8 +189,21 @@ class Resource(ABC):
         return frozenset(paths - self.sources(arguments))
 
     @abstractmethod
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[OwnOptions]) -> Plan:
         """Look at the platform and say what has to be done. Changes nothing.
 
         :raises HostedError: when the wish cannot be granted, with the rule that forbids it.
         """
+
+
+def named_options(resource: type[Resource[Any]]) -> type[Options] | None:
+    """Return the options that the definition of a resource names; nothing where it leaves them open.
+
+    :raises TypeError: for options that are no dataclass of their own.
+    """
+    arguments = (get_args(base) for base in vars(resource).get("__orig_bases__", ()))
+    found = [each for given in arguments for each in given if isinstance(each, type)]
+    for options in found:
+        if not issubclass(options, Options) or "__dataclass_fields__" not in vars(options):
+            raise TypeError(f"{options.__name__} has to be a dataclass that inherits Options")
+    return found[0] if found else None

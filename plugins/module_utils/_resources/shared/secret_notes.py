@@ -84,7 +84,7 @@ def notes_folder() -> str:
 
 def notes_on(task: Task, subject: str) -> list[str]:
     """Return the paths of the notes on a subject."""
-    key = key_of(task.options.get("base_url"), subject)
+    key = key_of(task.options.base_url, subject)
     try:
         names = sorted(os.listdir(notes_folder()))
     except OSError:

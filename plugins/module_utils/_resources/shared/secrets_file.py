@@ -28,6 +28,7 @@ from typing import Any
 
 from ..._api.errors import HostedError
 from .controller_state import collection_folder, in_turn, whole_file, write_out
+from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
 from .task_errors import Invalid
@@ -38,15 +39,23 @@ ROOM = 64 * 1024
 """Bytes that must be free before secrets are asked for: far more than any answer holds."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SecretsOptions(Options):
+    """Where secrets go that the platform shows only once."""
+
+    secrets_dest: FilePath | None = option(None, no_log=False)
+    return_secrets: bool = option(False, no_log=False)
+
+
 def default_path(id: str) -> str:
     """Return where secrets go that the user named no place for."""
     return os.path.join(collection_folder(FOLDER), f"{os.path.basename(id)}.json")
 
 
-def destination(task: Task, id: str) -> str | None:
+def destination(task: Task[SecretsOptions], id: str) -> str | None:
     """Return the file that secrets go to, ``None`` where the user wants them in the result alone."""
-    given: str | None = task.options["secrets_dest"]
-    return given or (None if task.options["return_secrets"] else default_path(id))
+    given: str | None = task.options.secrets_dest
+    return given or (None if task.options.return_secrets else default_path(id))
 
 
 # --- Before the call --------------------------------------------------------------------------------
@@ -73,14 +82,14 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
         raise Invalid(f"the directory of {option}, {folder!r}, cannot be written to")
 
 
-def check_place(task: Task) -> None:
+def check_place(task: Task[SecretsOptions]) -> None:
     """Check where secrets will go as far as that can be done without writing anything, as in check mode.
 
     :raises Invalid: when they could not be written there.
     """
-    check_destination(task.options["secrets_dest"])
+    check_destination(task.options.secrets_dest)
     path = destination(task, "any")
-    if path is None or task.options["secrets_dest"]:
+    if path is None or task.options.secrets_dest:
         return
     folder = os.path.dirname(path)
     nearest = folder
@@ -90,7 +99,7 @@ def check_place(task: Task) -> None:
         raise no_place(folder, f"{nearest!r} is no directory that can be written to")
 
 
-def prove(task: Task) -> None:
+def prove(task: Task[SecretsOptions]) -> None:
     """Write a file of the size where secrets will go, and remove it. A missing default folder is made.
 
     :raises Invalid: when that fails, so that nothing is asked for that could not be kept.
@@ -98,10 +107,10 @@ def prove(task: Task) -> None:
     path = destination(task, "any")
     if path is None:
         return
-    check_destination(task.options["secrets_dest"])
+    check_destination(task.options.secrets_dest)
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        if not task.options["secrets_dest"]:
+        if not task.options.secrets_dest:
             os.makedirs(folder, mode=0o700, exist_ok=True)
         handle, trial = tempfile.mkstemp(dir=folder)
         try:
@@ -124,7 +133,7 @@ def no_place(folder: str, why: str) -> Invalid:
 
 
 @contextmanager
-def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
+def keeping(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[Kept]:
     """Prove the place, leave a note, and let the call be made whose answer holds secrets.
 
     The note goes when the secrets are kept, or when the platform did not do what it was asked for. After
@@ -133,8 +142,8 @@ def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
     :raises Invalid: before the call, when the secrets could not be kept.
     """
     prove(task)
-    kept = Kept(task, SecretNote.of(task.options.get("base_url"), subject))
-    needed = destination(task, "any") is not None and not task.options["secrets_dest"]
+    kept = Kept(task, SecretNote.of(task.options.base_url, subject))
+    needed = destination(task, "any") is not None and not task.options.secrets_dest
     try:
         kept.note.leave(what)
     except OSError as error:
@@ -159,7 +168,7 @@ def keeping(task: Task, subject: str, what: str) -> Iterator[Kept]:
 class Kept:
     """What becomes of the secrets of one call."""
 
-    task: Task
+    task: Task[SecretsOptions]
     note: SecretNote
 
     def nothing(self) -> None:
@@ -173,7 +182,7 @@ class Kept:
         place that fails although it was proved is replaced by the default one. They are never shown for it.
         """
         options = self.task.options
-        if options["return_secrets"]:
+        if options.return_secrets:
             self.task.facts["secrets"] = content
         path = destination(self.task, id)
         if path is None:
@@ -183,7 +192,7 @@ class Kept:
             self._write(path, content)
         except OSError as error:
             return self._write_elsewhere(id, content, f"{labels} could not be written to {path}: {error}")
-        if not options["secrets_dest"]:
+        if not options.secrets_dest:
             self.task.warn(
                 f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
             )
@@ -220,7 +229,7 @@ class Kept:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             self._write(path, content)
         except OSError as error:
-            if not self.task.options["return_secrets"]:
+            if not self.task.options.return_secrets:
                 self.task.warn(f"{failure}, nor to {path}: {error}. They are lost: {self.note.remedy}")
                 return False
             self.task.warn(f"{failure}. They are in the result alone, as return_secrets is set")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..._api.errors import CallOutcomeUnknown, Conflict, HostedError, Refused, UnexpectedAnswer
+from .options import WaitOptions
 from .plan import Task
 from .task_errors import Ambiguous, EffectUnverified, WaitEnded
 
@@ -32,7 +33,7 @@ class Identified(Protocol):
 
 
 def wait_until(
-    task: Task,
+    task: Task[WaitOptions],
     read: Callable[[], T],
     done: Callable[[T], bool],
     describe: Callable[[T], str],
@@ -47,7 +48,7 @@ def wait_until(
 
     :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
     """
-    timeout, interval = task.options["wait_timeout"], task.options["wait_interval"]
+    timeout, interval = task.options.wait_timeout, task.options.wait_interval
     interval = max(interval, FIRST_PAUSE)
     begun, pause = time.monotonic(), FIRST_PAUSE
     while not done(value := read()):
@@ -78,7 +79,7 @@ class Passage(Generic[T]):
 
 
 def wait_through(
-    task: Task,
+    task: Task[WaitOptions],
     read: Callable[[], T],
     under_way: Callable[[T], bool],
     describe: Callable[[T], str],
@@ -113,7 +114,7 @@ def wait_through(
 
     def longest_pause() -> float:
         if passage.began:
-            return float(task.options["wait_interval"])
+            return float(task.options.wait_interval)
         left = still_since + quiet - time.monotonic()  # so that the quiet time is not overstayed
         return max(min(START_PAUSE, left), FIRST_PAUSE)
 

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,7 @@ def notes(home: Path) -> list[Path]:
 
 def told(subject: str = "service:web", base_url: str | None = None) -> list[str]:
     task = task_of(SERVICE, FakeClient())
-    task.options = {**task.options, "base_url": base_url}
+    task.options = replace(task.options, base_url=base_url)
     secret_notes.warn_of_lost_secrets(task, subject)
     return task.warnings
 

@@ -1,0 +1,250 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options with types: each resource declares its own as a dataclass, and all else is derived from that.
+
+A type hint gives Ansible's type, a default its default (a field without one is required), and :func:`option`
+takes what a hint cannot say. From that come the argument spec, the selectors, the secrets, the files to
+read, and the variables of a host that fill an option.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NewType,
+    Self,
+    TypedDict,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+if TYPE_CHECKING:  # so that mypy finds what was left of it where the types are known
+    ByName = object
+else:
+    from .by_name import ByName
+
+T = TypeVar("T")
+FilePath = NewType("FilePath", str)
+"""A path on this machine: Ansible expands ``~`` and variables of the environment in it."""
+
+PLAIN_TYPES: dict[Any, str] = {
+    str: "str",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    dict: "dict",
+    FilePath: "path",
+    Any: "raw",
+}
+
+
+class About(TypedDict, total=False):
+    """What a type hint does not say about an option."""
+
+    choices: Sequence[str]
+    aliases: Sequence[str]
+    no_log: bool
+    """For Ansible's own redaction. ``False`` says that a name that looks like that of a secret is none."""
+    secret: bool
+    """The value is never shown. Unlike ``no_log`` this suits a dictionary of short values."""
+    selects: bool
+    """The option identifies, narrows or limits what the task touches, so it must hold something."""
+    names_target: bool
+    """A task with this option, whatever it holds, does not work on the host of the play."""
+    reads_file: bool
+    """It names a file or a folder of this machine that a role or a play may bring along."""
+    host_variables: Sequence[str]
+    """The variables of the play's host that fill it, if the task works on that host."""
+    environment: str
+    """The variable of the environment that fills it."""
+
+
+@overload
+def option(**about: Unpack[About]) -> Any: ...
+@overload
+def option(default: T, **about: Unpack[About]) -> T: ...
+def option(default: Any = MISSING, **about: Unpack[About]) -> Any:
+    """Declare an option, with what its type hint does not say. Without a default it is required."""
+    shown = not (about.get("secret") or about.get("no_log"))
+    if isinstance(default, (list, dict)):
+        return field(default_factory=lambda: copy.deepcopy(default), metadata=about, repr=shown)
+    return field(default=default, metadata=about, repr=shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(ByName):
+    """The options that every resource has: those of the connection to the platform."""
+
+    base_url: str | None = option(None, environment="HOSTED_SERVICES_URL")
+    token: str | None = option(None, no_log=True, environment="HOSTED_SERVICES_TOKEN")
+    token_file: FilePath | None = option(None, no_log=False, environment="HOSTED_SERVICES_TOKEN_FILE")
+    auth_header: str = option("Authorization", environment="HOSTED_SERVICES_AUTH_HEADER")
+    auth_scheme: str = option("Bearer", environment="HOSTED_SERVICES_AUTH_SCHEME")
+    validate_certs: bool = option(True, environment="HOSTED_SERVICES_VALIDATE_CERTS")
+    ca_path: FilePath | None = option(None, environment="HOSTED_SERVICES_CA_PATH")
+    timeout: float = option(60.0, environment="HOSTED_SERVICES_TIMEOUT")
+    retries: int = option(5, environment="HOSTED_SERVICES_RETRIES")
+    allow_http_hosts: list[str] = option([], environment="HOSTED_SERVICES_ALLOW_HTTP_HOSTS")
+
+    @classmethod
+    def from_ansible(cls, arguments: Mapping[str, Any]) -> Self:
+        """Return the options from what Ansible has validated. Whatever is no option is left out."""
+        return cls(**values_of(cls, arguments))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitOptions(Options):
+    """The options of a resource that waits for the platform to get somewhere."""
+
+    wait: bool = True
+    wait_timeout: float = 600.0
+    wait_interval: float = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateDirOptions(Options):
+    """The option of a resource that remembers something on the controller from run to run."""
+
+    state_dir: FilePath | None = None
+
+
+def state_dir_of(options: Options) -> str | None:
+    """Return the folder that the user chose for what is remembered; none where there is no such option."""
+    return options.state_dir if isinstance(options, StateDirOptions) else None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is derived from the options of a resource, those of the connection and of waiting excepted."""
+
+    spec: Mapping[str, dict[str, Any]]
+    """Ansible's argument spec, without the options of the connection and of waiting."""
+    selectors: frozenset[str]
+    secrets: frozenset[str]
+    sources: frozenset[str]
+    host_options: Mapping[str, Sequence[str]]
+    targets: frozenset[str]
+    """The options that name what to work on, by each of their names."""
+
+
+def declared(options: type[Options]) -> Declared:
+    """Return what is derived from the options of a resource."""
+    shared = {each.name for each in fields(WaitOptions)}
+    own = [each for each in fields(options) if each.name not in shared]
+    return Declared(
+        spec={name: entry for name, entry in argument_spec_of(options).items() if name not in shared},
+        selectors=frozenset(named(own, "selects")),
+        secrets=frozenset(named(own, "secret")),
+        sources=frozenset(named(own, "reads_file")),
+        host_options={
+            each.name: tuple(each.metadata["host_variables"])
+            for each in own
+            if each.metadata.get("host_variables")
+        },
+        targets=frozenset(
+            name
+            for each in own
+            if each.metadata.get("names_target")
+            for name in (each.name, *each.metadata.get("aliases", ()))
+        ),
+    )
+
+
+def named(declarations: Sequence[Field[Any]], key: str) -> Iterator[str]:
+    """Yield the names of the options that were declared so."""
+    return (each.name for each in declarations if each.metadata.get(key))
+
+
+@cache
+def hints_of(options: Any) -> Mapping[str, Any]:
+    """Return the types of the options of a class, worked out once: before Ansible forks its workers."""
+    return get_type_hints(options)
+
+
+def argument_spec_of(options: Any) -> Mapping[str, dict[str, Any]]:
+    """Return Ansible's argument spec of all options of a class, except where the environment fills one."""
+    hints = hints_of(options)
+    return {each.name: entry_of(each, hints[each.name]) for each in fields(options)}
+
+
+def entry_of(declaration: Field[Any], hint: Any) -> dict[str, Any]:
+    """Return what Ansible's argument spec says about one option."""
+    entry = type_of(hint)
+    about = declaration.metadata
+    for key in ("choices", "aliases"):
+        if about.get(key):
+            entry[key] = list(about[key])
+    if about.get("no_log") is not None:
+        entry["no_log"] = about["no_log"]
+    default = declaration.default
+    if declaration.default_factory is not MISSING:
+        default = declaration.default_factory()
+    if default is MISSING:
+        entry["required"] = True
+    elif default is not None:
+        entry["default"] = default
+    return entry
+
+
+def type_of(hint: Any) -> dict[str, Any]:
+    """Return Ansible's words for the type of an option.
+
+    :raises TypeError: for a type that an option cannot have.
+    """
+    hint = without_none(hint)
+    if hint in PLAIN_TYPES:
+        return {"type": PLAIN_TYPES[hint]}
+    origin = get_origin(hint)
+    if origin is Literal:
+        return {"type": "str", "choices": list(get_args(hint))}
+    if origin is list:
+        inner = type_of(get_args(hint)[0])
+        return {**inner, "type": "list", "elements": inner["type"]}
+    if origin is dict:
+        return {"type": "dict"}
+    if is_dataclass(hint):
+        return {"type": "dict", "options": dict(argument_spec_of(hint))}
+    raise TypeError(f"an option cannot have the type {hint!r}")
+
+
+def without_none(hint: Any) -> Any:
+    """Return the type of an option that is set: of ``str | None`` that is ``str``."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    [left] = [each for each in get_args(hint) if each is not NoneType]
+    return left
+
+
+def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values for the fields of a class of options. Where one is missing, its default remains."""
+    hints = hints_of(options)
+    return {
+        each.name: typed(hints[each.name], arguments[each.name])
+        for each in fields(options)
+        if each.name in arguments
+    }
+
+
+def typed(hint: Any, value: Any) -> Any:
+    """Return a value of an option as its type wants it: suboptions become objects."""
+    if value is None:
+        return None
+    hint = without_none(hint)
+    if get_origin(hint) is list:
+        return [typed(get_args(hint)[0], item) for item in value]
+    if isinstance(hint, type) and is_dataclass(hint):
+        return hint(**values_of(hint, value))
+    return value

@@ -1,0 +1,167 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a resource declares once, and all that Ansible and the collection make of it."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any, Literal
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
+    CONNECTION,
+    WAITING,
+    argument_spec,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
+    FilePath,
+    Options,
+    WaitOptions,
+    argument_spec_of,
+    declared,
+    option,
+    type_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Plan,
+    Resource,
+    Task,
+)
+from unit.plugins.nouns import NOUNS
+
+
+@dataclass(frozen=True)
+class Size:
+    """Suboptions, of which one is required."""
+
+    ram_gb: int
+    cpu_cores: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThingOptions(WaitOptions):
+    """Options of every kind."""
+
+    slug: str = option(selects=True)
+    names: list[str] | None = option(None, aliases=["name"], names_target=True, host_variables=["a", "b"])
+    state: Literal["present", "absent"] = "present"
+    parts: list[Literal["one", "two"]] = option([])
+    family: str | None = option(None, choices=["GAME", "APP"])
+    size: Size | None = None
+    sizes: list[Size] | None = None
+    count: int = 3
+    share: float | None = None
+    force: bool = False
+    query: dict[str, Any] = option({})
+    content: Any = option(None, secret=True)
+    pin: str | None = option(None, no_log=True)
+    source: FilePath | None = option(None, reads_file=True)
+    kept: FilePath = FilePath("~/kept")
+
+
+class ThingResource(Resource[ThingOptions]):
+    """A noun with these options."""
+
+    noun = "thing"
+
+    def plan(self, task: Task[ThingOptions]) -> Plan:
+        return Plan(result=task.options.slug)
+
+
+THING = ThingResource()
+SIZE = {"ram_gb": {"type": "int", "required": True}, "cpu_cores": {"type": "int"}}
+
+
+def test_hints_and_defaults_say_what_ansible_is_told() -> None:
+    assert THING.options == {
+        "slug": {"type": "str", "required": True},
+        "names": {"type": "list", "elements": "str", "aliases": ["name"]},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "parts": {"type": "list", "elements": "str", "choices": ["one", "two"], "default": []},
+        "family": {"type": "str", "choices": ["GAME", "APP"]},
+        "size": {"type": "dict", "options": SIZE},
+        "sizes": {"type": "list", "elements": "dict", "options": SIZE},
+        "count": {"type": "int", "default": 3},
+        "share": {"type": "float"},
+        "force": {"type": "bool", "default": False},
+        "query": {"type": "dict", "default": {}},
+        "content": {"type": "raw"},
+        "pin": {"type": "str", "no_log": True},
+        "source": {"type": "path"},
+        "kept": {"type": "path", "default": "~/kept"},
+    }
+
+
+def test_what_hints_do_not_say_is_derived_too() -> None:
+    assert THING.selectors == {"slug"}
+    assert THING.secret_options == {"content"}
+    assert THING.source_options == {"source"}
+    assert THING.destinations({}) == {"kept"}
+    assert THING.host_options == {"names": ("a", "b")}
+    assert set(THING.places) == {"names", "name"}, "an alias names the target as well"
+    assert THING.waits
+
+
+def test_the_options_of_all_come_with_those_of_the_environment_and_of_waiting() -> None:
+    assert set(argument_spec(THING)) == {*THING.options, *CONNECTION, *WAITING}
+    fallback = CONNECTION["base_url"]["fallback"]
+    assert fallback[1] == ["HOSTED_SERVICES_URL"]
+    assert all("fallback" in entry for entry in CONNECTION.values())
+
+
+def test_options_are_read_from_what_ansible_validated() -> None:
+    given = {"slug": "blog", "name": ["a"], "names": ["a"], "size": {"ram_gb": 8, "cpu_cores": None}}
+    options = THING.read_options({**given, "sizes": [{"ram_gb": 1}], "wait": False, "_ansible_tmp": "x"})
+    assert options.slug == "blog"
+    assert options.names == ["a"]
+    assert options.size == Size(8)
+    assert options.sizes == [Size(1)]
+    assert not options.wait
+    assert options.parts == []
+    with pytest.raises(FrozenInstanceError):
+        options.slug = "other"  # type: ignore[misc]
+
+
+def test_a_default_that_can_be_changed_is_not_shared() -> None:
+    first, second = (THING.read_options({"slug": name}) for name in ("a", "b"))
+    first.query["filter"] = "x"
+    assert second.query == {}
+    assert argument_spec_of(ThingOptions)["query"]["default"] == {}
+
+
+def test_no_secret_is_in_the_text_of_the_options() -> None:
+    options = THING.read_options({"slug": "a", "token": "hunter2", "content": "hunter3", "pin": "hunter4"})
+    assert "hunter" not in repr(options)
+    assert "slug='a'" in repr(options)
+
+
+def test_a_type_that_ansible_does_not_know_is_refused() -> None:
+    with pytest.raises(TypeError, match="cannot have the type"):
+        type_of(set[str])
+
+
+def test_options_have_to_be_a_dataclass_of_their_own() -> None:
+    class Plain(Options):
+        slug: str = ""
+
+    with pytest.raises(TypeError, match="Plain has to be a dataclass"):
+
+        class Broken(Resource[Plain]):
+            noun = "broken"
+
+            def plan(self, task: Task[Plain]) -> Plan:
+                raise NotImplementedError
+
+        Broken()
+
+
+@pytest.mark.parametrize("name", NOUNS)
+def test_every_noun_reads_its_options_back(name: str) -> None:
+    """Each option of the argument spec is an attribute with the value that Ansible passes on."""
+    spec = argument_spec(NOUNS[name])
+    defaults = {option: entry.get("default") for option, entry in spec.items()}
+    options = NOUNS[name].read_options(defaults)
+    assert {option: getattr(options, option) for option in spec} == defaults
+    assert set(declared(type(options)).spec) == set(NOUNS[name].options)
