@@ -130,7 +130,7 @@ coverage: dev ## renew docs/coverage.md from the last whole `make integration`
 
 .PHONY: sandbox-documents
 sandbox-documents: dev ## renew docs/sandbox from the sandbox
-	@python -m hosted_sandbox.documents
+	@python scripts/sandbox_documents.py
 
 .PHONY: architecture
 architecture: dev ## draw docs/architecture.svg from the imports
@@ -212,7 +212,7 @@ build: install ## build the tarball, install it elsewhere, and check it as Galax
 	python scripts/galaxy.py $(BUILD)/dist/*.tar.gz
 
 .PHONY: release
-release: dev ## make and check the tarball of VERSION=x.y.z; nothing is tagged or published
+release: dev ## make and check tarball and wheel of VERSION=x.y.z; nothing is tagged or published
 	@python scripts/release.py $(VERSION) $(if $(WRITE),--write)
 
 .PHONY: ee

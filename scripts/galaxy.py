@@ -15,7 +15,6 @@ from pathlib import Path
 # ansible-lint has read the same files before, with the sources of the collection around them.
 SETTINGS = "[galaxy-importer]\nrun_ansible_lint = False\nlog_level_main = WARNING\n"
 WANTED = {
-    "tests/sandbox/hosted_sandbox/__main__.py",
     "meta/runtime.yml",
     "plugins/inventory/inventory.py",
     "README.md",
@@ -25,10 +24,7 @@ UNWANTED = (
     ".",
     "Makefile",
     "scripts/",
-    "tests/unit/",
-    "tests/integration/",
-    "tests/benchmarks/",
-    "tests/output/",
+    "tests/",
 )
 
 

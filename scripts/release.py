@@ -1,10 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the tarball of a release in a copy of this folder: `python scripts/release.py VERSION`.
+"""Make a release in a copy of this folder: `python scripts/release.py VERSION`.
 
-The version goes into galaxy.yml, the changelog's fragments become the changelog, the tarball is built and
-checked as Galaxy does, installed into an empty folder, and the demo is run from there. Nothing is tagged or
+The version goes into the files that carry it, the changelog's fragments become the changelog, and the tarball
+and the wheel of the sandbox are built. The tarball is checked as Galaxy does and installed into an empty
+folder, and the demo is run from there, with the sandbox of the wheel. Nothing is tagged or
 published, and this folder stays as it is; --write brings the new version and changelog back into it, to be
 committed.
 """
@@ -18,11 +19,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
-CHANGED = ("galaxy.yml", "CHANGELOG.rst", "changelogs")
+VERSIONS = {
+    "galaxy.yml": "version: {}",
+    "roles/sandbox/vars/main.yml": 'sandbox_version: "{}"',
+    "tests/sandbox/hosted_sandbox/__init__.py": '__version__ = "{}"',
+}
+"""The lines that carry the version; a test holds that they have the same one."""
+CHANGED = (*VERSIONS, "CHANGELOG.rst", "changelogs")
 
 
 def copy_of_sources(folder: Path) -> Path:
@@ -39,10 +47,14 @@ def copy_of_sources(folder: Path) -> Path:
 
 
 def set_version(copy: Path, version: str) -> None:
-    """Write the version into galaxy.yml."""
-    path = copy / "galaxy.yml"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(r"(?m)^version: .*$", f"version: {version}", text), encoding="utf-8")
+    """Write the version into every file that carries it."""
+    for name, line in VERSIONS.items():
+        path = copy / name
+        pattern = "(?m)^" + re.escape(line).replace(re.escape("{}"), ".*?") + "$"
+        text, count = re.subn(pattern, line.format(version), path.read_text(encoding="utf-8"))
+        if count != 1:
+            sys.exit(f"{name} has {count} lines like {line.format('...')}, and not one")
+        path.write_text(text, encoding="utf-8")
 
 
 def make_changelog(copy: Path, folder: Path) -> None:
@@ -54,15 +66,24 @@ def make_changelog(copy: Path, folder: Path) -> None:
         run(["antsibull-changelog", command], copy, path)
 
 
-def check(tarball: Path, folder: Path) -> None:
-    """Check the tarball as Galaxy does, and run the demo with nothing but what it holds."""
+def build(copy: Path, output: Path, version: str) -> tuple[Path, Path]:
+    """Build the tarball, and the wheel of the sandbox."""
+    run(["ansible-galaxy", "collection", "build", "--output-path", str(output)], copy, {})
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    run([*pip, "wheel", "--no-deps", "--wheel-dir", str(output), "tests/sandbox"], copy, {})
+    return output / f"hosted-services-{version}.tar.gz", next(output.glob("*.whl"))
+
+
+def check(tarball: Path, wheel: Path, folder: Path) -> None:
+    """Check the tarball as Galaxy does, and run the demo with nothing but the tarball and the wheel."""
     installed = folder / "installed"
     alone = {"ANSIBLE_COLLECTIONS_PATH": str(installed), "PYTHONPATH": ""}
     run([sys.executable, "scripts/galaxy.py", str(tarball)], ROOT, {})
     install = ["ansible-galaxy", "collection", "install", "--offline", str(tarball), "-p", str(installed)]
     run(install, folder, alone)
-    # The sandbox comes with the tarball too, so the demo's own script is all that is added.
-    sandbox = installed / "ansible_collections" / "hosted" / "services" / "tests" / "sandbox"
+    sandbox = folder / "sandbox"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(sandbox)
     shutil.copy2(ROOT / "tests" / "demo.py", folder / "demo.py")
     run([sys.executable, str(folder / "demo.py")], folder, {**alone, "PYTHONPATH": str(sandbox)})
 
@@ -102,12 +123,12 @@ def main() -> int:
         copy = copy_of_sources(folder)
         set_version(copy, options.version)
         make_changelog(copy, folder)
-        run(["ansible-galaxy", "collection", "build", "--output-path", str(output)], copy, {})
-        tarball = output / f"hosted-services-{options.version}.tar.gz"
-        check(tarball, folder)
+        tarball, wheel = build(copy, output, options.version)
+        check(tarball, wheel, folder)
         if options.write:
             bring_back(copy)
-    print(f"\n{tarball.relative_to(ROOT)} is ready. Nothing was tagged or published.")
+    ready = " and ".join(str(path.relative_to(ROOT)) for path in (tarball, wheel))
+    print(f"\n{ready} are ready. Nothing was tagged or published.")
     return 0
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,11 +19,24 @@ from typing import Any
 import pytest
 import requests
 
+from hosted_sandbox import __version__
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
 
 PORTS = ("sandbox_port", "sandbox_control_port", "sandbox_sftp_port", "sandbox_registry_port")
 SEED = {"projects": ["web"]}
+#: The package, for a Python that has its requirements but not itself.
+SOURCES = REPOSITORY / "tests" / "sandbox"
+#: What the tarball of the collection may be reduced to.
+FOLDERS = ("meta", "playbooks", "plugins", "roles")
+#: Stands in for Python: its environments lead to the real one, and what pip is asked for goes into a file.
+FAKE_PYTHON = """#!/bin/sh
+case "$1 $2" in
+"-m venv") for last; do :; done; mkdir -p "$last/bin" && cp "$0" "$last/bin/python" ;;
+"-m pip") shift 2; echo "$@" >> "{log}" ;;
+*) exec "{python}" "$@" ;;
+esac
+"""
 SCENARIO_SECONDS = 600
 
 
@@ -52,6 +66,7 @@ class Role:
         """Run the role and show its fact."""
         return self.ansible.playbook(
             "- hosts: localhost\n  gather_facts: false\n  roles: [hosted.services.sandbox]\n"
+            f"  environment: {{PYTHONPATH: {SOURCES}}}\n"
             "  tasks:\n    - name: Facts\n      ansible.builtin.debug: {var: sandbox_facts}\n",
             *arguments,
             variables={**self.variables, **variables},
@@ -178,11 +193,45 @@ def test_an_error_is_the_sandbox_s_own(role: Role, sandbox: Sandbox) -> None:
     assert role.facts() == {}
 
 
-def test_a_source_that_is_not_here(role: Role, tmp_path: Path) -> None:
-    """On a machine without the collection the role says where to run it."""
-    run = role.play(sandbox_source=str(tmp_path / "nowhere"))
+def test_a_package_that_is_not_here(role: Role, tmp_path: Path) -> None:
+    """A path that leads nowhere is named, before anything is installed."""
+    nowhere = tmp_path / "nowhere.whl"
+    run = role.play(sandbox_venv=True, sandbox_package=str(nowhere))
     assert run.rc != 0
-    assert "Run the role on the machine that the collection is installed on" in run.output
+    assert (
+        f"There is no {nowhere} on localhost. Set sandbox_package to a wheel or a source folder" in run.output
+    )
+    assert not (role.folder / "venv").exists()
+
+
+def test_what_is_installed(role: Role, tmp_path: Path) -> None:
+    """Four folders of the collection are enough: the package comes from the index, or from the play's path.
+
+    Installed once, and again when the package has changed, which restarts the sandbox.
+    """
+    copy = tmp_path / "alone" / "ansible_collections" / "hosted" / "services"
+    for name in FOLDERS:
+        shutil.copytree(REPOSITORY / name, copy / name)
+    role.ansible.environment["ANSIBLE_COLLECTIONS_PATH"] = str(tmp_path / "alone")
+    python, log = tmp_path / "python", tmp_path / "pip.log"
+    python.write_text(FAKE_PYTHON.format(python=sys.executable, log=log))
+    python.chmod(0o755)
+    wheel = tmp_path / "hosted_sandbox-1-py3-none-any.whl"
+    wheel.write_bytes(b"first")
+    fake = {"sandbox_venv": True, "sandbox_python": str(python)}
+
+    assert changes(role.play(**fake)) > 0
+    assert changes(role.play(**fake)) == 0
+    first = role.facts()["pid"]
+    role.play(**fake, sandbox_package=str(wheel)).succeed()
+    wheel.write_bytes(b"second")
+    role.play(**fake, sandbox_package=str(wheel), sandbox_pip_args=["--no-index"]).succeed()
+    role.play(**fake, sandbox_package=str(SOURCES)).succeed()
+    assert role.facts()["pid"] != first
+    installed = [line.partition("--force-reinstall ")[2] for line in log.read_text().splitlines()]
+    assert installed == [
+        f"hosted-sandbox=={__version__}", str(wheel), f"--no-index {wheel}", f"--editable {SOURCES}",
+    ]  # fmt: skip
 
 
 def test_the_scenario(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m hosted_sandbox` with the folder above on the path, or `python` with the path of this folder."""
+"""The command `hosted-sandbox`, also as `python -m hosted_sandbox` or `python` with this folder's path."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ import time
 from pathlib import Path
 
 if __package__ in (None, ""):
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    # The folder itself is no place to import from; the one above it is, even if the package is not installed.
+    sys.path.pop(0)
+    if (above := str(Path(__file__).resolve().parent.parent)) not in sys.path:
+        sys.path.insert(0, above)
 
+import hosted_sandbox
 from hosted_sandbox.gaps import Profile
 from hosted_sandbox.server import Options, SeedError, run
 
@@ -23,7 +27,8 @@ START_SECONDS = 30.0
 
 
 def _options(arguments: list[str] | None = None) -> Options:
-    parser = argparse.ArgumentParser("sandbox", description="A local copy of the hosting platform.")
+    parser = argparse.ArgumentParser("hosted-sandbox", description=hosted_sandbox.__doc__)
+    parser.add_argument("--version", action="version", version=hosted_sandbox.__version__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     parser.add_argument("--port", type=int, default=8080, help="port of the API (%(default)s; 0: any)")
     parser.add_argument("--control-port", type=int, default=8081, help="the control port (%(default)s)")

@@ -4,7 +4,7 @@
 """Every rule, limit, error and transition of the specification; each needs a test.
 
 `RULES` maps a name to the section and a summary. Tests carry `pytest.mark.rule(name)`; the
-table in docs/sandbox/rules.md is generated from both, and a test fails if a rule has no test.
+table of rules is generated from both, and a test fails if a rule has no test.
 """
 
 from __future__ import annotations

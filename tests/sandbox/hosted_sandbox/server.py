@@ -22,6 +22,7 @@ import uvicorn
 import yaml
 from starlette.types import ASGIApp
 
+from hosted_sandbox import __version__
 from hosted_sandbox.api.app import create_apis, table
 from hosted_sandbox.api.gateway import Gateway
 from hosted_sandbox.control.app import Control, schedule
@@ -242,6 +243,7 @@ def facts(options: Options, world: World) -> dict[str, Any]:
     """Return the addresses, the tokens and the options of the command line."""
     where = world.addresses
     return {
+        "version": __version__,
         "base_url": where.api,
         "control_url": where.control,
         "sftp": {"host": where.sftp_host, "port": where.sftp_port},

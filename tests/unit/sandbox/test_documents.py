@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hosted_sandbox import documents
+from ansible_collections.hosted.services.scripts import sandbox_documents
 from hosted_sandbox.api import shapes
 from hosted_sandbox.api.app import table
 from hosted_sandbox.domain.errors import STATED
@@ -26,24 +26,24 @@ ROUTES = {(line.method, line.path) for line in SPECIFIED}
 @pytest.fixture(scope="module")
 def fresh() -> dict[str, str]:
     """The documents as they would be made now."""
-    return documents.documents()
+    return sandbox_documents.pages()
 
 
 @pytest.mark.parametrize("name", ["openapi.json", "gaps.md", "rules.md"])
 def test_a_document_is_current(fresh: dict[str, str], name: str) -> None:
-    committed = (documents.FOLDER / name).read_text(encoding="utf-8")
+    committed = (sandbox_documents.FOLDER / name).read_text(encoding="utf-8")
     assert committed == fresh[name], "run: make sandbox-documents"
 
 
 def test_the_routes_are_those_of_the_specification() -> None:
     routes = {(route.method, route.template) for route in table().routes}
     assert routes == ROUTES, f"compare with {HERE}"
-    paths = json.loads((documents.FOLDER / "openapi.json").read_text(encoding="utf-8"))["paths"]
+    paths = json.loads((sandbox_documents.FOLDER / "openapi.json").read_text(encoding="utf-8"))["paths"]
     assert {(method.upper(), path) for path, methods in paths.items() for method in methods} == ROUTES
 
 
 def test_every_rule_has_a_test_and_every_mark_a_rule() -> None:
-    assert set(documents.rule_tests()) == set(RULES)
+    assert set(sandbox_documents.rule_tests()) == set(RULES)
 
 
 def test_every_answer_is_shown_or_a_gap() -> None:

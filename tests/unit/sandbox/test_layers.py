@@ -37,7 +37,8 @@ def imported(source: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        yield from (name.split(".")[1] for name in names if name.startswith(f"{SANDBOX.name}."))
+        own = (name.split(".")[1] for name in names if name.startswith(f"{SANDBOX.name}."))
+        yield from (name for name in own if name != "__version__")
 
 
 def test_every_package_has_its_place() -> None:

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from hosted_sandbox import documents
+from ansible_collections.hosted.services.scripts.sandbox_documents import FOLDER
 from hosted_sandbox.testing import Sandbox
 
-DOCUMENT = json.loads((documents.FOLDER / "openapi.json").read_text(encoding="utf-8"))
+DOCUMENT = json.loads((FOLDER / "openapi.json").read_text(encoding="utf-8"))
 schema = schemathesis.openapi.from_dict(DOCUMENT)
 CHECKS = [
     checks.not_a_server_error,

@@ -1,18 +1,30 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What users have to install: the list beside the sandbox names all that it imports, and nothing else."""
+"""The package asks for all that it imports and nothing else, and knows nothing of the collection."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 
+import pytest
+import yaml
 from packaging.requirements import Requirement
 
+from hosted_sandbox import __version__
 from hosted_sandbox.testing import SANDBOX
+
+PROJECT = SANDBOX.parent
+REPOSITORY = PROJECT.parent.parent
+#: Paths of the repository, and names that only exist there.
+FOREIGN = re.compile(
+    r"ansible_collections|galaxy\.yml|\b(?:plugins|roles|playbooks|scripts|extensions)/"
+    r"|\btests/|\bdocs/|\.build\b|parents\[[2-9]"
+)
 
 
 def normal(name: str) -> str:
@@ -33,7 +45,23 @@ def imported() -> set[str]:
 
 
 def test_the_requirements_are_what_is_imported() -> None:
-    lines = (SANDBOX.parent / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    listed = {normal(Requirement(line).name) for line in lines if line and not line.startswith("#")}
+    lines = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    listed = {normal(Requirement(line).name) for line in lines}
     distributions = packages_distributions()
     assert listed == {normal(distributions[package][0]) for package in imported()}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in PROJECT.rglob("*") if path.suffix in (".py", ".md", ".toml", ".yaml")),
+    ids=lambda path: str(path.relative_to(PROJECT)),
+)
+def test_nothing_leads_into_the_collection(path: str) -> None:
+    text = (PROJECT / path).read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if FOREIGN.search(line)] == []
+
+
+def test_sandbox_collection_and_role_have_one_version() -> None:
+    role = yaml.safe_load((REPOSITORY / "roles" / "sandbox" / "vars" / "main.yml").read_text())
+    galaxy = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text())
+    assert (role["sandbox_version"], galaxy["version"]) == (__version__, __version__)
