@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from cases import by_noun
+
 SEED: dict[str, Any] = {
     "projects": ["web"],
     "services": [
@@ -194,39 +196,38 @@ SLIPS = """
 - hosted.services.project: {name: x, token: null, token_file: "{{ kept }}/key"}
 """
 
-ONE_OF_EACH = """
-- hosted.services.account_info: {}
-- hosted.services.app: {slug: one-more}
+WITH_SECRETS = """
 - hosted.services.app_deploy: {slug: acme, tag: v1, force: true}
 - hosted.services.app_image: {slug: acme, path: "{{ home }}/image.tar"}
-- hosted.services.app_info: {}
 - hosted.services.app_release: {slug: acme, tag: v2, digest: "sha256:{{ 'a' * 64 }}"}
-- hosted.services.backup: {service: mc, name: another}
 - hosted.services.backup_info: {service: mc}
 - hosted.services.backup_retention: {service: mc, pattern: "nightly-*", keep_last: 1}
-- hosted.services.billing_info: {}
-- hosted.services.database_info: {service: db}
 - hosted.services.database_query: {service: db, query: "SELECT :a", params: {a: "{{ param }}"}}
 - hosted.services.environment: {slug: acme, secret_variables: {A: "{{ environment_value }}"}, force: true}
 - hosted.services.file: {service: mc, path: b.txt, content: "{{ content }}"}
   diff: false
-- hosted.services.file_info: {service: mc}
-- hosted.services.project: {name: another}
-- hosted.services.project_info: {include: [services]}
 - hosted.services.quote:
     {product: minecraft, host: node-paris-1, preset: preset-small, variables: {A: "{{ variable }}"}}
 - hosted.services.service:
     {name: n, product: minecraft, host: node-paris-1, preset: preset-small, variables: {A: "{{ variable }}"}}
-- hosted.services.service_info: {}
 - hosted.services.sftp_host_key: {service: mc, known_hosts: "{{ home }}/known_hosts"}
-- hosted.services.sftp_info: {service: mc}
 - hosted.services.sftp_password: {service: mc, update_password: always}
 - hosted.services.sftp_sync: {service: mc, src: "{{ home }}/site", dest: x, password: "{{ password }}"}
-- hosted.services.snapshot: {service: mc, name: another}
-- hosted.services.snapshot_info: {service: mc}
 - hosted.services.ssh_key: {name: another, public_key_file: "{{ kept }}/key.pub"}
-- hosted.services.ssh_key_info: {}
 """
+"""One task of each module that takes secrets, or that needs what is on the stage."""
+
+
+def one_of_each() -> str:
+    """Return one task of every module: those above, and the first sample of each other one."""
+    samples = by_noun("sample_args")
+    others = [name for name in samples if f"hosted.services.{name}:" not in WITH_SECRETS]
+    return WITH_SECRETS + "".join(
+        f"- hosted.services.{name}: {json.dumps(samples[name][0])}\n" for name in others
+    )
+
+
+ONE_OF_EACH = one_of_each()
 """Every module once, with the secrets that it takes."""
 
 LOOKUPS = """

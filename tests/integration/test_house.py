@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.scripts.architecture import (
     module_name,
     sources,
 )
+from cases import KEYS, cases
 from integration.ansible_run import REPOSITORY, TARGETS
 
 SANDBOX = REPOSITORY / "tests" / "sandbox" / "hosted_sandbox"
@@ -81,9 +82,18 @@ def test_a_noun_has_one_name_everywhere(noun: str) -> None:
         PLUGINS / "module_utils" / "_resources" / f"{noun}.py",
         REPOSITORY / "tests" / "unit" / "plugins" / "module_utils" / "_resources" / f"test_{noun}.py",
         TARGETS / noun / "tasks" / "main.yml",
+        TARGETS / noun / "cases.yml",
     ]
     assert [str(path.relative_to(REPOSITORY)) for path in wanted if not path.is_file()] == []
     assert importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource.name == noun
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_noun_has_its_test_data(noun: str) -> None:
+    """Tests that run every noun take their tasks from there (`tests/cases.py`)."""
+    file = (TARGETS / noun / "cases.yml").relative_to(REPOSITORY)
+    assert cases(noun).get("sample_args"), f"{file}: sample_args is missing"
+    assert cases(noun).keys() <= KEYS, f"{file}: known keys are {sorted(KEYS)}"
 
 
 def test_what_stays_at_home_says_so() -> None:

@@ -26,17 +26,12 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._sftp import session
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import ConnectionBroken
+from cases import by_noun
 from unit.plugins.fakes import Clock
 from unit.plugins.hostile import HostileTransport
-from unit.plugins.module_utils._ansible.test_hostile_platform import WISHES
 from unit.plugins.nouns import NOUNS, SETTINGS
 
-SFTP = {
-    "sftp_sync": [
-        {"host": "127.0.0.1", "port": 1, "username": "u", "src": "/nowhere", "dest": "x", "password": "p"}
-    ],
-    "sftp_host_key": [{"host": "127.0.0.1", "port": 1}],
-}
+SAMPLES = by_noun("sample_args")
 TEXTS: dict[str, Any] = {
     "empty": "",
     "space": " ",
@@ -120,7 +115,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option}" for name, option in OPTIONS])
 def test_any_value_ends_in_a_result_or_in_a_clear_failure(name: str, option: str, folder: Path) -> None:
-    base = {**SFTP, **WISHES}[name][0]
+    base = SAMPLES[name][0]
     given = {key: item for key, item in base.items() if not rivals(name, key, option)}
     for number, (label, value) in enumerate(VALUES.items()):
         result = run(name, {**given, option: value}, check_mode=bool(number % 2))
