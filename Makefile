@@ -194,6 +194,11 @@ test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEE
 	@python -m faults.chaos --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --profiles $(CHAOS_PROFILES) \
 	    --log $(BUILD)/chaos.jsonl
 
+# For files of a kind: make mutants ONLY=services/order,shared/money SAMPLE=0. SAMPLE=0 takes every change.
+.PHONY: mutants
+mutants: dev ## change plugins in one place at a time; do unit tests notice? (SAMPLE=100 SEED=1 ONLY=... MIRROR=1)
+	@python scripts/mutants.py --sample $(or $(SAMPLE),100) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(if $(MIRROR),--mirror-only)
+
 .PHONY: load
 load: dev ## 10,000 requests from 16 clients at once, and a look for losses
 	@python -m hosted_sandbox.load
