@@ -12,8 +12,10 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.responses import Response
 
+from hosted_sandbox.api.shapes import SHOWN
 from hosted_sandbox.domain.errors import AbsentError, RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.gaps import LIST
@@ -161,8 +163,15 @@ def _transactional(endpoint: Handler) -> Handler:
 
 
 class Chapter(APIRouter):
-    """Routes whose handlers each run in one transaction: an error rolls back all their writes."""
+    """Routes whose handlers each run in one transaction: an error rolls back all their writes.
+
+    `response_model` says how a response is shown, for a route that is not in `shapes.SHOWN`.
+    """
 
     def add_api_route(self, path: str, endpoint: Handler, **options: Any) -> None:
         options["openapi_extra"] = {"x-name": options["name"]}
+        shown = options.get("response_model")
+        if isinstance(shown, type) and issubclass(shown, BaseModel):
+            SHOWN[options["name"]] = shown
+            options["response_model"] = None  # responses are built by hand, and compared in the tests
         super().add_api_route(path, _transactional(endpoint), **options)

@@ -633,7 +633,8 @@ class Rows(Shape):
     command: str
 
 
-#: The response of every route that the specification shows, by route name.
+#: The response of every route that the specification shows, by route name. A chapter may name its own with
+#: `response_model`.
 SHOWN: dict[str, type[BaseModel]] = {
     "apps.whoami": Account,
     "apps.list": Apps,

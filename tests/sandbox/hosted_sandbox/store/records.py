@@ -12,6 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+KINDS: dict[str, type[Record]] = {}
+"""Every kind of record by its name in the database; a class is entered when it is defined."""
+
 
 @dataclass
 class Record:
@@ -19,6 +22,9 @@ class Record:
 
     OWNER: ClassVar[str] = ""
     id: str
+
+    def __init_subclass__(cls) -> None:
+        KINDS[cls.__name__.lower()] = cls
 
 
 @dataclass
@@ -277,12 +283,3 @@ class Task(Record):
     kind: str = ""
     target: str = ""
     args: dict[str, Any] = field(default_factory=dict)
-
-
-KINDS: dict[str, type[Record]] = {
-    kind.__name__.lower(): kind
-    for kind in (
-        Meta, Account, Token, Node, Product, Project, Service, Event, Backup, Snapshot,
-        Key, Release, Scan, Entry, Order, Notice, Task,
-    )
-}  # fmt: skip
