@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.hosted.services.plugins.module_utils._api import values
 from ansible_collections.hosted.services.scripts.architecture import (
     PACKAGE,
     PLUGINS,
@@ -242,6 +243,32 @@ def test_no_exception_to_the_rule_is_left_over() -> None:
     for name, attribute in OTHER_THINGS:
         found = http_in(ast.parse(by_name[name].read_text(encoding="utf-8")))
         assert attribute in {seen for _line, seen in found}, name
+
+
+def statuses_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each status and family that a source spells out."""
+    known = {
+        value
+        for names in (values.Family, values.ServiceStatus, values.BackupStatus, values.ScanStatus)
+        for value in vars(names).values()
+        if isinstance(value, str) and value.isupper()
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in known:
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_statuses_are_spelt_in_one_module(path: Path) -> None:
+    """A slip in one would be a comparison that is never true."""
+    if short_name(path) != f"{API}.values":
+        assert list(statuses_in(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+def test_a_status_would_be_seen() -> None:
+    """In whatever a source does with it, so that the test above can fail."""
+    found = statuses_in(ast.parse("ON_THE_WAY_OUT = ('DELETING', 'DELETED')\nwanted = status == 'ACTIVE'"))
+    assert [text for _line, text in found] == ["DELETING", "DELETED", "ACTIVE"]
 
 
 def test_the_sandbox_knows_nothing_of_the_plugins() -> None:

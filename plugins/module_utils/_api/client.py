@@ -27,11 +27,11 @@ from .errors import (
     UnexpectedAnswer,
 )
 from .session import Session
+from .values import ServiceStatus
 
 MAX_PAGES = 1000
 METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
-ON_THE_WAY_OUT = ("DELETING", "DELETED")
 M = TypeVar("M", bound=m.Model)
 
 
@@ -285,7 +285,7 @@ class Client:
 
         def is_there() -> bool:
             service = self.service(id)  # a list may be cut, so that what is not on it need not be gone
-            return service is not None and service.status not in ON_THE_WAY_OUT
+            return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
 
         self._delete(r.SERVICE_DELETE, is_there, id=id)
 

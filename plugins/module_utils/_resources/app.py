@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
+from .._api.values import ServiceStatus
 from .applications.lookup import (
     ON_APP,
     app_view,
@@ -25,7 +26,6 @@ from .applications.lookup import (
 from .services.lookup import expect_created, find_project
 from .services.namesakes import near, turn_of_order
 from .services.settings import check_budget, check_limit, describe_size
-from .services.view import AWAITING_ADMIN, FAILED, PROVISIONING
 from .shared.controller_state import one_at_a_time
 from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
 from .shared.plan import Plan, Resource, Step, Task
@@ -287,17 +287,17 @@ def created(task: Task) -> App:
     until = time.monotonic() + min(QUIET_SECONDS, task.options.wait_timeout)
 
     def done(app: App) -> bool:
-        if app.status in (FAILED, AWAITING_ADMIN):
+        if app.status in (ServiceStatus.FAILED, ServiceStatus.AWAITING_ADMIN):
             raise WaitEnded(
                 f"application {app.slug!r} is {app.status}: "
                 + (
                     "its creation failed; hosted.services.service_info with include: [details] tells why"
-                    if app.status == FAILED
+                    if app.status == ServiceStatus.FAILED
                     else "it waits for somebody at the platform"
                 ),
                 app=app_view(app),
             )
-        return app.status != PROVISIONING or (never_deployed(app) and time.monotonic() >= until)
+        return app.status != ServiceStatus.PROVISIONING or (never_deployed(app) and time.monotonic() >= until)
 
     app = wait_until(
         task,
@@ -306,10 +306,10 @@ def created(task: Task) -> App:
         lambda app: f"its status is {app.status}",
         f"application {task.options.slug!r}",
     )
-    if app.status == PROVISIONING:
+    if app.status == ServiceStatus.PROVISIONING:
         task.warn(
-            f"application {app.slug!r} is still {PROVISIONING}; it may stay so until its first deploy, so it "
-            "is not waited for any longer"
+            f"application {app.slug!r} is still {ServiceStatus.PROVISIONING}; it may stay so until its "
+            "first deploy, so it is not waited for any longer"
         )
     return app
 

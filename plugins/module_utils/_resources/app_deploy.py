@@ -16,19 +16,11 @@ from typing import Any, ClassVar
 
 from .._api.errors import HostedError, UnexpectedAnswer
 from .._api.models import App, ProjectDetail, ScanReport
+from .._api.values import ScanStatus, ServiceStatus
 from .applications.lookup import ON_APP, app_view, around, digest_in_service, never_deployed, the_app
 from .applications.records import STATE_DIR, AppRecords
 from .applications.release_list import Declared, read_declared
-from .applications.releases import (
-    BLOCKED,
-    FAILED,
-    PENDING,
-    await_verdict,
-    flaws_in_words,
-    look_up,
-    renamed,
-    scan_view,
-)
+from .applications.releases import await_verdict, flaws_in_words, look_up, renamed, scan_view
 from .applications.rollout import (
     DeployFailed,
     bring_back,
@@ -39,7 +31,6 @@ from .applications.rollout import (
 )
 from .applications.running import as_declared, current_app, same_image
 from .services.lookup import expect_created, near_miss
-from .services.view import ACTIVE, PROVISIONING, STATUSES
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents, shown
 from .shared.plan import Plan, Resource, Step, Task
@@ -77,7 +68,7 @@ class AppDeployResource(Resource):
         reasons = AppRecords.of(task, app.id).reasons()
         if digest_in_service(app) != report.digest or task.options.force or reasons:
             return deployment(task, app, settled(task, report), reasons)
-        if report.scan_status == BLOCKED:
+        if report.scan_status == ScanStatus.BLOCKED:
             task.warn(
                 f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
                 "platform's team lifts the verdict, the next deploy needs a corrected image"
@@ -97,12 +88,12 @@ def check_deployable(app: App) -> None:
 
     A status that the specification does not name is for the platform to judge.
     """
-    if app.status == PROVISIONING and never_deployed(app):
+    if app.status == ServiceStatus.PROVISIONING and never_deployed(app):
         return
-    if app.status in STATUSES and app.status != ACTIVE:
+    if app.status in ServiceStatus.ALL and app.status != ServiceStatus.ACTIVE:
         raise Invalid(
-            f"application {app.slug!r} is {app.status}; only one that is {ACTIVE} can be deployed. "
-            "hosted.services.service with state: started resumes one that is suspended"
+            f"application {app.slug!r} is {app.status}; only one that is {ServiceStatus.ACTIVE} can be "
+            "deployed. hosted.services.service with state: started resumes one that is suspended"
         )
 
 
@@ -125,7 +116,7 @@ def wished(task: Task, app: App) -> ScanReport:
     if digest is None or task.options.declared:
         raise error
     expect_created(task, error, "declares")
-    return ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+    return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
 def undeclared(task: Task, app: App) -> NoSuchItem:
@@ -157,11 +148,11 @@ def settled(task: Task, report: ScanReport) -> ScanReport:
     report need not show.
     """
     tag = task.options.tag
-    if report.scan_status == PENDING and task.options.wait and not task.check_mode:
+    if report.scan_status == ScanStatus.PENDING and task.options.wait and not task.check_mode:
         report = await_verdict(task, report, tag, time.monotonic() + task.options.wait_timeout)
-    if report.scan_status == FAILED:
+    if report.scan_status == ScanStatus.FAILED:
         task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
-    if report.scan_status == BLOCKED and task.check_mode:
+    if report.scan_status == ScanStatus.BLOCKED and task.check_mode:
         task.warn(
             f"release {tag!r} of application {task.options.slug!r} is blocked: {flaws_in_words(report)}. "
             "The platform refuses to deploy it, unless its team has lifted the verdict on this version"
@@ -196,7 +187,7 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
 
     return Plan(
         result=result,
-        steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == PENDING))],
+        steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING))],
         reread=lambda: view(task, app, current_app(task, digest), look_up(task, task.options.tag) or report),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},

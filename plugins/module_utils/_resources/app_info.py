@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 from .._api.libraries import to_snake
 from .._api.models import App
+from .._api.values import ServiceStatus
 from .applications.lookup import app_view, check_slug, digest_in_service, entries, log_lines, placeholder_app
 from .applications.records import STATE_DIR, AppRecords
 from .applications.release_list import Declared, read_declared
 from .applications.releases import all_releases, previous_release
 from .applications.running import as_declared
-from .services.lookup import DELETING, expect_created, near_miss
+from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
@@ -60,7 +61,7 @@ def wanted_apps(task: Task) -> list[App]:
 
     :raises NoSuchItem: when there is none of this slug.
     """
-    apps = [app for app in task.client.apps() if app.status not in DELETING]
+    apps = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
     slug = task.options.slug
     if slug is None:
         return apps

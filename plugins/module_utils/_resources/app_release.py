@@ -10,12 +10,10 @@ from typing import Any, ClassVar
 
 from .._api.errors import Interrupted, Refused, TokenRejected
 from .._api.models import App, ScanReport
+from .._api.values import SEVERITIES, ScanStatus
 from .applications.lookup import ON_APP, the_app
 from .applications.releases import (
-    FAILED,
     GLANCE,
-    PENDING,
-    SEVERITIES,
     Blocked,
     await_verdict,
     check_verdict,
@@ -60,7 +58,7 @@ class AppReleaseResource(Resource):
         if current is None or not same_image(task, current.digest, options.digest):
             check_image(task, app)
             return declaration(task, current)
-        if current.scan_status == PENDING and options.wait and not task.check_mode:
+        if current.scan_status == ScanStatus.PENDING and options.wait and not task.check_mode:
             current = await_verdict(task, current, options.tag, deadline(task))
         check_wishes(task, current)
         current = renamed(current, options.digest)
@@ -85,7 +83,9 @@ def view(task: Task, report: ScanReport) -> dict[str, Any]:
 
 def pending(task: Task) -> ScanReport:
     """Return the scan as it stands just after the declaration."""
-    return ScanReport.model_construct(tag=task.options.tag, digest=task.options.digest, scan_status=PENDING)
+    return ScanReport.model_construct(
+        tag=task.options.tag, digest=task.options.digest, scan_status=ScanStatus.PENDING
+    )
 
 
 def naming(task: Task) -> str:
@@ -186,7 +186,7 @@ def check_wishes(task: Task, report: ScanReport) -> None:
     """
     found = objections(report, task.options.fail_on)
     limits = [name for name in SEVERITIES if name in task.options.fail_on]
-    if report.scan_status == FAILED and limits and not found:
+    if report.scan_status == ScanStatus.FAILED and limits and not found:
         task.warn(
             f"the analysis of {naming(task)} did not complete, so whether it has flaws of severity "
             f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"

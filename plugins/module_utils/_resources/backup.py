@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused
 from .._api.models import Backup, Service
+from .._api.values import BackupStatus
 from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
 from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
 from .restore_points.resources import RestorePointResource, restore_point_options, result_of
@@ -29,11 +30,10 @@ from .shared.busy_retry import retry_while_busy
 from .shared.controller_state import key_of, one_at_a_time
 from .shared.plan import Plan, Step, Task
 from .shared.restore_points import BACKUPS
-from .shared.retention import COMPLETED, FAILED, PENDING, RESTORING
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, create, wait_until
 
-IN_MOTION = (PENDING, RESTORING)
+IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 AFTER_MAKING = "Running this again removes it and makes another one"
 AFTER_RESTORE = "Look at the files of the service before it is used, and restore another backup if need be"
 
@@ -80,10 +80,12 @@ def presence(task: Task, service: Service) -> Plan:
     """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
     name, everything = task.options.name, task.client.backups(service.id)
     there = meant(task, everything)
-    pending = newest([backup for backup in there if backup.status == PENDING])
+    pending = newest([backup for backup in there if backup.status == BackupStatus.PENDING])
     if pending is not None and task.options.wait and not task.check_mode:
         pending = wait_for(task, service, pending.id)
-    good = newest([b for b in there if b.status not in (PENDING, FAILED)]) or pending
+    good = (
+        newest([b for b in there if b.status not in (BackupStatus.PENDING, BackupStatus.FAILED)]) or pending
+    )
     if good is not None:
         return Plan(result=said(good), before=summary([good]), after=summary([good]))
     if not there:
@@ -105,7 +107,7 @@ def presence(task: Task, service: Service) -> Plan:
         ],
         reread=lambda: said(made[0][0], vanished=made[0][1]),  # as the list told it at the end of the wait
         before=summary(there),
-        after={name: COMPLETED},
+        after={name: BackupStatus.COMPLETED},
     )
 
 
@@ -117,7 +119,7 @@ def made_meanwhile(
     there = [
         backup
         for backup in new_of_name(name, task.client.backups(service.id))
-        if backup.id not in known and backup.status != FAILED
+        if backup.id not in known and backup.status != BackupStatus.FAILED
     ]
     if not there:
         return None
@@ -128,7 +130,7 @@ def made_meanwhile(
 
 def to_come(name: str) -> Backup:
     """Return a backup as it will be once it is made."""
-    return Backup.model_construct(id=None, name=name, status=COMPLETED)
+    return Backup.model_construct(id=None, name=name, status=BackupStatus.COMPLETED)
 
 
 def make_backup(
@@ -158,7 +160,7 @@ def make_backup(
     warn_of_other_name(task, "backup", service, name, mine)
     if task.options.wait and not whole(mine, service):
         mine = wait_for(task, service, mine.id, read=read)
-    there = [backup for backup in before if backup.name != name or backup.status != FAILED]
+    there = [backup for backup in before if backup.name != name or backup.status != BackupStatus.FAILED]
     gone = missing_from(there, listed)
     warn_of_missing(task, "backup", service, f"the making of {what}", gone)
     return mine, gone
@@ -202,13 +204,13 @@ def wait_for(
 
 def whole(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
     """Tell whether a backup is complete; one that failed ends the wait."""
-    if backup.status == FAILED:
+    if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
             f"{advice}",
             backup_id=backup.id,
         )
-    return backup.status == COMPLETED
+    return backup.status == BackupStatus.COMPLETED
 
 
 def reread(task: Task, service: Service, id: str) -> Backup:
@@ -231,7 +233,7 @@ def restoration(task: Task, service: Service) -> Plan:
     """Plan that the files of a service become those of the backup. One that runs already is waited for."""
     everything = task.client.backups(service.id)
     there = meant(task, everything)
-    running = next((backup for backup in there if backup.status == RESTORING), None)
+    running = next((backup for backup in there if backup.status == BackupStatus.RESTORING), None)
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
         if task.options.wait and not task.check_mode:
@@ -280,7 +282,7 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
             what,
             lambda: is_moving(task, service),
         ),
-        lambda: status() != COMPLETED,
+        lambda: status() != BackupStatus.COMPLETED,
         what,
         tries=1,  # what the service wrote after a quick one would be lost to a second
         quiet=quiet_seconds(task),
@@ -291,7 +293,9 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
     def read() -> Observation:
         nonlocal last
         now = status()
-        last = observe_restore(task, service, now, last) if now == COMPLETED else Observation(now)
+        last = (
+            observe_restore(task, service, now, last) if now == BackupStatus.COMPLETED else Observation(now)
+        )
         return last
 
     def under_way(sight: Observation) -> bool:
@@ -320,7 +324,7 @@ def restorable(task: Task, service: Service, there: Sequence[Backup], everything
         missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "makes")
         return to_come(name)
-    good = [backup for backup in there if backup.status == COMPLETED]
+    good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))
         refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Literal
 
 from .._api.errors import Refused
 from .._api.models import Project
+from .._api.values import ServiceStatus
 from .services.listing import services_in_project
-from .services.lookup import DELETING, expect_created, near_miss
+from .services.lookup import expect_created, near_miss
 from .services.namesakes import oldest
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.options import Options, option
@@ -232,7 +233,11 @@ def removal(task: Task[ProjectOptions], current: Project | None) -> Plan:
     """Plan the deletion of a project; one that is not empty only with ``force``."""
     if current is None:
         return Plan(result=None)
-    services = [service for service in task.client.services() if service.status not in DELETING]
+    services = [
+        service
+        for service in task.client.services()
+        if service.status not in ServiceStatus.DELETING_OR_DELETED
+    ]
     found = services_in_project(task.client, current, services)
     count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
     if count and not task.options.force:

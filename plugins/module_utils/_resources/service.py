@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused, TokenRejected
 from .._api.models import Product, Project, Service
-from .._api.values import FAMILIES
+from .._api.values import FAMILIES, ContainerState, ServiceStatus
 from .services import power
 from .services.lookup import expect_created
 from .services.namesakes import check_namesakes, warn_of_other_name
@@ -21,19 +21,7 @@ from .services.read_back import await_changes_shown
 from .services.removal import plan_removal
 from .services.settings import Changes, check_limit, plan_settings, warn_over_budget
 from .services.target import Target, identify
-from .services.view import (
-    ACTIVE,
-    FAILED,
-    PROVISIONING,
-    RUNNING,
-    STOPPED,
-    SUSPENDED,
-    View,
-    check_alive,
-    managed,
-    observe,
-    wait_for_status,
-)
+from .services.view import View, check_alive, managed, observe, wait_for_status
 from .shared.money import for_a_month, shown
 from .shared.plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
@@ -119,10 +107,10 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
 def settled(task: Task, view: View) -> View:
     """Return the service once it can be worked with: one that is being created is waited for."""
     service = view.service
-    if service.status == PROVISIONING and task.options.wait and not task.check_mode:
-        wait_for_status(task, service.id, ACTIVE)
+    if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
+        wait_for_status(task, service.id, ServiceStatus.ACTIVE)
         return observe(task, service.id)
-    if task.options.wait or service.status == FAILED:
+    if task.options.wait or service.status == ServiceStatus.FAILED:
         check_alive(service)
     return view
 
@@ -159,7 +147,7 @@ def plan_existing(task: Task, view: View, project: Project | None, just_ordered:
 def plan_changes(task: Task, view: View, project: Project | None, changes: Changes) -> None:
     """Plan the steps in their order, and say what they cost once all of them are known."""
     service = view.service
-    if service.status == PROVISIONING:
+    if service.status == ServiceStatus.PROVISIONING:
         task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
         return
     if power.sleeps_on(task, view):
@@ -187,7 +175,11 @@ def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
         )
     if changes.cost is None:
         warn_over_budget(task, view)
-    if view.service.status == ACTIVE and task.options.state in ("present", "started", "resumed"):
+    if view.service.status == ServiceStatus.ACTIVE and task.options.state in (
+        "present",
+        "started",
+        "resumed",
+    ):
         kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
         remind(task, view.label, kinds)
 
@@ -236,7 +228,7 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
     view = first_look(task, id)
     warn_of_other_name(task, view.service)
-    if view.service.status == PROVISIONING and not task.options.wait:
+    if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
@@ -274,12 +266,12 @@ def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
         id=None,
         name=options.name,
         family=options.family,
-        status=SUSPENDED if options.state == "suspended" else ACTIVE,
+        status=ServiceStatus.SUSPENDED if options.state == "suspended" else ServiceStatus.ACTIVE,
         project_id=project.id if project else None,
         product=Product(slug=options.product),
         dimensions=options.dimensions,
     )
-    states = {"started": RUNNING, "stopped": STOPPED}
+    states = {"started": ContainerState.RUNNING, "stopped": ContainerState.STOPPED}
     return {**expected.as_dict(), "state": states.get(options.state), "pending_restart": []}
 
 

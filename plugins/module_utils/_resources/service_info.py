@@ -12,10 +12,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
-from .._api.values import FAMILIES
+from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
 from .services.listing import read_or_error, services_in_project, without_errors
-from .services.lookup import DELETING, close_name, the_project
-from .services.view import STATUSES, WITH_SETTINGS
+from .services.lookup import close_name, the_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
 from .shared.parallel import run_parallel
@@ -113,7 +112,9 @@ def select(task: Task) -> list[ServiceSummary]:
     found = [s for s in services if all(getattr(s, name) == value for name, value in given.items())]
     if options.id and not found:
         raise NoSuchItem(f"there is no service of id {options.id!r} that fits the other options")
-    return found if options.status else [s for s in found if s.status not in DELETING]
+    return (
+        found if options.status else [s for s in found if s.status not in ServiceStatus.DELETING_OR_DELETED]
+    )
 
 
 def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
@@ -123,7 +124,7 @@ def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
     gone, so that neither is an error.
     """
     status, name = task.options.status, task.options.name
-    statuses = {*STATUSES, *(service.status for service in services)}
+    statuses = {*ServiceStatus.ALL, *(service.status for service in services)}
     if status is not None and status not in statuses:
         hint = f";{close_name(status.upper(), statuses)}" if close_name(status.upper(), statuses) else ""
         task.warn(f"status {status!r} is neither documented nor that of a service{hint}")

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import CallOutcomeUnknown, Refused
 from .._api.models import Service, Snapshot
+from .._api.values import BackupStatus
 from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
 from .restore_points.resources import RestorePointResource, restore_point_options, result_of
@@ -28,7 +29,6 @@ from .services.on_service import check_offers
 from .shared.busy_retry import retry_while_busy
 from .shared.plan import Plan, Step, Task
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
-from .shared.retention import FAILED, PENDING
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import create_unique, wait_until
 
@@ -117,7 +117,7 @@ def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snap
 
 def is_moving(task: Task, service: Service) -> bool:
     """Tell whether a snapshot of the service is seen to be taken."""
-    return any(snapshot_status(s) == PENDING for s in task.client.snapshots(service.id))
+    return any(snapshot_status(s) == BackupStatus.PENDING for s in task.client.snapshots(service.id))
 
 
 def wait_until_whole(task: Task, service: Service, snapshot: Snapshot) -> Snapshot:
@@ -137,9 +137,9 @@ def wait_until_whole(task: Task, service: Service, snapshot: Snapshot) -> Snapsh
         return found
 
     def whole(now: Snapshot) -> bool:
-        if snapshot_status(now) == FAILED:
+        if snapshot_status(now) == BackupStatus.FAILED:
             raise WaitEnded(f"{what} failed; the platform does not say why. Delete it with state: absent")
-        return snapshot_status(now) != PENDING
+        return snapshot_status(now) != BackupStatus.PENDING
 
     return wait_until(task, read, whole, lambda now: f"it is {(now.model_extra or {}).get('status')}", what)
 

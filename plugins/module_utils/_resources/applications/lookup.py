@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from ..._api.client import Client
 from ..._api.errors import Refused
 from ..._api.models import App
-from ..services.lookup import DELETING, expect_created, near_miss
-from ..services.view import ACTIVE
+from ..._api.values import ServiceStatus
+from ..services.lookup import expect_created, near_miss
 from ..shared.log_order import oldest_first
 from ..shared.pages import entries_in, is_cut
 from ..shared.plan import Task
@@ -89,12 +89,19 @@ def the_app(task: Task) -> App:
 
 def placeholder_app(slug: str) -> App:
     """Return an application that is still to be created, as far as it is known: without an id."""
-    return App.model_construct(id=None, name=slug, slug=slug, status=ACTIVE)
+    return App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
 
 
 def find_app(client: Client, slug: str) -> App | None:
     """Return the account's application of this slug, one that is being deleted excepted."""
-    return next((app for app in client.apps() if app.slug == slug and app.status not in DELETING), None)
+    return next(
+        (
+            app
+            for app in client.apps()
+            if app.slug == slug and app.status not in ServiceStatus.DELETING_OR_DELETED
+        ),
+        None,
+    )
 
 
 def need_app(task: Task) -> App:
@@ -103,7 +110,7 @@ def need_app(task: Task) -> App:
     :raises NoSuchItem: when the account has none of this slug.
     """
     slug = task.options.slug
-    apps = [app for app in task.client.apps() if app.status not in DELETING]
+    apps = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
     for app in apps:
         if app.slug == slug:
             return app

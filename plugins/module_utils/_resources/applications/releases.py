@@ -14,6 +14,7 @@ from typing import Any
 from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
 from ..._api.models import Flaw, ScanReport, plain
+from ..._api.values import SEVERITIES, ScanStatus
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
@@ -21,8 +22,6 @@ from ..shared.waiting import wait_until
 from .release_list import Declared, read_declared
 from .running import parts_of
 
-PENDING, WARNED, BLOCKED, FAILED = "PENDING", "WARNED", "BLOCKED", "FAILED"
-SEVERITIES = ["critical", "high", "medium", "low"]
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
 GLANCE = 5.0
@@ -88,7 +87,7 @@ def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
     :raises WaitEnded: when the list does not tell the image either.
     """
     slug, digest = task.options.slug, declared.digest(tag)
-    known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=PENDING)
+    known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
     if digest is None and declared.has(tag) and task.options.wait:
         return await_verdict(task, known, tag, time.monotonic() + task.options.wait_timeout)
     if digest is None:
@@ -118,7 +117,7 @@ def await_verdict(task: Task, report: ScanReport, tag: str, until: float) -> Sca
     return wait_until(
         hurried,
         read,
-        lambda seen: seen.scan_status != PENDING,
+        lambda seen: seen.scan_status != ScanStatus.PENDING,
         lambda seen: f"its scan is {seen.scan_status}",
         f"the verdict on release {tag!r}",
     )
@@ -129,7 +128,7 @@ def check_verdict(slug: str, tag: str, report: ScanReport) -> None:
 
     :raises Blocked: with each flaw, its package and its fix version, as data and in words.
     """
-    if report.scan_status != BLOCKED:
+    if report.scan_status != ScanStatus.BLOCKED:
         return
     raise Blocked(
         f"release {tag!r} of application {slug!r} is blocked: {flaws_in_words(report)}. "
@@ -192,7 +191,7 @@ def severities(report: ScanReport) -> tuple[Counter[str], str]:
         return counts, ""
     all_of_them = max(len(flaws), (verdict.warning_count or 0) + len(verdict.blocking or ()))
     missing = all_of_them - sum(counts.values())
-    if not all_of_them and report.scan_status in (WARNED, BLOCKED):
+    if not all_of_them and report.scan_status in (ScanStatus.WARNED, ScanStatus.BLOCKED):
         return counts, "its flaws"
     return counts, f"{missing} of its flaws" if missing > 0 else ""
 
@@ -244,7 +243,7 @@ def all_releases(task: Task, slug: str, declared: Declared | None = None) -> lis
         try:
             report = scan_of(clone, slug, tag, GLANCE)
         except Interrupted:
-            return Release(tag, entered.digest, PENDING, None, entered.created_at)
+            return Release(tag, entered.digest, ScanStatus.PENDING, None, entered.created_at)
         if report is None:
             return Release(tag, entered.digest, None, None, entered.created_at)
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)

@@ -24,7 +24,7 @@ from ..._api.errors import (
     Unprocessable,
 )
 from ..._api.models import App, ScanReport
-from ..services.view import PROVISIONING
+from ..._api.values import ScanStatus, ServiceStatus
 from ..shared.pending import DEPLOY, ENVIRONMENT
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
@@ -32,7 +32,7 @@ from ..shared.waiting import QUIET_SECONDS, wait_until
 from .lookup import digest_in_service, log_lines, need_app, never_deployed
 from .records import WRITE, AppRecords
 from .release_list import read_declared
-from .releases import GLANCE, PENDING, Blocked, all_releases, await_verdict, check_verdict, scan_of
+from .releases import GLANCE, Blocked, all_releases, await_verdict, check_verdict, scan_of
 from .repository import tag_image
 from .running import current_app
 
@@ -203,12 +203,14 @@ def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
     try:
         report = scan_of(task.client, slug, tag, min(GLANCE, max(until - time.monotonic(), 1.0)))
     except Interrupted:
-        report = ScanReport.model_construct(tag=tag, scan_status=PENDING)
+        report = ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
     if report is None:
         if not read_declared(task.client, slug, tag).has(tag):
             return False
-        report = ScanReport.model_construct(tag=tag, scan_status=PENDING)  # refused while the analysis runs
-    pending = report.scan_status == PENDING
+        report = ScanReport.model_construct(
+            tag=tag, scan_status=ScanStatus.PENDING
+        )  # refused while the analysis runs
+    pending = report.scan_status == ScanStatus.PENDING
     if pending:
         if not task.options.wait or time.monotonic() >= until:
             raise WaitEnded(
@@ -231,7 +233,7 @@ def await_created(task: Task, until: float) -> bool:
     """
 
     def waits(app: App) -> bool:
-        return app.status == PROVISIONING and never_deployed(app)
+        return app.status == ServiceStatus.PROVISIONING and never_deployed(app)
 
     left = until - time.monotonic()
     if not waits(need_app(task)) or not task.options.wait or left <= 0:

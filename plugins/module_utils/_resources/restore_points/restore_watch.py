@@ -15,8 +15,9 @@ from typing import TypeVar
 
 from ..._api.errors import HostedError
 from ..._api.models import Service
+from ..._api.values import ContainerState
 from ..services.lookup import label
-from ..services.view import RUNNING, STOPPED, read_state
+from ..services.view import read_state
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import Passage, wait_through
@@ -130,7 +131,7 @@ def trace_of(
             f"{what} is over, but nothing in the journal of the service says that it brought anything back. "
             "Look at the files of the service before it is used"
         )
-    if before.state == RUNNING and passage.last.state == STOPPED:
+    if before.state == ContainerState.RUNNING and passage.last.state == ContainerState.STOPPED:
         task.warn(
             f"{label(service)} ran before {what}, and is stopped now; state: started of "
             "hosted.services.service starts it"

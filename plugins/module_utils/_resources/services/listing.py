@@ -22,13 +22,14 @@ from typing import Any, TypeVar
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
+from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import from_millicents, shown
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
-from .lookup import DELETING, Identifiable, near_miss
-from .view import ACTIVE, AWAITING_ADMIN, DELETED, FAILED, PROVISIONING, WITH_SETTINGS, billed_rate
+from .lookup import Identifiable, near_miss
+from .view import billed_rate
 
-NOT_CREATED = (PROVISIONING, AWAITING_ADMIN, FAILED)
+NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
 NAMED_IN_WARNING = 3
 SAID = {"monthly": "monthly rate"}
 """What messages call a part by, where that is not its key."""
@@ -137,7 +138,7 @@ def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
     """Tell whether the filters let a service through. One that is being deleted has to be asked for."""
-    if service.status in DELETING and service.status not in wanted.statuses:
+    if service.status in ServiceStatus.DELETING_OR_DELETED and service.status not in wanted.statuses:
         return False
     return (
         (not wanted.families or service.family in wanted.families)
@@ -166,7 +167,7 @@ def find_projects_of(
     homes: dict[str, str | None] = {id: next(iter(seen[id])) for id in ids if len(seen[id]) == 1}
     doubtful = [id for id in ids if id not in homes]
     for full in run_parallel(client, doubtful, lambda clone, id: clone.service(id)):
-        if full is not None and full.status != DELETED:
+        if full is not None and full.status != ServiceStatus.DELETED:
             homes[full.id] = full.project_id
     return homes
 
@@ -227,7 +228,7 @@ def add_rates(client: Client, listing: Listing) -> None:
     """
     for service in listing.services:
         service["monthly"] = service["monthly_full"]
-    others = [service for service in listing.services if service["status"] != ACTIVE]
+    others = [service for service in listing.services if service["status"] != ServiceStatus.ACTIVE]
 
     def read(clone: Client, id: str) -> str | None:
         full = clone.service(id)

@@ -12,11 +12,10 @@ from typing import Any, Protocol, TypeVar
 from ..._api.client import Client
 from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
+from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-
-DELETING = ("DELETING", "DELETED")
 
 
 class Identifiable(Protocol):
@@ -141,7 +140,7 @@ def home_of(client: Client, id: str) -> str | None:
     :raises UnexpectedAnswer: when the platform does not tell.
     """
     service = client.service(id)
-    if service is None or service.status in DELETING:
+    if service is None or service.status in ServiceStatus.DELETING_OR_DELETED:
         return None
     if service.project_id is None:
         raise UnexpectedAnswer(
@@ -157,7 +156,7 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
         service
         for service in services
         if service.name == name
-        and service.status not in DELETING
+        and service.status not in ServiceStatus.DELETING_OR_DELETED
         and (family is None or service.family == family)
     ]
 

@@ -13,13 +13,13 @@ from typing import Any, cast
 from ..._api.client import Client
 from ..._api.errors import OF_A_CALL, HostedError
 from ..._api.models import Project, Service, ServiceSummary
-from ..._api.values import FAMILIES
+from ..._api.values import FAMILIES, ServiceStatus
 from ..shared.options import Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Plan, Step, Task, carry_out_step
 from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import services_in_project
-from .lookup import DELETING, find_service, in_project, label, the_project, whereabouts
+from .lookup import find_service, in_project, label, the_project, whereabouts
 from .on_service import check_offers, service_of_id
 from .placeholder import placeholder_service
 from .view import read_service
@@ -141,7 +141,8 @@ def select(task: Task) -> list[Share]:
     fitting = [
         service
         for service in everything
-        if service.status not in DELETING and options.family in (None, service.family)
+        if service.status not in ServiceStatus.DELETING_OR_DELETED
+        and options.family in (None, service.family)
     ]
     if project is not None:
         fitting = of_project(task, fitting, project)

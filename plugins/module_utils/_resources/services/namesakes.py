@@ -20,12 +20,13 @@ from datetime import UTC, datetime, timedelta
 
 from ..._api.errors import Refused
 from ..._api.models import Project, Service, ServiceSummary
+from ..._api.values import ServiceStatus
 from ..shared.names import normalized, same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .listing import read_projects
-from .lookup import DELETING, home_of, label
+from .lookup import home_of, label
 
 CLOSE = 0.75
 """How alike two names are, of 1 for the same, for one to be a slip of the other."""
@@ -64,7 +65,7 @@ def words(name: str) -> list[str]:
 
 def candidates(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
     """Return the services without those that are being deleted."""
-    return [service for service in services if service.status not in DELETING]
+    return [service for service in services if service.status not in ServiceStatus.DELETING_OR_DELETED]
 
 
 # --- Before an order --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
+from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.controller_state import one_at_a_time
 from ..shared.money import Cost, exact, from_cents, from_millicents, read_amount, shown
@@ -22,7 +23,6 @@ from ..shared.waiting import adopt, create, look_for
 from .lookup import close_name, find_services, only_service, whereabouts, with_name
 from .namesakes import check_namesakes, turn_of_order
 from .settings import check_budget
-from .view import WITH_SETTINGS
 
 NAME_LENGTH = 80
 LOST_ORDER = 60.0

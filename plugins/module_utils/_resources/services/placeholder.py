@@ -18,10 +18,10 @@ from ..._api.models import (
     SftpAccess,
     Snapshot,
 )
+from ..._api.values import ServiceStatus
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem
 from .lookup import expect_created
-from .view import ACTIVE
 
 
 def no_rows() -> QueryResult:
@@ -38,7 +38,9 @@ def placeholder_service(task: Task, name: str, family: str | None, error: NoSuch
     """
     expect_created(task, error, "creates")
     task.client = cast(Client, EmptyServiceClient())
-    return Service.model_construct(id=None, name=name, family=family, status=ACTIVE, capabilities=None)
+    return Service.model_construct(
+        id=None, name=name, family=family, status=ServiceStatus.ACTIVE, capabilities=None
+    )
 
 
 class EmptyServiceClient:

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 
 from ..._api.errors import CallOutcomeUnknown
+from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
@@ -17,13 +18,6 @@ from .pending_changes import settle, waiting_for_start
 from .rates import cost_of, price_change, rates_of
 from .settings import Changes, check_budget, check_fixed
 from .view import (
-    ACTIVE,
-    INSTALLING,
-    RUNNING,
-    STARTING,
-    STOPPED,
-    STOPPING,
-    SUSPENDED,
     Sight,
     View,
     last_words,
@@ -36,9 +30,8 @@ from .view import (
     with_last_words,
 )
 
-ON_ITS_WAY_UP = (STARTING, INSTALLING)
-KNOWN = (RUNNING, STOPPED, STARTING, STOPPING, INSTALLING)
-UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (STOPPING,)}
+ON_ITS_WAY_UP = (ContainerState.STARTING, ContainerState.INSTALLING)
+UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (ContainerState.STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
@@ -57,7 +50,7 @@ def check_resume(task: Task) -> None:
 
 def resumes(task: Task, view: View) -> bool:
     """Whether the wanted state begins with taking a suspended service back into service."""
-    return view.service.status == SUSPENDED and task.options.state in RESUMING
+    return view.service.status == ServiceStatus.SUSPENDED and task.options.state in RESUMING
 
 
 def sleeps_on(task: Task, view: View) -> bool:
@@ -81,8 +74,8 @@ def plan_resume(task: Task, view: View, changes: Changes) -> None:
             f"{present_price(task, view)}"
         )
     check_budget(task, changes.rates.full, f"{view.label}, resumed,")
-    changes.result["status"] = ACTIVE
-    changes.add(f"resume {view.label}", lambda: resume(task, view), status=ACTIVE)
+    changes.result["status"] = ServiceStatus.ACTIVE
+    changes.add(f"resume {view.label}", lambda: resume(task, view), status=ServiceStatus.ACTIVE)
 
 
 def warn_of_waking(task: Task, view: View, cost: Cost) -> None:
@@ -97,10 +90,10 @@ def resume(task: Task, view: View) -> None:
     act(
         task,
         lambda: task.client.resume(id),
-        lambda: read_service(task, id).status != SUSPENDED,
+        lambda: read_service(task, id).status != ServiceStatus.SUSPENDED,
         f"resume of {view.label}",
     )
-    wait_for_status(task, id, ACTIVE)
+    wait_for_status(task, id, ServiceStatus.ACTIVE)
 
 
 def check_awake(task: Task, view: View) -> None:
@@ -108,7 +101,7 @@ def check_awake(task: Task, view: View) -> None:
 
     :raises Invalid: with the states that say so.
     """
-    if view.service.status == SUSPENDED and task.options.state == "restarted":
+    if view.service.status == ServiceStatus.SUSPENDED and task.options.state == "restarted":
         raise Invalid(
             f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
             "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
@@ -135,16 +128,16 @@ def plan_power(task: Task, view: View, changes: Changes) -> None:
     wanted = task.options.state
     if wanted == "suspended":
         plan_suspension(task, view, changes)
-    elif wanted == "resumed" and view.service.status not in (ACTIVE, SUSPENDED):
+    elif wanted == "resumed" and view.service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
         raise Invalid(f"{view.label} has status {view.service.status}; only a SUSPENDED one can be resumed")
-    elif view.service.status == SUSPENDED:
+    elif view.service.status == ServiceStatus.SUSPENDED:
         if wanted == "started":
             changes.add(
                 f"start {view.label} unless it runs by then",
                 lambda: start_if_needed(task, view, changes),
-                state=RUNNING,
+                state=ContainerState.RUNNING,
             )
-            changes.result["state"] = RUNNING
+            changes.result["state"] = ContainerState.RUNNING
             changes.pending.clear()
     elif wanted in ("started", "stopped", "restarted", "killed"):
         plan_signal(task, view, wanted, changes)
@@ -152,14 +145,14 @@ def plan_power(task: Task, view: View, changes: Changes) -> None:
 
 def plan_suspension(task: Task, view: View, changes: Changes) -> None:
     """Plan the suspension of an active service."""
-    if view.service.status == SUSPENDED:
+    if view.service.status == ServiceStatus.SUSPENDED:
         return
-    if view.service.status != ACTIVE:
+    if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be suspended")
     check_capability(view, "suspension", "suspended")
     changes.rates = changes.rates or rates_of(view.service)
-    changes.result["status"] = SUSPENDED
-    changes.add(f"suspend {view.label}", lambda: suspend(task, view), status=SUSPENDED)
+    changes.result["status"] = ServiceStatus.SUSPENDED
+    changes.add(f"suspend {view.label}", lambda: suspend(task, view), status=ServiceStatus.SUSPENDED)
 
 
 def suspend(task: Task, view: View) -> None:
@@ -168,23 +161,23 @@ def suspend(task: Task, view: View) -> None:
     act(
         task,
         lambda: task.client.suspend(id),
-        lambda: read_service(task, id).status == SUSPENDED,
+        lambda: read_service(task, id).status == ServiceStatus.SUSPENDED,
         f"suspension of {view.label}",
     )
     if task.options.wait:
-        wait_for_status(task, id, SUSPENDED)
+        wait_for_status(task, id, ServiceStatus.SUSPENDED)
 
 
 def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
     """Plan the signal that leads from the container's state to the wished one, if one is needed."""
-    if view.service.status != ACTIVE:
+    if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state
     if state is None or is_unknown(task, view):
         raise Invalid(
             f"whether {view.label} runs is unknown: {no_state(view)}. Nothing was done", state=state
         )
-    goal = RUNNING if wanted in ("started", "restarted") else STOPPED
+    goal = ContainerState.RUNNING if wanted in ("started", "restarted") else ContainerState.STOPPED
     anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
     signal = signal_for(wanted, state, anew)
     if signal is None:
@@ -202,7 +195,7 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
 def is_unknown(task: Task, view: View) -> bool:
     """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
     signals = task.options.state in ("started", "stopped", "restarted", "killed")
-    return signals and view.service.status == ACTIVE and view.state not in KNOWN
+    return signals and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
 
 
 def signal_for(wanted: str, state: str, anew: bool) -> str | None:
@@ -212,11 +205,11 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
     waits for a new one, ``anew`` asks for a stop and a start in its place.
     """
     if wanted == "started":
-        up = state == RUNNING or state in ON_ITS_WAY_UP
+        up = state == ContainerState.RUNNING or state in ON_ITS_WAY_UP
         return "start" if not up else "stop and start" if anew else None
     if wanted == "restarted":
-        return "start" if state == STOPPED else "stop and start" if anew else "restart"
-    if state == STOPPED or (state == STOPPING and wanted == "stopped"):
+        return "start" if state == ContainerState.STOPPED else "stop and start" if anew else "restart"
+    if state == ContainerState.STOPPED or (state == ContainerState.STOPPING and wanted == "stopped"):
         return None
     return "kill" if wanted == "killed" else "stop"
 
@@ -224,11 +217,11 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
 def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
     """Send a signal once the container can take it, and wait for what it leads to."""
     id = view.service.id
-    if signal == "start" and read_state(task, id) == STOPPING:
-        wait_for_state(task, id, STOPPED)
+    if signal == "start" and read_state(task, id) == ContainerState.STOPPING:
+        wait_for_state(task, id, ContainerState.STOPPED)
     if signal == "stop and start":
-        send_signal(task, view, "stop", STOPPED)
-        wait_for_state(task, id, STOPPED)
+        send_signal(task, view, "stop", ContainerState.STOPPED)
+        wait_for_state(task, id, ContainerState.STOPPED)
         signal = "start"
     if signal == "restart":
         restart(task, view)
@@ -268,7 +261,11 @@ def restart(task: Task, view: View) -> None:
 def restarted_since(task: Task, id: str, first: Sight) -> bool:
     """Tell whether a restart is beyond doubt: the uptime went back, or what ran runs no longer."""
     now = look(task, id)
-    if first.state == RUNNING and now.state in (STOPPED, STARTING, STOPPING):
+    if first.state == ContainerState.RUNNING and now.state in (
+        ContainerState.STOPPED,
+        ContainerState.STARTING,
+        ContainerState.STOPPING,
+    ):
         return True
     return first.uptime is not None and now.uptime is not None and now.uptime < first.uptime
 
@@ -278,13 +275,13 @@ def wait_for_restart(task: Task, view: View, at: float) -> None:
 
     def read() -> tuple[str | None, bool]:
         now = look(task, view.service.id)
-        return now.state, now.state == RUNNING and now.shows_start_after(at)
+        return now.state, now.state == ContainerState.RUNNING and now.shows_start_after(at)
 
-    before: tuple[str | None, bool] = (RUNNING, False)
+    before: tuple[str | None, bool] = (ContainerState.RUNNING, False)
     passage = wait_through(
         task,
         read,
-        lambda now: now[0] != RUNNING,
+        lambda now: now[0] != ContainerState.RUNNING,
         lambda now: f"the container's state is {now[0] or 'unknown: its node cannot be reached'}",
         f"the restart of {view.label}",
         before=before,
@@ -302,14 +299,14 @@ def start_if_needed(task: Task, view: View, changes: Changes) -> None:
     wait_for_news(task, view, changes)
     now = observe(task, view.service.id)
     if now.state in ON_ITS_WAY_UP:
-        wait_for_state(task, view.service.id, RUNNING)
+        wait_for_state(task, view.service.id, ContainerState.RUNNING)
     signal = "start"
-    if now.state in (RUNNING, *ON_ITS_WAY_UP):
+    if now.state in (ContainerState.RUNNING, *ON_ITS_WAY_UP):
         if not waiting_for_start(task, view.service.id):
             return
         signal = "stop and start"
     check_capability(now, "powerSignals", signal)
-    send_signal(task, now, signal, RUNNING)
+    send_signal(task, now, signal, ContainerState.RUNNING)
 
 
 def wait_for_news(task: Task, view: View, changes: Changes) -> None:
@@ -336,7 +333,7 @@ def wait_until_known(task: Task, view: View) -> None:
     :raises WaitEnded: at once for a service that has nothing to start and tells no state, and early for one
         that tells nothing at all: it may have no container, and would be waited for without hope.
     """
-    if not has_power(task, view) and read_state(task, view.service.id) not in KNOWN:
+    if not has_power(task, view) and read_state(task, view.service.id) not in ContainerState.KNOWN:
         raise WaitEnded(f"whether {view.label} runs is not known: {NO_POWER}. Set state: present")
     begun = time.monotonic()
 
@@ -347,7 +344,7 @@ def wait_until_known(task: Task, view: View) -> None:
                 f"whether {view.label} runs is not known: for {SECONDS_TO_TELL:g} seconds {why}. No start "
                 "was sent. Try state: started again later, or set state: present"
             )
-        return state in KNOWN
+        return state in ContainerState.KNOWN
 
     wait_until(
         task,

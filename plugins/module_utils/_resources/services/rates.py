@@ -11,9 +11,10 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.models import Dimensions, Scale, Service
+from ..._api.values import ServiceStatus
 from ..shared.money import Cost, from_millicents, read_amount, shown
 from ..shared.plan import Task
-from .view import ACTIVE, SUSPENDED, billed_rate
+from .view import billed_rate
 
 PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
 """What a new size changes too, in a way that is not shown."""
@@ -28,7 +29,7 @@ class Rates:
 
     def of(self, status: str | None) -> Decimal | None:
         """Return the rate that is billed in this status, so far as that is shown."""
-        return {ACTIVE: self.full, SUSPENDED: self.storage}.get(status or "")
+        return {ServiceStatus.ACTIVE: self.full, ServiceStatus.SUSPENDED: self.storage}.get(status or "")
 
 
 def rates_of(service: Service) -> Rates:

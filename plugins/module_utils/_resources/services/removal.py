@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
+from ..._api.values import WITH_SETTINGS, BackupStatus, ServiceStatus
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS
 from ..shared.secret_notes import ORDERED, remove_notes, subject_of
@@ -16,23 +17,21 @@ from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .namesakes import candidates, warn_of_others
 from .settings import check_fixed
-from .view import ACTIVE, DELETED, DELETING, FAILED, WITH_SETTINGS, View, managed
+from .view import View, managed
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
-LOST_BACKUP = "FAILED"
-"""The status of a backup in which nothing is kept. One of any other status is, or may become, a copy."""
 
 
 def plan_removal(task: Task, id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
     service = existing(task, id) if id else None
-    if service is None or service.status == DELETED:
+    if service is None or service.status == ServiceStatus.DELETED:
         warn_of_others(task)
         return Plan(result=None)
     view = View(service)
     check_fixed(task, view)
-    if service.status == DELETING:
+    if service.status == ServiceStatus.DELETING:
         if task.options.wait and not task.check_mode:
             wait_until_gone(task, service.id)
         return Plan(result=None)
@@ -95,8 +94,8 @@ def check_copies(task: Task, view: View) -> None:
     if unknown:
         raise Invalid(
             f"{view.label} may have {' and '.join(unknown)}, but they cannot be listed while its status is "
-            f"{view.service.status}. Nothing was deleted. Run this again once it is {ACTIVE}, or set "
-            "delete_backups: true to delete it with whatever it has",
+            f"{view.service.status}. Nothing was deleted. Run this again once it is "
+            f"{ServiceStatus.ACTIVE}, or set delete_backups: true to delete it with whatever it has",
             unknown=unknown,
         )
 
@@ -114,15 +113,20 @@ def names_of(
 
     What an ACTIVE service does not offer, it does not have. In other statuses the list of capabilities may
     leave out what comes back later (Capabilities), so the platform is asked. Where it refuses, copies may be
-    there; but a service whose creation FAILED never held anything to copy, unless its lists say so.
+    there; but a service whose creation FAILED never held anything to copy, unless its lists say so. A backup
+    that FAILED keeps nothing; one of any other status is, or may become, a copy.
     """
-    if service.status == ACTIVE and service.capabilities is not None and kind not in service.capabilities:
+    if (
+        service.status == ServiceStatus.ACTIVE
+        and service.capabilities is not None
+        and kind not in service.capabilities
+    ):
         return []
     try:
         copies = read()
     except Refused:
-        return [] if service.status == FAILED else None
-    return [copy.name for copy in copies if getattr(copy, "status", None) != LOST_BACKUP]
+        return [] if service.status == ServiceStatus.FAILED else None
+    return [copy.name for copy in copies if getattr(copy, "status", None) != BackupStatus.FAILED]
 
 
 # --- The deletion -----------------------------------------------------------------------------------
@@ -153,7 +157,7 @@ def wait_until_gone(task: Task, id: str) -> None:
     wait_until(
         task,
         lambda: task.client.service(id),
-        lambda service: service is None or service.status == DELETED,
-        lambda service: f"its status is {service.status if service else DELETED}",
+        lambda service: service is None or service.status == ServiceStatus.DELETED,
+        lambda service: f"its status is {service.status if service else ServiceStatus.DELETED}",
         "its deletion",
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Project, Scale, Service
+from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.controller_state import key_of, one_at_a_time
 from ..shared.money import Cost, from_millicents, read_amount, shown
@@ -22,20 +23,7 @@ from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_until
 from .pending_changes import settle, write_noted
 from .rates import Rates, rates_of_size
-from .view import (
-    ACTIVE,
-    RUNNING,
-    STOPPED,
-    SUSPENDED,
-    WITH_SETTINGS,
-    Sight,
-    View,
-    check_in_service,
-    look,
-    read_settings,
-    read_state,
-    with_last_words,
-)
+from .view import Sight, View, check_in_service, look, read_settings, read_state, with_last_words
 
 GO_ON = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
@@ -177,7 +165,7 @@ def plan_scale(task: Task, view: View, size: dict[str, Any], resumes: bool, chan
         return
     if service.pricing and service.pricing.is_free:
         raise Invalid(f"{view.label} is free, and a free service cannot be resized")
-    if service.status == SUSPENDED and not resumes:
+    if service.status == ServiceStatus.SUSPENDED and not resumes:
         raise Invalid(f"{view.label} is suspended, and a suspended service cannot be resized; start it first")
     view.settings = view.settings or read_settings(task, service)
     scale = view.settings.scale if view.settings else None
@@ -297,7 +285,7 @@ def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> Non
             f"the new command of {view.label} takes effect at its next start; state: restarted stops and "
             "starts it"
         )
-    id, waits = view.service.id, state_now(task, view) != STOPPED
+    id, waits = view.service.id, state_now(task, view) != ContainerState.STOPPED
     if waits:
         changes.pending.add(COMMAND)
 
@@ -338,15 +326,18 @@ def starts_anew(task: Task, view: View, changes: Changes) -> bool:
     """Whether the wanted state has a start in it, which is when a container takes up a command."""
     wanted = task.options.state
     if wanted == "started":
-        stopped = view.state in (None, "stopped", "stopping") or view.service.status == SUSPENDED
+        stopped = (
+            view.state in (None, ContainerState.STOPPED, ContainerState.STOPPING)
+            or view.service.status == ServiceStatus.SUSPENDED
+        )
         return stopped or changes.just_ordered
     return bool(wanted == "restarted")
 
 
 def state_now(task: Task, view: View) -> str | None:
     """Return the container's state for a setting that a stopped one needs no further start for."""
-    if view.service.status != ACTIVE or view.state is not None:
-        return view.state if view.service.status == ACTIVE else None
+    if view.service.status != ServiceStatus.ACTIVE or view.state is not None:
+        return view.state if view.service.status == ServiceStatus.ACTIVE else None
     return read_state(task, view.service.id)
 
 
@@ -389,7 +380,7 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
             task.client.carried_out += 1
             task.warn(f"the platform did it, but answered with an error: {error.message}")
 
-    if first.state != RUNNING:
+    if first.state != ContainerState.RUNNING:
         change()
         return
     before = view.pending
@@ -411,7 +402,7 @@ def wait_until_back(task: Task, view: View) -> None:
 
     def runs(state: str | None) -> bool:
         nonlocal up
-        if state != STOPPED:
+        if state != ContainerState.STOPPED:
             up = time.monotonic()
         elif time.monotonic() - up >= QUIET_SECONDS:
             check_in_service(task, view.service.id)
@@ -419,7 +410,7 @@ def wait_until_back(task: Task, view: View) -> None:
                 f"the network of {view.label} is changed, but its container, which was recreated for it, "
                 "does not run since. Its log may tell why; state: started starts it"
             )
-        return state == RUNNING
+        return state == ContainerState.RUNNING
 
     wait_until(
         task,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..._api.errors import HostedError, Refused
 from ..._api.models import Service, Settings
+from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.log_order import oldest_first
 from ..shared.money import from_millicents, shown
 from ..shared.plan import Task
@@ -20,18 +21,13 @@ from ..shared.task_errors import NoSuchItem, WaitEnded
 from ..shared.waiting import wait_until
 from .pending_changes import waiting_for_start
 
-ACTIVE, SUSPENDED, PROVISIONING = "ACTIVE", "SUSPENDED", "PROVISIONING"
-FAILED, AWAITING_ADMIN = "FAILED", "AWAITING_ADMIN"
-DELETING, DELETED = "DELETING", "DELETED"
-STATUSES = (PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, DELETED, FAILED)
-"""Those that the specification shows. The platform may have others."""
-RUNNING, STOPPED, STARTING, STOPPING, INSTALLING = "running", "stopped", "starting", "stopping", "installing"
 LOG_LINES_ON_TIMEOUT = 10
-WITH_SETTINGS = ("GAME", "APP")
-"""The families that settings apply to (Settings). How the others refuse them is not shown."""
 SECONDS_TO_MOVE = 2.0
 """How long a container may show no sign of a signal before its service is looked at as well."""
-STATE_MATTERS = {ACTIVE: ("started", "stopped", "restarted", "killed"), SUSPENDED: ("started",)}
+STATE_MATTERS = {
+    ServiceStatus.ACTIVE: ("started", "stopped", "restarted", "killed"),
+    ServiceStatus.SUSPENDED: ("started",),
+}
 """For which wanted states the container's own is read, by status."""
 
 T = TypeVar("T")
@@ -67,7 +63,7 @@ def read_service(task: Task, id: str) -> Service:
     :raises NoSuchItem: when there is none of this id.
     """
     service = task.client.service(id)
-    if service is None or service.status == DELETED:
+    if service is None or service.status == ServiceStatus.DELETED:
         raise NoSuchItem(f"there is no service of id {id!r}")
     return service
 
@@ -91,9 +87,14 @@ class Sight:
 
         Uptimes are whole seconds, so one that began in the second before counts as well.
         """
-        if self.state == RUNNING:
+        if self.state == ContainerState.RUNNING:
             return self.uptime is not None and self.uptime <= self.at - moment + 1
-        return self.state in (STOPPED, STARTING, STOPPING, INSTALLING)
+        return self.state in (
+            ContainerState.STOPPED,
+            ContainerState.STARTING,
+            ContainerState.STOPPING,
+            ContainerState.INSTALLING,
+        )
 
 
 def look(task: Task, id: str) -> Sight:
@@ -121,7 +122,12 @@ def observe(task: Task, id: str) -> View:
     service = read_service(task, id)
     view = View(service, pending=waiting_for_start(task, id))
     options = task.options
-    settled = service.status not in (PROVISIONING, AWAITING_ADMIN, FAILED, DELETING)
+    settled = service.status not in (
+        ServiceStatus.PROVISIONING,
+        ServiceStatus.AWAITING_ADMIN,
+        ServiceStatus.FAILED,
+        ServiceStatus.DELETING,
+    )
     if settled and any(options[name] is not None for name in ("public", "command", "dimensions")):
         view.settings = read_settings(task, service)
     if options.state in STATE_MATTERS.get(service.status, ()):
@@ -182,7 +188,7 @@ def wait_for_state(task: Task, id: str, wanted: str) -> None:
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:
-        idle = state not in (STARTING, STOPPING, INSTALLING)
+        idle = state not in (ContainerState.STARTING, ContainerState.STOPPING, ContainerState.INSTALLING)
         if state != wanted and idle and time.monotonic() - begun >= SECONDS_TO_MOVE:
             check_in_service(task, id)
         return state == wanted
@@ -209,8 +215,10 @@ def check_in_service(task: Task, id: str) -> None:
     if service is None:
         raise WaitEnded(f"the service of id {id!r} is not there any more: it was deleted meanwhile")
     check_alive(service)
-    if service.status == SUSPENDED:
-        raise WaitEnded(f"service {service.name!r} ({id}) was suspended meanwhile", status=SUSPENDED)
+    if service.status == ServiceStatus.SUSPENDED:
+        raise WaitEnded(
+            f"service {service.name!r} ({id}) was suspended meanwhile", status=ServiceStatus.SUSPENDED
+        )
 
 
 def check_alive(service: Service) -> None:
@@ -219,17 +227,18 @@ def check_alive(service: Service) -> None:
     :raises WaitEnded: for a service whose creation failed, that waits for a person, or that is going away.
     """
     label = f"service {service.name!r} ({service.id})"
-    if service.status == FAILED:
+    if service.status == ServiceStatus.FAILED:
         reason = service.failure_reason or "the platform gives no reason"
         raise WaitEnded(
-            f"the creation of {label} failed: {reason}. Remove it with state: absent", status=FAILED
+            f"the creation of {label} failed: {reason}. Remove it with state: absent",
+            status=ServiceStatus.FAILED,
         )
-    if service.status == AWAITING_ADMIN:
+    if service.status == ServiceStatus.AWAITING_ADMIN:
         raise WaitEnded(
             f"{label} awaits an intervention of the platform's operators; nothing goes on before it",
-            status=AWAITING_ADMIN,
+            status=ServiceStatus.AWAITING_ADMIN,
         )
-    if service.status in (DELETING, DELETED):
+    if service.status in (ServiceStatus.DELETING, ServiceStatus.DELETED):
         raise WaitEnded(f"{label} is being deleted", status=service.status)
 
 

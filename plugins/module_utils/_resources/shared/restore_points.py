@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 from ..._api.client import Client
 from ..._api.models import Backup, Snapshot
-from .retention import COMPLETED, FAILED, PENDING, RestorePoint
+from ..._api.values import BackupStatus
+from .retention import RestorePoint
 
 BACKUPS, SNAPSHOTS = "backups", "snapshots"
 KINDS = [BACKUPS, SNAPSHOTS]
@@ -44,8 +45,8 @@ def snapshot_status(snapshot: Snapshot) -> str:
     """
     given = str((snapshot.model_extra or {}).get("status") or "")
     if UNFINISHED.search(given):
-        return PENDING
-    return FAILED if BROKEN.search(given) else COMPLETED
+        return BackupStatus.PENDING
+    return BackupStatus.FAILED if BROKEN.search(given) else BackupStatus.COMPLETED
 
 
 def delete_restore_point(client: Client, kind: str, service_id: str, copy: RestorePoint) -> None:
@@ -72,5 +73,5 @@ def parse_moment(text: str | None) -> datetime | None:
 
 def newest_complete(copies: Iterable[RestorePoint]) -> RestorePoint | None:
     """Return the newest whole copy."""
-    whole = [copy for copy in copies if copy.status == COMPLETED and copy.created_at]
+    whole = [copy for copy in copies if copy.status == BackupStatus.COMPLETED and copy.created_at]
     return max(whole, key=lambda copy: (copy.created_at, copy.id), default=None)

@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..._api.values import BackupStatus
 from .task_errors import Invalid
 
-COMPLETED, FAILED, PENDING, RESTORING = "COMPLETED", "FAILED", "PENDING", "RESTORING"
 UNITS = {"y": "years", "m": "months", "d": "days", "h": "hours"}
 
 Bucket = tuple[int, ...]
@@ -151,8 +151,8 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
     ``policy.failed`` stay. Whatever is in another status, not owned, or of unknown date is not touched.
     """
     decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
-    good = [decision for decision in decisions if sort_out(decision, policy) == COMPLETED]
-    failed = [d for d in decisions if d.managed and not d.reasons and d.copy.status == FAILED]
+    good = [decision for decision in decisions if sort_out(decision, policy) == BackupStatus.COMPLETED]
+    failed = [d for d in decisions if d.managed and not d.reasons and d.copy.status == BackupStatus.FAILED]
     for position, decision in enumerate(failed):
         decision.keep = position < policy.failed
         limit = f"keep_failed is {policy.failed}"
@@ -180,7 +180,7 @@ def sort_out(decision: Decision, policy: Policy) -> str | None:
     if not fnmatchcase(copy.name, policy.pattern):
         decision.managed = False
         decision.reasons.append(f"unmanaged: its name does not match {policy.pattern!r}")
-    elif copy.status not in (COMPLETED, FAILED):
+    elif copy.status not in (BackupStatus.COMPLETED, BackupStatus.FAILED):
         decision.reasons.append(f"untouchable: its status is {copy.status}")
     elif copy.created_at is None:
         decision.reasons.append("untouchable: the platform does not say when it was made")
