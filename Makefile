@@ -132,6 +132,11 @@ coverage: dev ## renew docs/coverage.md from the last whole `make integration`
 sandbox-documents: dev ## renew docs/sandbox from the sandbox
 	@python scripts/sandbox_documents.py
 
+.PHONY: noun
+noun: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
+	@python scripts/noun.py "$(NAME)"
+	@python scripts/architecture.py
+
 .PHONY: architecture
 architecture: dev ## draw docs/architecture.svg from the imports
 	@python scripts/architecture.py

@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.scripts.architecture import (
     module_name,
     sources,
 )
+from ansible_collections.hosted.services.scripts.noun import Noun
 from cases import KEYS, cases
 from integration.ansible_run import REPOSITORY, TARGETS
 
@@ -78,14 +79,7 @@ SOURCES = sources()
 @pytest.mark.parametrize("noun", NOUNS)
 def test_a_noun_has_one_name_everywhere(noun: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
-    wanted = [
-        PLUGINS / "action" / f"{noun}.py",
-        PLUGINS / "module_utils" / "_resources" / f"{noun}.py",
-        REPOSITORY / "tests" / "unit" / "plugins" / "module_utils" / "_resources" / f"test_{noun}.py",
-        TARGETS / noun / "tasks" / "main.yml",
-        TARGETS / noun / "cases.yml",
-    ]
-    assert [str(path.relative_to(REPOSITORY)) for path in wanted if not path.is_file()] == []
+    assert [path for path in Noun(noun).files if not (REPOSITORY / path).is_file()] == []
     assert importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource.name == noun
 
 
@@ -95,6 +89,24 @@ def test_every_noun_has_its_test_data(noun: str) -> None:
     file = (TARGETS / noun / "cases.yml").relative_to(REPOSITORY)
     assert cases(noun).get("sample_args"), f"{file}: sample_args is missing"
     assert cases(noun).keys() <= KEYS, f"{file}: known keys are {sorted(KEYS)}"
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_nothing_is_left_to_write(noun: str) -> None:
+    """`make noun` marks with TODO whatever only a person knows."""
+    left = [
+        f"{path}:{number}: {line.strip()}"
+        for path in Noun(noun).files
+        if (REPOSITORY / path).is_file()
+        for number, line in enumerate((REPOSITORY / path).read_text().splitlines(), 1)
+        if "TODO" in line
+    ]
+    assert left == []
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_the_readme_lists_every_module(noun: str) -> None:
+    assert f"`{noun}`" in (REPOSITORY / "README.md").read_text()
 
 
 def test_what_stays_at_home_says_so() -> None:
