@@ -123,7 +123,7 @@ class {class_name}Options(Options):
 class {class_name}Resource(Resource[{class_name}Options]):
     """TODO."""
 
-    noun = "{key}"
+    result_key = "{key}"
 
     def plan(self, task: Task[{class_name}Options]) -> Plan:
         """TODO: return {returned}."""

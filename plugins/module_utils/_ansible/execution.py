@@ -84,7 +84,7 @@ def left_half_way(error: HostedError, client: Any) -> bool:
 
 def describe(resource: Resource, plan: Plan, around: Surroundings, result: dict[str, Any]) -> None:
     """Put into ``result`` what the plan says."""
-    result[resource.noun] = plan.result
+    result[resource.result_key] = plan.result
     result["changed"] = plan.changed
     result["actions"] = [step.summary for step in plan.steps]
     if plan.cost is not None:
@@ -109,14 +109,14 @@ def carry_out(
             carry_out_step(step, done, client)
         result["actions"] = done
         if done and plan.reread is not None:
-            result[resource.noun] = plan.reread()
+            result[resource.result_key] = plan.reread()
         if done and plan.had_effect is not None:
             result["changed"] = plan.had_effect()
         if "diff" in result:  # a step may have found that there is less to do
             result["diff"] = as_diff(plan)
     except Exception:
         result.pop("diff", None)
-        result.update({"changed": bool(done), "actions": done, resource.noun: as_left(plan, done)})
+        result.update({"changed": bool(done), "actions": done, resource.result_key: as_left(plan, done)})
         raise
 
 

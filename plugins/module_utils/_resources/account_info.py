@@ -17,7 +17,7 @@ from .shared.plan import Plan, Resource, Task
 class AccountInfoResource(Resource):
     """The account behind the token. A token of scope REGISTRY will do."""
 
-    noun = "account"
+    result_key = "account"
     options: ClassVar[dict[str, Any]] = {}
     selectors = frozenset()
 

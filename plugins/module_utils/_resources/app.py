@@ -39,7 +39,7 @@ COMPARED = ("host", "project", "dimensions", "max_monthly")
 class AppResource(Resource):
     """An application, by its slug."""
 
-    noun = "app"
+    result_key = "app"
     options: ClassVar[dict[str, Any]] = {
         **ON_APP,
         "host": {"type": "str"},
@@ -56,13 +56,13 @@ class AppResource(Resource):
         slug = task.options.slug
         check_slug(slug)
         check_limit(task)
-        size = whole_size(task.options.dimensions)
+        size = requested_size(task.options.dimensions)
         app = find_app(task.client, slug)
         if app is None:
-            return creation(task, slug, size)
+            return plan_creation(task, slug, size)
         check_existing(task, app, size)
         if task.options.wait and not task.check_mode:
-            app = created(task)
+            app = await_app(task)
         managed = {"slug": slug}
         return Plan(result=app_view(app), before=managed, after=managed)
 
@@ -70,15 +70,15 @@ class AppResource(Resource):
 APP = AppResource()
 
 
-def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
+def plan_creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, quoted and within the budget."""
     options = task.options
     host = choose(options.host, options.host and task.client.app_nodes(), "host")
-    project = project_of(task)
+    project = requested_project(task)
     quote = task.client.quote_app(host, size)
-    cost = quoted(quote)
+    cost = cost_of_quote(quote)
     check_budget(task, cost.after, f"application {slug!r}")
-    warn_of_slip(task, slug)
+    warn_of_similar_slug(task, slug)
 
     quoted_host, quoted_size = as_quoted(quote, host, size)
 
@@ -96,23 +96,23 @@ def creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
             try:
                 create_unique(call, new_ones, f"application {slug!r}", task)
             except Refused as error:
-                raise explained(error, slug) from None
+                raise explain_refusal(error, slug) from None
 
     seen: list[App] = []
     steps = [Step(f"create application {slug!r} {for_a_month(cost.after)}", make)]
     if task.options.wait:
         wait = f"wait until application {slug!r} is created"
-        steps.append(Step(wait, lambda: seen.append(created(task))))
+        steps.append(Step(wait, lambda: seen.append(await_app(task))))
     return Plan(
         result=app_view(placeholder_app(slug)),
         steps=steps,
         reread=lambda: app_view(seen[0] if seen else read_created(task)),
-        after=summary(task, quote, cost),
+        after=to_diff(task, quote, cost),
         cost=cost,
     )
 
 
-def warn_of_slip(task: Task, slug: str) -> None:
+def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Tell of an application whose slug is nearly this one, before another one is created and billed."""
     meant = near(slug, (app.slug for app in task.client.apps()))
     if meant is not None:
@@ -190,7 +190,7 @@ def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> N
         )
 
 
-def project_of(task: Task) -> str | None:
+def requested_project(task: Task) -> str | None:
     """Return the id of the wished project; nothing leaves it to the platform.
 
     :raises NoSuchItem: when there is none of this name, and none can come before this task.
@@ -199,14 +199,14 @@ def project_of(task: Task) -> str | None:
     try:
         return choose(wanted, wanted and task.client.app_projects(), "project")
     except NoSuchItem as error:
-        known = project_elsewhere(task, wanted)
+        known = project_from_full_list(task, wanted)
         if known is not None:
             return known
         expect_created(task, error, "creates")
         return None  # check mode only quotes, and the price is the same in every project
 
 
-def project_elsewhere(task: Task, wanted: str) -> str | None:
+def project_from_full_list(task: Task, wanted: str) -> str | None:
     """Return the id of a project that only the account's own list shows yet, where the token opens that."""
     try:
         return find_project(task.client, wanted).id
@@ -214,7 +214,7 @@ def project_elsewhere(task: Task, wanted: str) -> str | None:
         return None
 
 
-def whole_size(given: dict[str, Any] | None) -> Dimensions | None:
+def requested_size(given: dict[str, Any] | None) -> Dimensions | None:
     """Return the wished size; none at all leaves it to the platform.
 
     :raises Invalid: when a part of it is missing: the platform takes a size whole.
@@ -242,7 +242,7 @@ def as_quoted(
     return host or quote.host_id, size or (told if whole else None)
 
 
-def quoted(quote: AppQuote) -> Cost:
+def cost_of_quote(quote: AppQuote) -> Cost:
     """Return what a quote does to the monthly price."""
     monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
@@ -250,7 +250,7 @@ def quoted(quote: AppQuote) -> Cost:
     return Cost(from_millicents(0), monthly, [line])
 
 
-def explained(error: Refused, slug: str) -> Refused | Invalid:
+def explain_refusal(error: Refused, slug: str) -> Refused | Invalid:
     """Return the refusal of a new application with what it can mean: a taken slug has no known status."""
     if isinstance(error, TokenRejected):
         return error
@@ -276,7 +276,7 @@ def read_created(task: Task) -> App:
         raise
 
 
-def created(task: Task) -> App:
+def await_app(task: Task) -> App:
     """Return the application once it is created, or can be taken for it.
 
     How long one stays PROVISIONING is not shown. It may be until its first deploy, so one that has had none
@@ -314,7 +314,7 @@ def created(task: Task) -> App:
     return app
 
 
-def summary(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:
+def to_diff(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:
     """Return what a diff shows of an application that is not there yet."""
     facts = {
         "slug": task.options.slug,

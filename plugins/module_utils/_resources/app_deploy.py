@@ -43,7 +43,7 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 class AppDeployResource(Resource):
     """The version of an application that is in service."""
 
-    noun = "deployment"
+    result_key = "deployment"
     options: ClassVar[dict[str, Any]] = {
         **ON_APP,
         "tag": {"type": "str", "required": True},
@@ -63,18 +63,18 @@ class AppDeployResource(Resource):
         tag = task.options.tag
         app = the_app(task)
         check_deployable(app)
-        report = wished(task, app)
+        report = find_release(task, app)
         app = as_declared(task, app, report.digest)
         reasons = AppRecords.of(task, app.id).reasons()
         if digest_in_service(app) != report.digest or task.options.force or reasons:
-            return deployment(task, app, settled(task, report), reasons)
+            return plan_deployment(task, app, with_verdict(task, report), reasons)
         if report.scan_status == ScanStatus.BLOCKED:
             task.warn(
                 f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
                 "platform's team lifts the verdict, the next deploy needs a corrected image"
             )
         managed = {"digest": report.digest}
-        return Plan(result=view(task, app, app, report), before=managed, after=managed)
+        return Plan(result=to_result(task, app, app, report), before=managed, after=managed)
 
 
 APP_DEPLOY = AppDeployResource()
@@ -97,7 +97,7 @@ def check_deployable(app: App) -> None:
         )
 
 
-def wished(task: Task, app: App) -> ScanReport:
+def find_release(task: Task, app: App) -> ScanReport:
     """Return the scan of the release to deploy.
 
     In check mode a release whose digest is given is taken for declared by an earlier task of the play, unless
@@ -112,14 +112,14 @@ def wished(task: Task, app: App) -> ScanReport:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, digest, report.digest)):
         return report if digest is None else renamed(report, digest)
-    error = undeclared(task, app) if report is None else moved(task, report)
+    error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
     if digest is None or task.options.declared:
         raise error
     expect_created(task, error, "declares")
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
-def undeclared(task: Task, app: App) -> NoSuchItem:
+def undeclared_tag(task: Task, app: App) -> NoSuchItem:
     """Say that a tag is not declared, with the near miss."""
     tag = task.options.tag
     declared = read_declared(task.client, app.slug) if app.id else Declared({})
@@ -131,7 +131,7 @@ def undeclared(task: Task, app: App) -> NoSuchItem:
     )
 
 
-def moved(task: Task, report: ScanReport) -> Invalid:
+def moved_tag(task: Task, report: ScanReport) -> Invalid:
     """Say that a tag names another image than the one expected."""
     slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
     return Invalid(
@@ -141,7 +141,7 @@ def moved(task: Task, report: ScanReport) -> Invalid:
     )
 
 
-def settled(task: Task, report: ScanReport) -> ScanReport:
+def with_verdict(task: Task, report: ScanReport) -> ScanReport:
     """Return the scan with its verdict, which is waited for.
 
     A verdict that forbids the deploy is for the platform to hold: its team may have lifted it, which the
@@ -163,7 +163,7 @@ def settled(task: Task, report: ScanReport) -> ScanReport:
 # --- The deploy ---------------------------------------------------------------------------------------
 
 
-def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str]) -> Plan:
+def plan_deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str]) -> Plan:
     """Plan to bring a release into service. ``reasons`` say why one that is there has to be deployed again.
 
     The price belongs to the preview alone: a real run keeps to the routes of applications.
@@ -172,7 +172,7 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
     price = monthly_price(task, app) if task.check_mode and app.id else None
     monthly = {"monthly": shown(price) or PRICE_NOT_OPEN} if task.check_mode and app.id else {}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
-    result = view(task, app, expected, report)
+    result = to_result(task, app, expected, report)
     result["app"]["digest"] = digest
     summary = f"deploy release {task.options.tag!r} ({digest}) of application {app.slug!r}"
     if before == digest:
@@ -183,12 +183,14 @@ def deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str])
 
     def reread() -> dict[str, Any]:
         now = current_app(task, digest)
-        return view(task, app, now, look_up(task, task.options.tag) or report)
+        return to_result(task, app, now, look_up(task, task.options.tag) or report)
 
     return Plan(
         result=result,
         steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING))],
-        reread=lambda: view(task, app, current_app(task, digest), look_up(task, task.options.tag) or report),
+        reread=lambda: to_result(
+            task, app, current_app(task, digest), look_up(task, task.options.tag) or report
+        ),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price),
@@ -245,7 +247,7 @@ def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
         raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
 
 
-def view(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:
+def to_result(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:
     """Return what the task is about: the release, its scan, and the application with what it ran before."""
     found: Mapping[str, Any] = {
         "slug": now.slug,

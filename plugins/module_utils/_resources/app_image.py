@@ -20,7 +20,7 @@ from .shared.task_errors import EffectUnverified
 class AppImageResource(Resource):
     """An image on disk, and in the registry by its digest."""
 
-    noun = "image"
+    result_key = "image"
     options: ClassVar[dict[str, Any]] = {
         **ON_APP,
         "path": {"type": "path", "required": True},

@@ -28,7 +28,7 @@ PARTS = ["releases", "logs", "nodes", "projects"]
 class AppInfoResource(Resource):
     """One application or all of them."""
 
-    noun = "apps"
+    result_key = "apps"
     options: ClassVar[dict[str, Any]] = {
         "slug": {"type": "str"},
         "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
@@ -43,12 +43,12 @@ class AppInfoResource(Resource):
         apps = wanted_apps(task)
         parts = task.options.include
         if "nodes" in parts:
-            task.facts["nodes"] = as_list(task.client.app_nodes())
+            task.facts["nodes"] = entries_or_answer(task.client.app_nodes())
         if "projects" in parts:
-            task.facts["projects"] = as_list(task.client.app_projects())
+            task.facts["projects"] = entries_or_answer(task.client.app_projects())
         return Plan(
             result=run_parallel(
-                task.client, apps, lambda client, app: describe(replace(task, client=client), app)
+                task.client, apps, lambda client, app: app_with_parts(replace(task, client=client), app)
             )
         )
 
@@ -74,7 +74,7 @@ def wanted_apps(task: Task) -> list[App]:
     return found
 
 
-def describe(task: Task, app: App) -> dict[str, Any]:
+def app_with_parts(task: Task, app: App) -> dict[str, Any]:
     """Return an application with the parts that were asked for, each under its own key."""
     client, view = task.client, app_view(app)
     parts = task.options.include
@@ -97,7 +97,7 @@ def describe(task: Task, app: App) -> dict[str, Any]:
     return view
 
 
-def as_list(answer: Any) -> Any:
+def entries_or_answer(answer: Any) -> Any:
     """Return the entries of a list that is not shown, or else the answer, with keys as in all results."""
     found = entries(answer)
     return snake_keys(answer if found is None else found)

@@ -34,7 +34,7 @@ from .shared.waiting import create
 class AppReleaseResource(Resource):
     """A release, by the application's slug and the tag."""
 
-    noun = "release"
+    result_key = "release"
     options: ClassVar[dict[str, Any]] = {
         **ON_APP,
         "tag": {"type": "str", "required": True},
@@ -57,13 +57,13 @@ class AppReleaseResource(Resource):
         current = look_up(task, options.tag) if app.id else None
         if current is None or not same_image(task, current.digest, options.digest):
             check_image(task, app)
-            return declaration(task, current)
+            return plan_declaration(task, current)
         if current.scan_status == ScanStatus.PENDING and options.wait and not task.check_mode:
             current = await_verdict(task, current, options.tag, deadline(task))
-        check_wishes(task, current)
+        check_limits(task, current)
         current = renamed(current, options.digest)
         managed = {"tag": options.tag, "digest": current.digest, "verdict": current.scan_status}
-        return Plan(result=view(task, current), before=managed, after=managed)
+        return Plan(result=to_result(task, current), before=managed, after=managed)
 
 
 APP_RELEASE = AppReleaseResource()
@@ -74,21 +74,21 @@ def deadline(task: Task) -> float:
     return time.monotonic() + float(task.options.wait_timeout)
 
 
-def view(task: Task, report: ScanReport) -> dict[str, Any]:
+def to_result(task: Task, report: ScanReport) -> dict[str, Any]:
     """Return the release with its scan."""
     shown = {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
     named = same_image(task, report.digest, task.options.digest)
     return {**shown, "digest": task.options.digest} if named else shown
 
 
-def pending(task: Task) -> ScanReport:
+def pending_scan(task: Task) -> ScanReport:
     """Return the scan as it stands just after the declaration."""
     return ScanReport.model_construct(
         tag=task.options.tag, digest=task.options.digest, scan_status=ScanStatus.PENDING
     )
 
 
-def naming(task: Task) -> str:
+def describe_release(task: Task) -> str:
     """Name the release in a sentence."""
     return f"release {task.options.tag!r} of application {task.options.slug!r}"
 
@@ -101,17 +101,17 @@ def check_image(task: Task, app: App) -> None:
     if not app.id:
         return
     try:
-        check_pushed(task, task.options.digest, f"{naming(task)} was not declared")
+        check_pushed(task, task.options.digest, f"{describe_release(task)} was not declared")
     except NoSuchItem as error:
         if task.options.pushed:
             raise
         expect_created(task, error, "pushes")
 
 
-def declaration(task: Task, current: ScanReport | None) -> Plan:
+def plan_declaration(task: Task, current: ScanReport | None) -> Plan:
     """Plan to declare the tag, for the first time or for another image than before."""
     slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
-    what = naming(task)
+    what = describe_release(task)
 
     def new_ones() -> list[ScanReport]:
         report = look_up(task, tag)
@@ -135,9 +135,9 @@ def declaration(task: Task, current: ScanReport | None) -> Plan:
     if task.options.wait:
         steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: verdict(task)))
     return Plan(
-        result=view(task, pending(task)),
+        result=to_result(task, pending_scan(task)),
         steps=steps,
-        reread=lambda: view(task, glance(task)),
+        reread=lambda: to_result(task, read_scan(task)),
         before={"tag": tag, "digest": current.digest} if current else {},
         after={"tag": tag, "digest": digest},
     )
@@ -162,24 +162,24 @@ def verdict(task: Task) -> None:
     :raises Blocked: when it is not the verdict that the user wants.
     """
     tag, digest = task.options.tag, task.options.digest
-    report = await_verdict(task, pending(task), tag, deadline(task))
+    report = await_verdict(task, pending_scan(task), tag, deadline(task))
     if not same_image(task, report.digest, digest):
         raise NoSuchItem(
             f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
         )
-    check_wishes(task, report)
+    check_limits(task, report)
 
 
-def glance(task: Task) -> ScanReport:
+def read_scan(task: Task) -> ScanReport:
     """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
     try:
         report = scan_of(task.client, task.options.slug, task.options.tag, GLANCE)
     except Interrupted:
         report = None
-    return report or pending(task)
+    return report or pending_scan(task)
 
 
-def check_wishes(task: Task, report: ScanReport) -> None:
+def check_limits(task: Task, report: ScanReport) -> None:
     """Hold the user's own limits for what a scan may find.
 
     :raises Blocked: with the scan in its details.
@@ -188,7 +188,7 @@ def check_wishes(task: Task, report: ScanReport) -> None:
     limits = [name for name in SEVERITIES if name in task.options.fail_on]
     if report.scan_status == ScanStatus.FAILED and limits and not found:
         task.warn(
-            f"the analysis of {naming(task)} did not complete, so whether it has flaws of severity "
+            f"the analysis of {describe_release(task)} did not complete, so whether it has flaws of severity "
             f"{', '.join(limits)} is not known. Add failed to fail_on to refuse such a release"
         )
     if not found:
@@ -197,11 +197,11 @@ def check_wishes(task: Task, report: ScanReport) -> None:
         try:
             check_verdict(task.options.slug, task.options.tag, report)
         except Blocked as error:
-            error.details["release"] = view(task, report)
+            error.details["release"] = to_result(task, report)
             error.message += ". fail_on: [] goes on to deploy one that was lifted"
             raise
     raise Blocked(
-        f"{naming(task)} is not wanted by fail_on: {', '.join(found)}",
-        release=view(task, report),
+        f"{describe_release(task)} is not wanted by fail_on: {', '.join(found)}",
+        release=to_result(task, report),
         scan=scan_view(report),
     )

@@ -47,28 +47,28 @@ class BackupResource(RestorePointResource):
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""
-        return {"present": presence, "restored": restoration, "absent": removal}
+        return {"present": plan_present, "restored": plan_restored, "absent": plan_absent}
 
 
 BACKUP = BackupResource()
 
 
-def meant(task: Task, backups: Sequence[Backup]) -> list[Backup]:
+def find_targets(task: Task, backups: Sequence[Backup]) -> list[Backup]:
     """Return the backups of this id, or else of this name."""
     wanted = task.options.name
     return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
 
 
-said = partial(result_of, "backup")
+to_result = partial(result_of, "backup")
 """What the result says about a service."""
 
 
-def newest(backups: Sequence[Backup]) -> Backup | None:
+def newest_backup(backups: Sequence[Backup]) -> Backup | None:
     """Return the one that was begun last."""
     return max(backups, key=lambda backup: (backup.created_at or "", backup.id), default=None)
 
 
-def summary(backups: Sequence[Backup]) -> dict[str, Any]:
+def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
     """Return what a diff shows of backups: their names and statuses."""
     return {backup.name: backup.status for backup in backups}
 
@@ -76,18 +76,19 @@ def summary(backups: Sequence[Backup]) -> dict[str, Any]:
 # --- Present ----------------------------------------------------------------------------------------
 
 
-def presence(task: Task, service: Service) -> Plan:
+def plan_present(task: Task, service: Service) -> Plan:
     """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
     name, everything = task.options.name, task.client.backups(service.id)
-    there = meant(task, everything)
-    pending = newest([backup for backup in there if backup.status == BackupStatus.PENDING])
+    there = find_targets(task, everything)
+    pending = newest_backup([backup for backup in there if backup.status == BackupStatus.PENDING])
     if pending is not None and task.options.wait and not task.check_mode:
-        pending = wait_for(task, service, pending.id)
+        pending = wait_for_backup(task, service, pending.id)
     good = (
-        newest([b for b in there if b.status not in (BackupStatus.PENDING, BackupStatus.FAILED)]) or pending
+        newest_backup([b for b in there if b.status not in (BackupStatus.PENDING, BackupStatus.FAILED)])
+        or pending
     )
     if good is not None:
-        return Plan(result=said(good), before=summary([good]), after=summary([good]))
+        return Plan(result=to_result(good), before=to_diff([good]), after=to_diff([good]))
     if not there:
         check_apart("backup", service, name, everything)
     made: list[tuple[Backup, list[Backup]]] = []
@@ -96,22 +97,24 @@ def presence(task: Task, service: Service) -> Plan:
         turn = f"backup {name}:{key_of(task.options.base_url, service.id)}"
         doing = f"making backup {name!r} of {label(service)}"
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
-            other = made_meanwhile(task, service, name, everything) if waited else None
+            other = find_concurrent_backup(task, service, name, everything) if waited else None
             made.append(other or make_backup(task, service, name, everything))
 
     return Plan(
-        result=said(to_come(name)),
+        result=to_result(expected_backup(name)),
         steps=[
-            *(deletion(task, service, failed) for failed in there),
+            *(delete_step(task, service, failed) for failed in there),
             Step(f"back up {label(service)} as {name!r}", make),
         ],
-        reread=lambda: said(made[0][0], vanished=made[0][1]),  # as the list told it at the end of the wait
-        before=summary(there),
+        reread=lambda: to_result(
+            made[0][0], vanished=made[0][1]
+        ),  # as the list told it at the end of the wait
+        before=to_diff(there),
         after={name: BackupStatus.COMPLETED},
     )
 
 
-def made_meanwhile(
+def find_concurrent_backup(
     task: Task, service: Service, name: str, before: Sequence[Backup]
 ) -> tuple[Backup, list[Backup]] | None:
     """Return a backup of this name that another task has made since the plan, if one has."""
@@ -125,10 +128,10 @@ def made_meanwhile(
         return None
     task.warn(f"another task made backup {name!r} of {label(service)} in the same moment; it is taken")
     found = there[0]
-    return (wait_for(task, service, found.id) if task.options.wait else found), []
+    return (wait_for_backup(task, service, found.id) if task.options.wait else found), []
 
 
-def to_come(name: str) -> Backup:
+def expected_backup(name: str) -> Backup:
     """Return a backup as it will be once it is made."""
     return Backup.model_construct(id=None, name=name, status=BackupStatus.COMPLETED)
 
@@ -152,37 +155,37 @@ def make_backup(
         return new_of_name(name, [backup for backup in read() if backup.id not in known])
 
     what = f"backup {name!r} of {label(service)}"
-    create(lambda: begin(task, service, name, what), new_ones, what, task)
+    create(lambda: request_backup(task, service, name, what), new_ones, what, task)
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
     warn_of_other_name(task, "backup", service, name, mine)
-    if task.options.wait and not whole(mine, service):
-        mine = wait_for(task, service, mine.id, read=read)
+    if task.options.wait and not is_complete(mine, service):
+        mine = wait_for_backup(task, service, mine.id, read=read)
     there = [backup for backup in before if backup.name != name or backup.status != BackupStatus.FAILED]
     gone = missing_from(there, listed)
     warn_of_missing(task, "backup", service, f"the making of {what}", gone)
     return mine, gone
 
 
-def begin(task: Task, service: Service, name: str, what: str) -> None:
+def request_backup(task: Task, service: Service, name: str, what: str) -> None:
     """Ask for a backup, again while the service is busy."""
     try:
         retry_while_busy(
-            task, lambda: task.client.create_backup(service.id, name), what, lambda: is_moving(task, service)
+            task, lambda: task.client.create_backup(service.id, name), what, lambda: is_busy(task, service)
         )
     except Refused as error:
         add_backup_count(error, service, task.client.backups(service.id))
         raise
 
 
-def is_moving(task: Task, service: Service) -> bool:
+def is_busy(task: Task, service: Service) -> bool:
     """Tell whether a backup of the service is seen to be made or restored."""
     return any(backup.status in IN_MOTION for backup in task.client.backups(service.id))
 
 
-def wait_for(
+def wait_for_backup(
     task: Task,
     service: Service,
     id: str,
@@ -195,14 +198,14 @@ def wait_for(
     """
     return wait_until(
         task,
-        lambda: pick(read() if read else task.client.backups(service.id), service, id),
-        lambda backup: whole(backup, service, advice),
+        lambda: backup_with_id(read() if read else task.client.backups(service.id), service, id),
+        lambda backup: is_complete(backup, service, advice),
         lambda backup: f"backup {backup.name!r} of {label(service)} is {backup.status}",
         f"backup {id} of {label(service)}",
     )
 
 
-def whole(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
+def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
     """Tell whether a backup is complete; one that failed ends the wait."""
     if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
@@ -213,12 +216,12 @@ def whole(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
     return backup.status == BackupStatus.COMPLETED
 
 
-def reread(task: Task, service: Service, id: str) -> Backup:
+def read_backup(task: Task, service: Service, id: str) -> Backup:
     """Return a backup as it is now."""
-    return pick(task.client.backups(service.id), service, id)
+    return backup_with_id(task.client.backups(service.id), service, id)
 
 
-def pick(backups: Sequence[Backup], service: Service, id: str) -> Backup:
+def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Backup:
     """Return the backup of this id."""
     for backup in backups:
         if backup.id == id:
@@ -229,17 +232,17 @@ def pick(backups: Sequence[Backup], service: Service, id: str) -> Backup:
 # --- Restored ---------------------------------------------------------------------------------------
 
 
-def restoration(task: Task, service: Service) -> Plan:
+def plan_restored(task: Task, service: Service) -> Plan:
     """Plan that the files of a service become those of the backup. One that runs already is waited for."""
     everything = task.client.backups(service.id)
-    there = meant(task, everything)
+    there = find_targets(task, everything)
     running = next((backup for backup in there if backup.status == BackupStatus.RESTORING), None)
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
         if task.options.wait and not task.check_mode:
-            running = wait_for(task, service, running.id, AFTER_RESTORE)
-        return Plan(result=said(running))
-    backup = restorable(task, service, there, everything)
+            running = wait_for_backup(task, service, running.id, AFTER_RESTORE)
+        return Plan(result=to_result(running))
+    backup = find_restorable(task, service, there, everything)
     overwrites = (
         f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "
         f"of {backup.created_at or 'unknown date'}"
@@ -250,18 +253,18 @@ def restoration(task: Task, service: Service) -> Plan:
     traces: list[RestoreTrace] = []
 
     def restore() -> None:
-        traces.extend(bring_back(task, service, backup))
+        traces.extend(restore_backup(task, service, backup))
 
     return Plan(
-        result=said(backup, overwrites),
+        result=to_result(backup, overwrites),
         steps=[Step(f"restore {label(service)} from backup {backup.name!r}", restore)],
-        reread=lambda: said(reread(task, service, backup.id), overwrites, next(iter(traces), None)),
+        reread=lambda: to_result(read_backup(task, service, backup.id), overwrites, next(iter(traces), None)),
         before={"files": "as they are now"},
         after={"files": f"as in backup {backup.name!r} of {backup.created_at}"},
     )
 
 
-def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrace]:
+def restore_backup(task: Task, service: Service, backup: Backup) -> list[RestoreTrace]:
     """Restore a backup, once, and wait until that is over.
 
     Return what was seen of it, if it was waited for.
@@ -272,7 +275,7 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
     before = last = observe_restore(task, service, backup.status)
 
     def status() -> str:
-        return reread(task, service, backup.id).status
+        return read_backup(task, service, backup.id).status
 
     act(
         task,
@@ -280,7 +283,7 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
             task,
             lambda: task.client.restore_backup(service.id, backup.id),
             what,
-            lambda: is_moving(task, service),
+            lambda: is_busy(task, service),
         ),
         lambda: status() != BackupStatus.COMPLETED,
         what,
@@ -299,7 +302,7 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
         return last
 
     def under_way(sight: Observation) -> bool:
-        return not whole(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
+        return not is_complete(backup.model_copy(update={"status": sight.status}), service, AFTER_RESTORE)
 
     passage = await_restore(task, what, read, before, under_way)
     if not passage.began:
@@ -312,7 +315,9 @@ def bring_back(task: Task, service: Service, backup: Backup) -> list[RestoreTrac
     return [trace_of(task, service, what, before, passage, seen=passage.began)]
 
 
-def restorable(task: Task, service: Service, there: Sequence[Backup], everything: Sequence[Backup]) -> Backup:
+def find_restorable(
+    task: Task, service: Service, there: Sequence[Backup], everything: Sequence[Backup]
+) -> Backup:
     """Return the backup to restore: it must be complete, and no other may have its name.
 
     In check mode one that is not there is taken for one that an earlier task of the play makes.
@@ -323,13 +328,13 @@ def restorable(task: Task, service: Service, there: Sequence[Backup], everything
     if not there:
         missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "makes")
-        return to_come(name)
+        return expected_backup(name)
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
     if not good:
         statuses = ", ".join(sorted({backup.status for backup in there}))
         refusal = f"backup {name!r} of {label(service)} is {statuses}; only a COMPLETED one can be restored"
         expect_created(task, Invalid(refusal), "makes")
-        return to_come(name)
+        return expected_backup(name)
     if len(good) > 1:
         ids = [backup.id for backup in good]
         raise Ambiguous(
@@ -342,10 +347,10 @@ def restorable(task: Task, service: Service, there: Sequence[Backup], everything
 # --- Absent -----------------------------------------------------------------------------------------
 
 
-def removal(task: Task, service: Service) -> Plan:
+def plan_absent(task: Task, service: Service) -> Plan:
     """Plan that no backup of this name is left. One that is being made or restored is waited for."""
     everything = task.client.backups(service.id)
-    there = meant(task, everything)
+    there = find_targets(task, everything)
     if not there and (near := hint(task.options.name, everything)):
         task.warn(
             f"{label(service)} has no backup of id or name {task.options.name!r}{near}; it was left alone"
@@ -357,14 +362,14 @@ def removal(task: Task, service: Service) -> Plan:
             "leave wait at true to have it deleted when that is over"
         )
     return Plan(
-        result=said(None),
-        steps=[deletion(task, service, backup) for backup in there],
-        reread=lambda: said(None),
-        before=summary(there),
+        result=to_result(None),
+        steps=[delete_step(task, service, backup) for backup in there],
+        reread=lambda: to_result(None),
+        before=to_diff(there),
     )
 
 
-def deletion(task: Task, service: Service, backup: Backup) -> Step:
+def delete_step(task: Task, service: Service, backup: Backup) -> Step:
     """Return the step that deletes a backup, once it stands still."""
 
     def settled(now: Backup | None) -> bool:

@@ -33,7 +33,7 @@ RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
 class BackupRetentionResource(Resource):
     """The copies of each selected service that a pattern owns, thinned out by a policy."""
 
-    noun = "services"
+    result_key = "services"
     options: ClassVar[dict[str, Any]] = {
         **SELECTION,
         "kind": {"type": "str", "choices": KINDS, "default": BACKUPS},
@@ -58,7 +58,7 @@ class BackupRetentionResource(Resource):
         def thin_out(own: Task, service: Service) -> Plan:
             return plan_service(own, service, policy)
 
-        return plan_many(task, Purpose(kind, kind, thin_out, blank()))
+        return plan_many(task, Purpose(kind, kind, thin_out, empty_result()))
 
 
 BACKUP_RETENTION = BackupRetentionResource()
@@ -69,7 +69,7 @@ def zone_of(name: str) -> tzinfo:
     return UTC if name == "UTC" else time_zone(name) or UTC
 
 
-def blank() -> dict[str, Any]:
+def empty_result() -> dict[str, Any]:
     """Return the keys of the result where nothing was planned."""
     return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0}
 
@@ -88,14 +88,16 @@ def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
     doomed = [decision for decision in reversed(decisions) if not decision.keep]
     managed = [decision for decision in decisions if decision.managed]
     return Plan(
-        result=described(decisions),
-        steps=[deletion(task, service, decision, decide) for decision in doomed],
+        result=plan_as_result(decisions),
+        steps=[delete_step(task, service, decision, decide) for decision in doomed],
         before={kind: [decision.copy.name for decision in managed]},
         after={kind: [decision.copy.name for decision in managed if decision.keep]},
     )
 
 
-def deletion(task: Task, service: Service, decision: Decision, decide: Callable[[], list[Decision]]) -> Step:
+def delete_step(
+    task: Task, service: Service, decision: Decision, decide: Callable[[], list[Decision]]
+) -> Step:
     """Return the step that deletes one copy, if the list of that moment still dooms it."""
     copy, kind = decision.copy, task.options.kind
 
@@ -111,14 +113,16 @@ def deletion(task: Task, service: Service, decision: Decision, decide: Callable[
         try:
             delete_restore_point(task.client, kind, service.id, copy)
         except Refused as error:
-            say_what_depends(error, kind, copy, [d.copy for d in decisions])
+            add_newer_snapshots(error, kind, copy, [d.copy for d in decisions])
             raise
 
-    made = moment(copy.created_at)
+    made = timestamp(copy.created_at)
     return Step(f"delete {kind[:-1]} {copy.name!r} of {label(service)}, made {made}", delete)
 
 
-def say_what_depends(error: Refused, kind: str, copy: RestorePoint, copies: Sequence[RestorePoint]) -> None:
+def add_newer_snapshots(
+    error: Refused, kind: str, copy: RestorePoint, copies: Sequence[RestorePoint]
+) -> None:
     """Add to a refusal the snapshots that may be its reason: a platform may let the newest go only."""
     newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
     if kind == SNAPSHOTS and newer:
@@ -129,7 +133,7 @@ def say_what_depends(error: Refused, kind: str, copy: RestorePoint, copies: Sequ
         error.args = (error.message,)
 
 
-def described(decisions: Sequence[Decision]) -> dict[str, Any]:
+def plan_as_result(decisions: Sequence[Decision]) -> dict[str, Any]:
     """Return the plan for the result: every copy, the newest first, and how many there are of which fate."""
     return {
         "plan": [
@@ -137,7 +141,7 @@ def described(decisions: Sequence[Decision]) -> dict[str, Any]:
                 "id": decision.copy.id,
                 "name": decision.copy.name,
                 "status": decision.copy.status,
-                "created_at": moment(decision.copy.created_at),
+                "created_at": timestamp(decision.copy.created_at),
                 "managed": decision.managed,
                 "keep": decision.keep,
                 "reasons": decision.reasons,
@@ -150,6 +154,6 @@ def described(decisions: Sequence[Decision]) -> dict[str, Any]:
     }
 
 
-def moment(when: datetime | None) -> str | None:
+def timestamp(when: datetime | None) -> str | None:
     """Write a moment as the platform does: UTC with milliseconds."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if when else None

@@ -33,7 +33,7 @@ PASSED_ON = "; transactions_query passes on whatever this platform takes"
 class BillingInfoResource(Resource):
     """The account's money. Only what is asked for is read."""
 
-    noun = "billing"
+    result_key = "billing"
     options: ClassVar[dict[str, Any]] = {
         "include": {"type": "list", "elements": "str", "choices": PARTS, "default": [OVERVIEW, WALLET]},
         "period": {"type": "str"},
@@ -89,7 +89,7 @@ def transactions(client: Client, query: Mapping[str, Any], notes: dict[str, str]
                 notes[TRANSACTIONS] = PAGES_UNKNOWN + PASSED_ON
                 return found
             return all_pages(
-                begun(page, lambda more: client.transactions({**query, **more})), TRANSACTIONS, notes
+                resume_pages(page, lambda more: client.transactions({**query, **more})), TRANSACTIONS, notes
             )
         found += page["items"]
         cursor = page["nextCursor"]
@@ -101,7 +101,7 @@ def transactions(client: Client, query: Mapping[str, Any], notes: dict[str, str]
         asked["cursor"] = cursor
 
 
-def begun(first: Any, read: Callable[[Query], Any]) -> Callable[[Query], Any]:
+def resume_pages(first: Any, read: Callable[[Query], Any]) -> Callable[[Query], Any]:
     """Return what reads pages of which the first one is there already."""
     return lambda query: read(query) if query else first
 
@@ -117,7 +117,7 @@ def all_pages(read: Callable[[Query], Any], part: str, notes: dict[str, str]) ->
         if entries is None or not tells_end(first):
             notes[part] = PAGES_UNKNOWN + (PASSED_ON if part == TRANSACTIONS else "")
         return first
-    listed = read_list(begun(first, read))
+    listed = read_list(resume_pages(first, read))
     if listed is None:
         return first
     if not listed.whole:

@@ -21,7 +21,7 @@ ROWS_PER_PAGE = 50
 class DatabaseInfoResource(Resource):
     """A database. Only what is asked for is read beside the inventory."""
 
-    noun = "database"
+    result_key = "database"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "table": {"type": "str"},
@@ -43,13 +43,13 @@ class DatabaseInfoResource(Resource):
             raise Invalid("schema names where a table is; set table as well")
         if options.table and not options.inventory:
             raise Invalid("table is looked up in the inventory; leave inventory at true to read a table")
-        return Plan(result=read(task, known_id(task)))
+        return Plan(result=read_database(task, known_id(task)))
 
 
 DATABASE_INFO = DatabaseInfoResource()
 
 
-def read(task: Task, id: str) -> dict[str, Any]:
+def read_database(task: Task, id: str) -> dict[str, Any]:
     """Return what was asked for. Without the inventory the connection tells the engine, and no more."""
     options, found = task.options, {}
     if options.inventory:
@@ -57,7 +57,7 @@ def read(task: Task, id: str) -> dict[str, Any]:
         found = inventory.as_dict()
         if options.table:
             check_supported(inventory, options.service)
-            found["page"] = page_of(task, id, the_table(task, inventory))
+            found["page"] = page_of(task, id, requested_table(task, inventory))
     if options.return_secrets or not options.inventory:
         connection = connection_of(task, id)
         found.setdefault("engine", connection.engine)
@@ -66,7 +66,7 @@ def read(task: Task, id: str) -> dict[str, Any]:
     return found
 
 
-def the_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
+def requested_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
     """Return the table that the task names; none where check mode takes it that the play makes it."""
     name, schema = task.options.table, task.options.schema
     try:

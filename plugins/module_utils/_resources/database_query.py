@@ -31,7 +31,7 @@ CUT = re.compile(r"time[d -]*out|\bcut\b|cancel", re.IGNORECASE)
 class DatabaseQueryResource(Resource):
     """One statement."""
 
-    noun = "result"
+    result_key = "result"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "query": {"type": "str", "required": True},
@@ -57,7 +57,7 @@ class DatabaseQueryResource(Resource):
             raise Invalid("query is empty; give it a statement")
         statement = asked.filled(options.params) if id else asked  # without a service, nothing is sent
         if asked.is_read:
-            return reading(task, id, statement)
+            return plan_read(task, id, statement)
         check_write(task, asked)
         return Writing(task, id, statement).plan(asked)
 
@@ -91,9 +91,11 @@ def check_write(task: Task, asked: Statement) -> None:
 # --- Reads ------------------------------------------------------------------------------------------
 
 
-def reading(task: Task, id: str, statement: Statement) -> Plan:
+def plan_read(task: Task, id: str, statement: Statement) -> Plan:
     """Run a plain read. A CSV file that is not as wished is the only thing left to do."""
-    result = all_pages(task, id, statement) if task.options.all_rows else read(task, id, statement.text)
+    result = (
+        read_all_pages(task, id, statement) if task.options.all_rows else run_read(task, id, statement.text)
+    )
     if result.truncated and not task.options.allow_truncated:
         raise Invalid(
             f"the query has more rows than the {len(result.rows or [])} that the platform returns at once. "
@@ -101,7 +103,7 @@ def reading(task: Task, id: str, statement: Statement) -> Plan:
             "allow_truncated: true"
         )
     path = task.options.csv_dest
-    result = without_values(result, statement)
+    result = redact_values(result, statement)
     table = as_table(result)
     text = as_csv(result)
     if path is None or content_of(path) == text:
@@ -114,12 +116,12 @@ def reading(task: Task, id: str, statement: Statement) -> Plan:
     )
 
 
-def all_pages(task: Task, id: str, statement: Statement) -> QueryResult:
+def read_all_pages(task: Task, id: str, statement: Statement) -> QueryResult:
     """Return all rows of a read, page by page, as one result.
 
     :raises Invalid: when there is more than one page and no order: pages of such a query need not fit.
     """
-    whole = read(task, id, statement.page(MAX_ROWS, 0))
+    whole = run_read(task, id, statement.page(MAX_ROWS, 0))
     rows = list(whole.rows or [])
     last = whole
     while last.truncated or len(last.rows or []) >= MAX_ROWS:
@@ -131,12 +133,12 @@ def all_pages(task: Task, id: str, statement: Statement) -> QueryResult:
                 "and another on none. Add an ORDER BY that tells every two rows apart"
             )
         task.progress(f"{len(rows)} rows read")
-        last = read(task, id, statement.page(MAX_ROWS, len(rows)))
+        last = run_read(task, id, statement.page(MAX_ROWS, len(rows)))
         rows += last.rows or []
     return whole.model_copy(update={"rows": rows, "row_count": len(rows), "truncated": False})
 
 
-def read(task: Task, id: str, sql: str) -> QueryResult:
+def run_read(task: Task, id: str, sql: str) -> QueryResult:
     """Run a plain read, and once more when the answer was lost before its time was over."""
     begun = time.monotonic()
     try:
@@ -158,7 +160,7 @@ def timed(task: Task, id: str, sql: str) -> QueryResult:
         raise
 
 
-def without_values(result: QueryResult, statement: Statement) -> QueryResult:
+def redact_values(result: QueryResult, statement: Statement) -> QueryResult:
     """Return a result whose columns do not show the values of ``params``."""
     columns = [
         column.model_copy(update={"name": statement.without_values(column.name)}) if column.name else column
@@ -199,12 +201,12 @@ class Writing:
         :raises EffectUnverified: when no whole answer came back. It is never sent again.
         """
         try:
-            self.result = without_values(timed(self.task, self.id, self.statement.text), self.statement)
+            self.result = redact_values(timed(self.task, self.id, self.statement.text), self.statement)
         except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-            raise unknown(error) from error
+            raise unknown_outcome(error) from error
         except Refused as error:
             if TOO_LONG in error.message:  # what becomes of a write that is cut is not documented
-                raise unknown(error) from error
+                raise unknown_outcome(error) from error
             if self.statement.several:
                 error.message += (
                     ". The query has several statements: those before it may have been carried out. Look at "
@@ -225,7 +227,7 @@ class Writing:
         return not (lone and self.result is not None and self.result.row_count == 0)
 
 
-def unknown(cause: HostedError) -> EffectUnverified:
+def unknown_outcome(cause: HostedError) -> EffectUnverified:
     """Return the error for a statement of which nobody can say whether it was carried out."""
     return EffectUnverified(
         f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; "

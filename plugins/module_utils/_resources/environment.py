@@ -26,7 +26,7 @@ NOT_KNOWN = "not known here: the platform does not show it"
 class EnvironmentResource(Resource):
     """The whole environment of an application, by its slug."""
 
-    noun = "environment"
+    result_key = "environment"
     options: ClassVar[dict[str, Any]] = {
         **ON_APP,
         "variables": {"type": "dict"},
@@ -49,13 +49,13 @@ class EnvironmentResource(Resource):
         if not task.check_mode:
             task.closing.enter_context(locked(folder, app.slug, options.timeout))
         last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
-        return replacement(task, app, environment, last, unchecked)
+        return plan_replacement(task, app, environment, last, unchecked)
 
 
 ENVIRONMENT = EnvironmentResource()
 
 
-def replacement(
+def plan_replacement(
     task: Task, app: App, environment: Mapping[str, str], last: Fingerprints, unchecked: Sequence[str]
 ) -> Plan:
     """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
@@ -77,13 +77,15 @@ def replacement(
         return Plan(result=result, before=before, after=after)
     return Plan(
         result=result,
-        steps=[Step(summary(app, names, last), lambda: write(task, app, environment, last))],
+        steps=[
+            Step(describe_changes(app, names, last), lambda: write_environment(task, app, environment, last))
+        ],
         before=before,
         after={**after, **({TO_CHECK: unchecked} if unchecked else {})},
     )
 
 
-def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
+def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
     """Say in a sentence what changes."""
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
     if not last.known:
@@ -93,7 +95,7 @@ def summary(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str
     )
 
 
-def write(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:
+def write_environment(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:
     """Replace the environment and keep its fingerprints; a run that dies on the way leaves none behind.
 
     That it is not in effect before the next deploy is noted first, so that a run that dies here is covered.

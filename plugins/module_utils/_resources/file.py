@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .._api.models import FileEntry
-from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected
+from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected_entry
 from .files.paths import cut_short, relative_path
 from .services.lookup import expect_created
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
@@ -24,7 +24,7 @@ from .shared.task_errors import Invalid, NoSuchItem
 class FileResource(Resource):
     """A file or a directory, by service and path; several of them to remove."""
 
-    noun = "file"
+    result_key = "file"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "path": {"type": "str"},
@@ -57,25 +57,25 @@ class FileResource(Resource):
     def plan(self, task: Task) -> Plan:
         """Write, make, rename or remove, on difference only."""
         check_text_is_used(task)
-        paths = wished_paths(task)
-        name = wished_name(task)
-        text = wished_text(task) if task.options.state == "present" else ""
+        paths = requested_paths(task)
+        name = requested_name(task)
+        text = requested_text(task) if task.options.state == "present" else ""
         service = the_service(task)
         check_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
         if task.options.state == "absent":
-            return removal(files, paths)
+            return plan_absent(files, paths)
         if task.options.state == "directory":
-            return directory(task, files, paths[0])
+            return plan_directory(task, files, paths[0])
         if task.options.state == "renamed":
-            return renaming(files, paths[0], name)
-        return presence(task, files, paths[0], text)
+            return plan_rename(files, paths[0], name)
+        return plan_present(task, files, paths[0], text)
 
 
 FILE = FileResource()
 
 
-def wished_paths(task: Task) -> list[str]:
+def requested_paths(task: Task) -> list[str]:
     """Return the paths that the task is about, checked. The root itself can be neither made nor removed."""
     options = task.options
     if options.paths is not None and options.state != "absent":
@@ -91,7 +91,7 @@ def wished_paths(task: Task) -> list[str]:
     if options.path and options.path.endswith("/") and options.state == "present":
         raise Invalid(f"path is {options.path!r}; a file cannot end with a slash")
     if options.state in ("absent", "renamed"):
-        check_whole(options.path, options.paths)
+        check_full_path(options.path, options.paths)
     return list(dict.fromkeys(paths))
 
 
@@ -116,7 +116,7 @@ def check_not_emptied(task: Task, files: FileManager, path: str, entry: FileEntr
         )
 
 
-def check_whole(path: str | None, paths: Sequence[str] | None) -> None:
+def check_full_path(path: str | None, paths: Sequence[str] | None) -> None:
     """Refuse a path that is shorter than its user thinks: what it leads to would be gone, and for good."""
     given = {"path": path} if path is not None else {}
     given |= {f"item {number} of paths": item for number, item in enumerate(paths or (), 1)}
@@ -128,7 +128,7 @@ def check_whole(path: str | None, paths: Sequence[str] | None) -> None:
             )
 
 
-def wished_name(task: Task) -> str:
+def requested_name(task: Task) -> str:
     """Return the name that an entry is to get in its directory; empty where none is to be renamed.
 
     The platform does not say whether a rename moves things to another directory, so none is asked to.
@@ -144,7 +144,7 @@ def wished_name(task: Task) -> str:
     return name
 
 
-def wished_text(task: Task) -> str:
+def requested_text(task: Task) -> str:
     """Return the content that the file is to have.
 
     :raises Invalid: when it is not text, or too large for the file manager.
@@ -159,10 +159,10 @@ def wished_text(task: Task) -> str:
         with open(os.path.expanduser(src), encoding="utf-8", newline="") as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_BYTES:
-                raise too_large(f"src {src!r}", size)
+                raise too_large_error(f"src {src!r}", size)
             return checked_text(f"src {src!r}", file.read())
     except UnicodeDecodeError:
-        raise not_text(f"src {src!r}") from None
+        raise not_text_error(f"src {src!r}") from None
     except OSError as error:
         raise NoSuchItem(f"src {src!r} cannot be read: {error.strerror}") from None
     except ValueError as error:
@@ -174,27 +174,27 @@ def checked_text(what: str, text: str) -> str:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise not_text(what) from None
+        raise not_text_error(what) from None
     if size > MAX_BYTES:
-        raise too_large(what, size)
+        raise too_large_error(what, size)
     if "\0" in text:
-        raise not_text(what)
+        raise not_text_error(what)
     return text
 
 
-def too_large(what: str, size: int) -> Invalid:
+def too_large_error(what: str, size: int) -> Invalid:
     """Return the error for what goes beyond the file manager."""
     return Invalid(
         f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {BEYOND}"
     )
 
 
-def not_text(what: str) -> Invalid:
+def not_text_error(what: str) -> Invalid:
     """Return the error for binary content."""
     return Invalid(f"{what} is not text in UTF-8, which is all that the file manager takes; {BEYOND}")
 
 
-def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
+def plan_present(task: Task, files: FileManager, path: str, text: str) -> Plan:
     """Plan that a file has this content."""
     parents = missing_parents(task, files, path)
     entry = None if parents else files.entry(path)
@@ -211,18 +211,18 @@ def presence(task: Task, files: FileManager, path: str, text: str) -> Plan:
     size = len(text.encode())
     verb = "replace" if entry else "write"
     return Plan(
-        result=expected(path, size=size, directory=False),
+        result=expected_entry(path, size=size, directory=False),
         steps=[
-            *making(files, parents),
+            *directory_steps(files, parents),
             Step(f"{verb} {path} ({size} bytes) on {files.label}", lambda: files.write(path, text)),
         ],
-        reread=lambda: reread_text(files, path, size),
+        reread=lambda: read_written_file(files, path, size),
         before=before,
         after=text,
     )
 
 
-def directory(task: Task, files: FileManager, path: str) -> Plan:
+def plan_directory(task: Task, files: FileManager, path: str) -> Plan:
     """Plan that a directory is there."""
     parents = missing_parents(task, files, path)
     entry = None if parents else files.entry(path)
@@ -236,14 +236,14 @@ def directory(task: Task, files: FileManager, path: str) -> Plan:
     if entry is not None:
         return Plan(result=as_result(path, entry), before=state, after=state)
     return Plan(
-        result=expected(path, size=None, directory=True),
-        steps=making(files, [*parents, path]),
-        reread=lambda: reread(files, path),
+        result=expected_entry(path, size=None, directory=True),
+        steps=directory_steps(files, [*parents, path]),
+        reread=lambda: read_entry(files, path),
         after=state,
     )
 
 
-def renaming(files: FileManager, path: str, name: str) -> Plan:
+def plan_rename(files: FileManager, path: str, name: str) -> Plan:
     """Plan that what is at a path has this name. Done before means that only the new name is there.
 
     :raises Invalid: when both are there: what the platform would do with the other one is not shown.
@@ -268,13 +268,13 @@ def renaming(files: FileManager, path: str, name: str) -> Plan:
     return Plan(
         result=as_result(target, entry.model_copy(update={"name": name, "mime": None})),
         steps=[Step(f"rename {path} to {name} on {files.label}", lambda: files.rename(path, name))],
-        reread=lambda: reread(files, target),
+        reread=lambda: read_entry(files, target),
         before={"path": path},
         after=state,
     )
 
 
-def removal(files: FileManager, paths: Sequence[str]) -> Plan:
+def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
     """Plan that nothing is at these paths: what lies in one directory goes in calls of a hundred names."""
     there = {path: entry for path in paths if (entry := files.entry(path)) is not None}
     outermost = [path for path in there if not any(path.startswith(f"{other}/") for other in there)]
@@ -284,14 +284,14 @@ def removal(files: FileManager, paths: Sequence[str]) -> Plan:
     return Plan(
         result=None,
         steps=[
-            Step(removal_sentence(files, root, names), partial(files.remove, root, names))
+            Step(describe_removal(files, root, names), partial(files.remove, root, names))
             for root, names in groups.items()
         ],
         before={path: as_result(path, there[path]) for path in outermost},
     )
 
 
-def removal_sentence(files: FileManager, root: str, names: Sequence[str]) -> str:
+def describe_removal(files: FileManager, root: str, names: Sequence[str]) -> str:
     """Say what is removed."""
     if len(names) == 1:
         return f"remove {posixpath.join(root, names[0])} from {files.label}"
@@ -326,16 +326,16 @@ def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
         )
 
 
-def making(files: FileManager, paths: Sequence[str]) -> list[Step]:
+def directory_steps(files: FileManager, paths: Sequence[str]) -> list[Step]:
     """Plan directories, the outermost first."""
     return [
         Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
     ]
 
 
-def reread_text(files: FileManager, path: str, size: int) -> dict[str, Any]:
+def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any]:
     """Return a file as the platform has it after it was written, and tell where it is not what was sent."""
-    found = reread(files, path)
+    found = read_entry(files, path)
     if found["size"] not in (None, size):
         files.task.warn(
             f"{path!r} on {files.label} has {found['size']} bytes though {size} were written: the platform "
@@ -344,7 +344,7 @@ def reread_text(files: FileManager, path: str, size: int) -> dict[str, Any]:
     return found
 
 
-def reread(files: FileManager, path: str) -> dict[str, Any]:
+def read_entry(files: FileManager, path: str) -> dict[str, Any]:
     """Return the entry as the platform has it after a write whose answer is not shown."""
     files.forget()
     entry = files.entry(path)

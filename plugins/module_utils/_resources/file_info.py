@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused
 from .._api.models import FileEntry
-from .files.manager import FileManager, as_result, expected
+from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
 from .services.lookup import expect_created
 from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
@@ -22,7 +22,7 @@ from .shared.task_errors import Invalid, NoSuchItem
 class FileInfoResource(Resource):
     """A file or a directory of a service."""
 
-    noun = "files"
+    result_key = "files"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "path": {"type": "str", "default": "."},
@@ -44,27 +44,27 @@ class FileInfoResource(Resource):
         check_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
         if task.options.content:
-            return Plan(result=[read(task, files, path)])
-        return Plan(result=listed(task, files, path))
+            return Plan(result=[read_file(task, files, path)])
+        return Plan(result=list_entries(task, files, path))
 
 
 FILE_INFO = FileInfoResource()
 
 
-def read(task: Task, files: FileManager, path: str) -> dict[str, Any]:
+def read_file(task: Task, files: FileManager, path: str) -> dict[str, Any]:
     """Return a file with its content."""
     if not path:
         raise Invalid("content is for a file; name it in path")
     entry = files.entry(path)
     if entry is None:
         expect_created(task, NoSuchItem(f"there is no file {path!r} on {files.label}"), "writes")
-        return {**expected(path, size=None, directory=False), "content": None}
+        return {**expected_entry(path, size=None, directory=False), "content": None}
     if entry.directory:
         raise Invalid(f"{path!r} on {files.label} is a directory, so it has no content to read")
     return {**as_result(path, entry), "content": files.content(path, entry)}
 
 
-def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
+def list_entries(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
     """Return what a directory holds, with what its directories hold where asked; or a file by itself."""
     entry = files.entry(path) if path else None
     if path and entry is None:
@@ -76,7 +76,7 @@ def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
     folders = deque([path])
     while folders:
         folder = folders.popleft()
-        for item in look_into(files, folder, entry if folder == path else None):
+        for item in list_directory(files, folder, entry if folder == path else None):
             place = posixpath.join(folder, item.name)
             if len(found) == task.options.limit:
                 task.warn(f"there are more than {len(found)} files; raise limit to see the others")
@@ -87,7 +87,7 @@ def listed(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
     return found
 
 
-def look_into(files: FileManager, folder: str, link: FileEntry | None) -> list[FileEntry]:
+def list_directory(files: FileManager, folder: str, link: FileEntry | None) -> list[FileEntry]:
     """Return what a directory holds; for a link that leads to none, say so."""
     try:
         return sorted(files.entries(folder), key=lambda item: item.name)

@@ -38,33 +38,33 @@ class ProjectOptions(Options):
 class ProjectResource(Resource[ProjectOptions]):
     """A project, by name or by id."""
 
-    noun = "project"
+    result_key = "project"
     rules: ClassVar[dict[str, Any]] = {"required_one_of": [("name", "id")]}
 
     def plan(self, task: Task[ProjectOptions]) -> Plan:
         """Create, rename or delete, on difference only."""
         projects = task.client.projects()
-        current = find(projects, task.options)
+        current = find_target(projects, task.options)
         if task.options.state == "absent":
-            warn_of_alike(task, current, projects)
-            return removal(task, current)
+            warn_of_similar(task, current, projects)
+            return plan_absent(task, current)
         wanted = task.options.new_name or task.options.name or (current.name if current else "")
-        check_name(wanted, current, projects)
+        check_project_name(wanted, current, projects)
         if current is None and task.options.new_name:
             return nothing_to_rename(task, task.options.new_name, projects)
         if current is None:
-            return creation(task, wanted, {project.id for project in projects})
-        return renaming(task, current, wanted)
+            return plan_creation(task, wanted, {project.id for project in projects})
+        return plan_rename(task, current, wanted)
 
 
 PROJECT = ProjectResource()
 
 
-def find(projects: Sequence[Project], options: ProjectOptions) -> Project | None:
+def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project | None:
     """Return the project meant. With ``new_name``, one that has the new name already is meant too."""
     if options.id:
         current = next((project for project in projects if project.id == options.id), None)
-        check_agrees(current, options)
+        check_name_of_id(current, options)
         if current is None and options.state == "present":
             hint = near_miss(options.id, (), (project.id for project in projects))
             raise NoSuchItem(f"there is no project of id {options.id!r}{hint}")
@@ -72,25 +72,25 @@ def find(projects: Sequence[Project], options: ProjectOptions) -> Project | None
     if options.state == "absent":
         return next((project for project in projects if project.name == options.name), None)
     wanted = filter(None, (options.name, options.new_name))
-    return next((found for name in wanted if (found := of_name(projects, name))), None)
+    return next((found for name in wanted if (found := project_with_name(projects, name))), None)
 
 
-def of_name(projects: Sequence[Project], name: str) -> Project | None:
+def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
     """Return the project of a name, or of what a platform may make of one with blanks to spare."""
     exact = next((project for project in projects if project.name == name), None)
-    if exact is not None or name == tidy(name):
+    if exact is not None or name == normalize_name(name):
         return exact
-    return next((project for project in projects if is_made_of(project.name, name)), None)
+    return next((project for project in projects if is_variant_of(project.name, name)), None)
 
 
-def tidy(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return a name without blanks at its ends, and with single ones inside."""
     return " ".join(name.split())
 
 
-def is_made_of(shown: str, name: str) -> bool:
+def is_variant_of(shown: str, name: str) -> bool:
     """Tell whether a platform may have made a name of this one: it may take off blanks."""
-    return shown in (name, name.strip(), tidy(name))
+    return shown in (name, name.strip(), normalize_name(name))
 
 
 def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:
@@ -99,12 +99,12 @@ def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:
         task.warn(f"the platform names the project {shown!r}, not {name!r}; use that name from now on")
 
 
-def warn_of_alike(task: Task[ProjectOptions], current: Project | None, projects: Sequence[Project]) -> None:
+def warn_of_similar(task: Task[ProjectOptions], current: Project | None, projects: Sequence[Project]) -> None:
     """Tell of a project that a name with blanks to spare may stand for, and that is left alone."""
     name = task.options.name
     if current is not None or task.options.id or name is None:
         return
-    alike = of_name(projects, name)
+    alike = project_with_name(projects, name)
     if alike is not None:
         task.warn(
             f"there is no project named {name!r}, but project {alike.name!r} exists (id {alike.id}) and was "
@@ -112,7 +112,7 @@ def warn_of_alike(task: Task[ProjectOptions], current: Project | None, projects:
         )
 
 
-def check_agrees(current: Project | None, options: ProjectOptions) -> None:
+def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
     """Refuse an id whose project has another name than the task says, unless the name is to be given to it.
 
     :raises Invalid: naming both.
@@ -128,7 +128,7 @@ def check_agrees(current: Project | None, options: ProjectOptions) -> None:
     )
 
 
-def check_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:
+def check_project_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:
     """Hold the rules for names: not empty, at most 60 characters, unique on the account."""
     if not name.strip():
         raise Invalid("the name of a project must not be empty")
@@ -153,15 +153,15 @@ def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Seque
         NoSuchItem(f"there is no project named {name!r} to rename; nothing was created{hint}"),
         "creates",
     )
-    return Plan(result=expected(new_name))
+    return Plan(result=expected_project(new_name))
 
 
-def expected(name: str) -> dict[str, Any]:
+def expected_project(name: str) -> dict[str, Any]:
     """Return a project as it will be, as far as that is known."""
     return Project.model_construct(id=None, name=name, created_at=None, resource_count=0).as_dict()
 
 
-def creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Plan:
+def plan_creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Plan:
     """Plan a new project."""
 
     def make() -> None:
@@ -169,19 +169,19 @@ def creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Plan:
 
     def new_ones() -> list[Project]:
         projects = task.client.projects()
-        return [p for p in projects if p.id not in known and is_made_of(p.name, name)]
+        return [p for p in projects if p.id not in known and is_variant_of(p.name, name)]
 
     return Plan(
-        result=expected(name),
+        result=expected_project(name),
         steps=[Step(f"create project {name!r}", make)],
-        reread=lambda: reread(task, name, lambda project: project.id not in known),
+        reread=lambda: read_project(task, name, lambda project: project.id not in known),
         after={"name": name},
     )
 
 
-def renaming(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
+def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
     """Plan another name for a project, or nothing."""
-    if current.name == name or (name != tidy(name) and is_made_of(current.name, name)):
+    if current.name == name or (name != normalize_name(name) and is_variant_of(current.name, name)):
         warn_of_name(task, current.name, name)
         now = {"name": current.name}
         return Plan(result=current.as_dict(), before=now, after=now)
@@ -193,13 +193,13 @@ def renaming(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
                 lambda: task.client.rename_project(current.id, name),
             )
         ],
-        reread=lambda: reread(task, name, lambda project: project.id == current.id),
+        reread=lambda: read_project(task, name, lambda project: project.id == current.id),
         before={"name": current.name},
         after={"name": name},
     )
 
 
-def reread(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
+def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], bool]) -> dict[str, Any]:
     """Return the project as the platform has it after a write whose answer is not shown.
 
     The list need not show it at once. It is waited for, because the next task looks for the project there.
@@ -207,7 +207,7 @@ def reread(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], boo
 
     def find() -> Project | None:
         projects = task.client.projects()
-        return next((p for p in projects if is_it(p) and is_made_of(p.name, name)), None)
+        return next((p for p in projects if is_it(p) and is_variant_of(p.name, name)), None)
 
     project = appearing(find)
     if project is None:
@@ -216,7 +216,7 @@ def reread(task: Task[ProjectOptions], name: str, is_it: Callable[[Project], boo
     return project.as_dict()
 
 
-def warn_of_doubles(task: Task[ProjectOptions], current: Project) -> None:
+def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> None:
     """Tell of services whose alias another one has in the project that they are about to join.
 
     That is the default one, which is taken to be the oldest.
@@ -229,7 +229,7 @@ def warn_of_doubles(task: Task[ProjectOptions], current: Project) -> None:
         warn_of_clashes(task, joining, there, f"the default project ({homes[0].name!r})")
 
 
-def removal(task: Task[ProjectOptions], current: Project | None) -> Plan:
+def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
     """Plan the deletion of a project; one that is not empty only with ``force``."""
     if current is None:
         return Plan(result=None)
@@ -248,7 +248,7 @@ def removal(task: Task[ProjectOptions], current: Project | None) -> Plan:
         )
     if count:
         task.warn(f"the {count} services of project {current.name!r} join the default project")
-        warn_of_doubles(task, current)
+        warn_of_alias_conflicts(task, current)
 
     if task.check_mode:
         task.warn(

@@ -29,7 +29,7 @@ class ProjectInfoOptions(Options):
 class ProjectInfoResource(Resource[ProjectInfoOptions]):
     """One project or all of them."""
 
-    noun = "projects"
+    result_key = "projects"
 
     def plan(self, task: Task[ProjectInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
@@ -37,18 +37,20 @@ class ProjectInfoResource(Resource[ProjectInfoOptions]):
         projects = [the_project(task, wanted)] if wanted else task.client.projects()
         if not task.options.include:
             return Plan(result=plain(projects))
-        return Plan(result=run_parallel(task.client, projects, lambda client, p: describe(client, p, task)))
+        return Plan(
+            result=run_parallel(task.client, projects, lambda client, p: project_with_parts(client, p, task))
+        )
 
 
 PROJECT_INFO = ProjectInfoResource()
 
 
-def describe(client: Client, project: Project, task: Task[ProjectInfoOptions]) -> dict[str, Any]:
+def project_with_parts(client: Client, project: Project, task: Task[ProjectInfoOptions]) -> dict[str, Any]:
     """Return a project with the parts that were asked for, each under its own key."""
     parts = set(task.options.include)
     found = project.as_dict()
     if not project.id:
-        return {**found, **foreseen(project, parts)}
+        return {**found, **expected_parts(project, parts)}
     if "services" in parts:
         detail = client.project(project.id)
         found["services"] = plain(detail.resources) if detail else []
@@ -59,7 +61,7 @@ def describe(client: Client, project: Project, task: Task[ProjectInfoOptions]) -
     return found
 
 
-def foreseen(project: Project, parts: Collection[str]) -> dict[str, Any]:
+def expected_parts(project: Project, parts: Collection[str]) -> dict[str, Any]:
     """Return the parts of a project that the play is still to create."""
     blank = {
         "services": [],

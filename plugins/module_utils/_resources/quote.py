@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from . import app
 from .applications.lookup import choose
 from .services.lookup import find_project
-from .services.order import ORDER, missing_options, quote_fields, quoted
+from .services.order import ORDER, cost_of_quote, missing_options, quote_fields
 from .services.settings import check_budget, check_limit
 from .shared.money import Cost, with_units
 from .shared.plan import Plan, Resource, Task
@@ -23,7 +23,7 @@ OF_SERVICES = ("product", "runtime", "preset", "project", "variables", "options"
 class QuoteResource(Resource):
     """The price of an order, or of an application."""
 
-    noun = "quote"
+    result_key = "quote"
     options: ClassVar[dict[str, Any]] = {
         "kind": {"type": "str", "choices": [SERVICE, APPLICATION], "default": SERVICE},
         **ORDER,
@@ -57,7 +57,7 @@ def of_service(task: Task) -> tuple[dict[str, Any], Cost]:
     if task.options.project:
         find_project(task.client, task.options.project)
     quote = task.client.quote(quote_fields(task.options))
-    return quote.as_dict(), quoted(quote)
+    return quote.as_dict(), cost_of_quote(quote)
 
 
 def of_application(task: Task) -> tuple[dict[str, Any], Cost]:
@@ -70,5 +70,5 @@ def of_application(task: Task) -> tuple[dict[str, Any], Cost]:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
     wanted = task.options.host
     host = choose(wanted, wanted and task.client.app_nodes(), "host")
-    quote = task.client.quote_app(host, app.whole_size(task.options.dimensions))
-    return quote.as_dict(), app.quoted(quote)
+    quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
+    return quote.as_dict(), app.cost_of_quote(quote)

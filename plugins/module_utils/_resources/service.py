@@ -35,7 +35,7 @@ ORDERABLE = ("present", "started", "stopped", "suspended")
 class ServiceResource(Resource):
     """A service, by id or by name, project and family."""
 
-    noun = "service"
+    result_key = "service"
     options: ClassVar[dict[str, Any]] = {
         "id": {"type": "str"},
         "name": {"type": "str"},
@@ -85,7 +85,7 @@ class ServiceResource(Resource):
             return plan_order(task, target.project)
         view = observe(task, target.id)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
-        return plan_existing(task, settled(task, view), target.home)
+        return plan_existing(task, await_ready(task, view), target.home)
 
 
 SERVICE = ServiceResource()
@@ -104,7 +104,7 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
     return Plan(result=expected_service(task, target.destination))
 
 
-def settled(task: Task, view: View) -> View:
+def await_ready(task: Task, view: View) -> View:
     """Return the service once it can be worked with: one that is being created is waited for."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
@@ -214,7 +214,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
     )
 
 
-def is_readable(task: Task, id: str) -> bool:
+def can_be_read(task: Task, id: str) -> bool:
     """Tell whether a new service can be read by its id. How one that cannot yet is refused is not shown."""
     try:
         return task.client.service(id) is not None
@@ -226,14 +226,14 @@ def is_readable(task: Task, id: str) -> bool:
 
 def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
-    view = first_look(task, id)
+    view = read_ordered(task, id)
     warn_of_other_name(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
         return ()
-    view = settled(task, view)
+    view = await_ready(task, view)
     if power.is_unknown(task, view):
         if not task.options.wait:
             task.warn(
@@ -250,12 +250,12 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
         raise
 
 
-def first_look(task: Task, id: str) -> View:
+def read_ordered(task: Task, id: str) -> View:
     """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
     try:
         return observe(task, id)
     except (NoSuchItem, Refused):
-        look_for(lambda: is_readable(task, id))
+        look_for(lambda: can_be_read(task, id))
         return observe(task, id)
 
 

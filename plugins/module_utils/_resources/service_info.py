@@ -38,7 +38,7 @@ PARTS = [
 class ServiceInfoResource(Resource):
     """Services by id, name, project, family and status; all of them when nothing is given."""
 
-    noun = "services"
+    result_key = "services"
     options: ClassVar[dict[str, Any]] = {
         "id": {"type": "str"},
         "name": {"type": "str"},

@@ -22,7 +22,7 @@ HIGHEST_PORT = 65535
 class SftpHostKeyResource(Resource):
     """What a server shows, against what is known of it. Nobody logs in."""
 
-    noun = "host_key"
+    result_key = "host_key"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "host": {"type": "str"},
@@ -52,7 +52,7 @@ class SftpHostKeyResource(Resource):
         require()
         host, port = the_server(task)
         if not host:
-            return foreseen(task, port)
+            return plan_for_expected_service(task, port)
         keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port)
         key = ask_for_key(keys, task.options.timeout)
         keys.accepts("", key)
@@ -76,7 +76,7 @@ class SftpHostKeyResource(Resource):
 SFTP_HOST_KEY = SftpHostKeyResource()
 
 
-def foreseen(task: Task, port: int | None) -> Plan:
+def plan_for_expected_service(task: Task, port: int | None) -> Plan:
     """Plan for a service that is still to be created: it is going to show a key that nobody knows yet."""
     path, service = os.path.expanduser(task.options.known_hosts), task.options.service
     result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}

@@ -14,7 +14,7 @@ from .shared.plan import Plan, Resource, Task
 class SftpInfoResource(Resource):
     """The SFTP access of a service. Its password cannot be read."""
 
-    noun = "sftp"
+    result_key = "sftp"
     options: ClassVar[dict[str, Any]] = {**ON_SERVICE}
     selectors = frozenset(ON_SERVICE)
     host_options = HOST_IS_SERVICE

@@ -21,7 +21,7 @@ ON_CREATE, ALWAYS = "on_create", "always"
 class SftpPasswordResource(Resource):
     """The password of a service. A new one ends the one before."""
 
-    noun = "sftp_password"
+    result_key = "sftp_password"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "update_password": {
@@ -52,15 +52,15 @@ class SftpPasswordResource(Resource):
             steps=[Step(what, lambda: made.append(generate_in_turn(task, id)))],
             reread=lambda: task.client.sftp(id).as_dict(),
             had_effect=lambda: any(made),
-            before=shown(access, access.password_set_at),
-            after=shown(access, "now"),
+            before=to_diff(access, access.password_set_at),
+            after=to_diff(access, "now"),
         )
 
 
 SFTP_PASSWORD = SftpPasswordResource()
 
 
-def shown(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
+def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
     """Return what a diff shows."""
     return {"username": access.username, "password_set_at": password_set_at}
 

@@ -24,13 +24,13 @@ from .files.guards import check_deletions, check_options, warn_of_idle_patterns
 from .files.mirror import (
     MirrorWork,
     as_plan,
-    in_words,
+    describe_failures,
+    describe_step,
+    mirror_result,
     not_readable,
     pushes,
     read_source,
     rules_of,
-    sentence,
-    summary,
 )
 from .files.paths import relative_path
 from .services.lookup import expect_created
@@ -44,7 +44,7 @@ HIGHEST_MODE = 0o7777
 class SftpSyncResource(Resource):
     """A tree on a service and one on this machine, of which one follows the other."""
 
-    noun = "sftp_sync"
+    result_key = "sftp_sync"
     options: ClassVar[dict[str, Any]] = {
         **ON_SERVICE,
         "host": {"type": "str"},
@@ -110,7 +110,7 @@ class SftpSyncResource(Resource):
         rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
         login = the_login(task)
         if not login.host:
-            return foreseen(task, login, rules)
+            return plan_for_expected_service(task, login, rules)
         keys = HostKeys(
             os.path.expanduser(options.known_hosts), options.host_key_checking, login.host, login.port
         )
@@ -166,7 +166,7 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
         if pushes(options):
             raise
         expect_created(task, error, "makes")
-        return not_known_yet(task, session.login)
+        return plan_unknown_pull(task, session.login)
     target = await mirror.target.tree(patterns, lambda path, why: None)
     work = MirrorWork(task, session, mirror, source, target, modes)
     await work.compare()
@@ -175,27 +175,27 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
     return work.plan()
 
 
-def foreseen(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
+def plan_for_expected_service(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
     """Plan for a service that is still to be created: a push makes everything, a pull cannot be looked at."""
     options = task.options
     on_service = "dest" if pushes(options) else "src"
     remote = relative_path(on_service, options[on_service])
     if not pushes(options):
-        return not_known_yet(task, login)
+        return plan_unknown_pull(task, login)
     local = os.path.abspath(os.path.expanduser(options.src))
     patterns = Patterns(options.include, options.exclude)
     source = asyncio.run(read_source(task, Local(local), patterns))
     target = Tree() if remote else Tree({ROOT: Entry(Kind.DIRECTORY)})
     if source.unreadable:
-        raise TransferFailed(in_words(not_readable(Local(local), source)))
+        raise TransferFailed(describe_failures(not_readable(Local(local), source)))
     changes = compare(source, target, rules_of(task, modes, set()))
     return as_plan(task, login, changes, (source, target), lambda: None)
 
 
-def not_known_yet(task: Task, login: Login) -> Plan:
+def plan_unknown_pull(task: Task, login: Login) -> Plan:
     """Plan a pull of what an earlier task of the play is still to make: what it holds is not known."""
-    result = summary(task, login, Changes(), Tree())
-    return Plan(result=result, steps=[Step(sentence(task, login, result), lambda: None)])
+    result = mirror_result(task, login, Changes(), Tree())
+    return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
 
 
 async def aimed(task: Task, session: Session) -> Mirror:

@@ -45,39 +45,39 @@ class SnapshotResource(RestorePointResource):
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""
-        return {"present": presence, "rolled_back": rollback, "absent": removal}
+        return {"present": plan_present, "rolled_back": plan_rolled_back, "absent": plan_absent}
 
 
 SNAPSHOT = SnapshotResource()
 
 
-def of_name(task: Task, snapshots: Sequence[Snapshot]) -> Snapshot | None:
+def snapshot_with_name(task: Task, snapshots: Sequence[Snapshot]) -> Snapshot | None:
     """Return the one of the name that the task gives."""
     return next((s for s in snapshots if s.name == task.options.name), None)
 
 
-def find(task: Task, service: Service) -> Snapshot | None:
+def read_snapshot(task: Task, service: Service) -> Snapshot | None:
     """Return the snapshot of this name."""
-    return of_name(task, task.client.snapshots(service.id))
+    return snapshot_with_name(task, task.client.snapshots(service.id))
 
 
-said = partial(result_of, "snapshot")
+to_result = partial(result_of, "snapshot")
 """What the result says about a service."""
 
 
-def summary(snapshot: Snapshot | None) -> dict[str, Any]:
+def to_diff(snapshot: Snapshot | None) -> dict[str, Any]:
     """Return what a diff shows of a snapshot."""
     return {"snapshot": snapshot.name} if snapshot else {}
 
 
-def presence(task: Task, service: Service) -> Plan:
+def plan_present(task: Task, service: Service) -> Plan:
     """Plan that there is a snapshot of this name. One that is being taken is waited for."""
     before, name = task.client.snapshots(service.id), task.options.name
-    there = of_name(task, before)
+    there = snapshot_with_name(task, before)
     if there is not None:
         if task.options.wait and not task.check_mode:
-            there = wait_until_whole(task, service, there)
-        return Plan(result=said(there), before=summary(there), after=summary(there))
+            there = wait_until_complete(task, service, there)
+        return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
     check_apart("snapshot", service, name, before)
@@ -88,10 +88,10 @@ def presence(task: Task, service: Service) -> Plan:
 
     expected = Snapshot.model_construct(name=name)
     return Plan(
-        result=said(expected),
+        result=to_result(expected),
         steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
-        reread=lambda: said(taken[0] if taken else find(task, service)),
-        after=summary(expected),
+        reread=lambda: to_result(taken[0] if taken else read_snapshot(task, service)),
+        after=to_diff(expected),
     )
 
 
@@ -105,22 +105,22 @@ def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snap
 
     def call() -> None:
         begin = partial(task.client.create_snapshot, service.id, name)
-        retry_while_busy(task, begin, what, lambda: is_moving(task, service), lambda: bool(new_ones()))
+        retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
 
     create_unique(call, new_ones, what, task)
     if not task.options.wait:
         return []
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
     warn_of_other_name(task, "snapshot", service, name, found)
-    return [wait_until_whole(task, service, found)]
+    return [wait_until_complete(task, service, found)]
 
 
-def is_moving(task: Task, service: Service) -> bool:
+def is_busy(task: Task, service: Service) -> bool:
     """Tell whether a snapshot of the service is seen to be taken."""
     return any(snapshot_status(s) == BackupStatus.PENDING for s in task.client.snapshots(service.id))
 
 
-def wait_until_whole(task: Task, service: Service, snapshot: Snapshot) -> Snapshot:
+def wait_until_complete(task: Task, service: Service, snapshot: Snapshot) -> Snapshot:
     """Wait until a snapshot is complete, on a platform that tells how far it is.
 
     :raises WaitEnded: when it failed, or after ``wait_timeout``.
@@ -147,11 +147,11 @@ def wait_until_whole(task: Task, service: Service, snapshot: Snapshot) -> Snapsh
 # --- Rolled back ------------------------------------------------------------------------------------
 
 
-def rollback(task: Task, service: Service) -> Plan:
+def plan_rolled_back(task: Task, service: Service) -> Plan:
     """Plan that a service goes back to the snapshot."""
     check_offers(service, "snapshotRollback", "rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
-    snapshot = of_name(task, everything)
+    snapshot = snapshot_with_name(task, everything)
     if snapshot is None:
         missing = f"{label(service)} has no snapshot named {name!r}{hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "takes")
@@ -166,16 +166,16 @@ def rollback(task: Task, service: Service) -> Plan:
     gone: list[Snapshot] = []
 
     def roll_back() -> None:
-        traces.extend(take_back(task, service, name, newer))
+        traces.extend(roll_back_and_wait(task, service, name, newer))
 
     def reread() -> dict[str, Any]:
         now = task.client.snapshots(service.id)
         gone[:] = missing_from(everything, now)
         warn_of_missing(task, "snapshot", service, f"the rollback to {name!r}", gone)
-        return said(of_name(task, now), overwrites, next(iter(traces), None), gone)
+        return to_result(snapshot_with_name(task, now), overwrites, next(iter(traces), None), gone)
 
     return Plan(
-        result=said(snapshot, overwrites),
+        result=to_result(snapshot, overwrites),
         steps=[Step(f"roll {label(service)} back to snapshot {name!r}", roll_back)],
         reread=reread,
         before={"disk": "as it is now"},
@@ -212,18 +212,21 @@ def check_newer(task: Task, service: Service, name: str, newer: Sequence[Snapsho
     """
     if newer and not task.options.discard_newer:
         raise Invalid(
-            f"on {label(service)}, {listed(newer)} were taken after {name!r}. What becomes of them with a "
-            "rollback the platform does not say: it may delete them. Set discard_newer: true to go ahead",
+            f"on {label(service)}, {quoted_names(newer)} were taken after {name!r}. What becomes of them "
+            "with a rollback the platform does not say: it may delete them. Set discard_newer: true to go "
+            "ahead",
             newer=[snapshot.name for snapshot in newer],
         )
 
 
-def listed(snapshots: Sequence[Snapshot]) -> str:
+def quoted_names(snapshots: Sequence[Snapshot]) -> str:
     """Return the names of snapshots for a sentence."""
     return ", ".join(repr(snapshot.name) for snapshot in snapshots)
 
 
-def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]) -> list[RestoreTrace]:
+def roll_back_and_wait(
+    task: Task, service: Service, name: str, newer: Sequence[Snapshot]
+) -> list[RestoreTrace]:
     """Roll back, once, and wait until nothing moves any more: a snapshot has no status that would show it.
 
     Return what was seen of it, if it was waited for.
@@ -232,14 +235,14 @@ def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]
     before = last = observe_restore(task, service, None)
     try:
         begin = partial(task.client.roll_back, service.id, name)
-        retry_while_busy(task, begin, what, lambda: is_moving(task, service))
+        retry_while_busy(task, begin, what, lambda: is_busy(task, service))
     except CallOutcomeUnknown as error:
         raise EffectUnverified(
             f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
             "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
         ) from error
     except Refused as error:
-        say_what_depends(error, newer)
+        add_dependents(error, newer)
         raise
     if not task.options.wait:
         return []
@@ -255,12 +258,12 @@ def take_back(task: Task, service: Service, name: str, newer: Sequence[Snapshot]
     return [trace_of(task, service, what, before, passage, seen=passage.moved)]
 
 
-def say_what_depends(error: Refused, newer: Sequence[Snapshot]) -> None:
+def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
     """Add to a refusal the snapshots that may be its reason."""
     if newer:
         error.message += (
-            f". {listed(newer)} were taken after it, which may be why; delete them first with state: absent "
-            "if they may go"
+            f". {quoted_names(newer)} were taken after it, which may be why; delete them first with state: "
+            "absent if they may go"
         )
         error.args = (error.message,)
 
@@ -268,10 +271,10 @@ def say_what_depends(error: Refused, newer: Sequence[Snapshot]) -> None:
 # --- Absent -----------------------------------------------------------------------------------------
 
 
-def removal(task: Task, service: Service) -> Plan:
+def plan_absent(task: Task, service: Service) -> Plan:
     """Plan that there is no snapshot of this name."""
     everything, name = task.client.snapshots(service.id), task.options.name
-    there = of_name(task, everything)
+    there = snapshot_with_name(task, everything)
     if there is None and (near := hint(name, everything)):
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
 
@@ -279,8 +282,8 @@ def removal(task: Task, service: Service) -> Plan:
         try:
             task.client.delete_snapshot(service.id, name)
         except Refused as error:
-            say_what_depends(error, newer_than(there, everything) if there else ())
+            add_dependents(error, newer_than(there, everything) if there else ())
             raise
 
     step = Step(f"delete snapshot {name!r} of {label(service)}", delete)
-    return Plan(result=said(None), steps=[step] if there else [], before=summary(there))
+    return Plan(result=to_result(None), steps=[step] if there else [], before=to_diff(there))

@@ -36,7 +36,7 @@ class SshKeyOptions(Options):
 class SshKeyResource(Resource[SshKeyOptions]):
     """A key, by its fingerprint or by its name."""
 
-    noun = "ssh_key"
+    result_key = "ssh_key"
     rules: ClassVar[dict[str, Any]] = {
         "mutually_exclusive": [("public_key", "public_key_file", "fingerprint")],
         "required_one_of": [("name", "public_key", "public_key_file", "fingerprint")],
@@ -46,12 +46,12 @@ class SshKeyResource(Resource[SshKeyOptions]):
         """Register or remove a key, on difference only."""
         key = given_key(task)
         if task.options.state == "absent":
-            found = meant(task.client.ssh_keys(), key, task)
-            check_agrees(found, task.options.name)
-            return removal(task, found)
+            found = find_targets(task.client.ssh_keys(), key, task)
+            check_key_name(found, task.options.name)
+            return plan_absent(task, found)
         if key is None or not task.options.name:
             raise Invalid("to register a key, give its name and public_key or public_key_file")
-        return presence(task, key, task.options.name)
+        return plan_present(task, key, task.options.name)
 
 
 SSH_KEY = SshKeyResource()
@@ -70,7 +70,7 @@ def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
         raise NoSuchItem(f"public_key_file {path!r} cannot be read: {error}") from None
 
 
-def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKeyOptions]) -> list[SshKey]:
+def find_targets(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKeyOptions]) -> list[SshKey]:
     """Return the registered keys that the task is about: by key, by fingerprint, or by name."""
     if key is not None:
         return [known for known in keys if key.matches(known.fingerprint)]
@@ -80,7 +80,7 @@ def meant(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKeyOption
     return [known for known in keys if known.name == task.options.name]
 
 
-def check_agrees(keys: Sequence[SshKey], name: str | None) -> None:
+def check_key_name(keys: Sequence[SshKey], name: str | None) -> None:
     """Refuse to remove a key that is registered under another name than the task says.
 
     :raises Invalid: naming both.
@@ -93,7 +93,7 @@ def check_agrees(keys: Sequence[SshKey], name: str | None) -> None:
             )
 
 
-def presence(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
+def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan that the key is registered, and with ``replace`` no other of its name."""
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
@@ -113,28 +113,28 @@ def presence(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         task.warn(
             f"this key is registered as {registered.name!r}; the platform cannot rename keys, so it stays"
         )
-    steps = [] if registered else [registration(task, key, name, keys, others)]
-    steps += [deletion(task, other, others) for other in others]
+    steps = [] if registered else [register_step(task, key, name, keys, others)]
+    steps += [delete_step(task, other, others) for other in others]
     return Plan(
-        result=registered.as_dict() if registered else expected(key, name),
+        result=registered.as_dict() if registered else expected_key(key, name),
         steps=steps,
-        reread=lambda: reread(task, key),
-        before=summary(registered) if registered else summary(others[0]) if others else {},
-        after=summary(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
+        reread=lambda: read_key(task, key),
+        before=to_diff(registered) if registered else to_diff(others[0]) if others else {},
+        after=to_diff(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
     )
 
 
-def registration(
+def register_step(
     task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]
 ) -> Step:
     """Plan to register a key. What has to make way for it is taken off ``others``."""
-    register = adder(task, key, name, keys)
+    register = add_call(task, key, name, keys)
     return Step(
-        f"register SSH key {name!r} ({key.fingerprint})", lambda: in_place_of(task, others, name, register)
+        f"register SSH key {name!r} ({key.fingerprint})", lambda: replace_keys(task, others, name, register)
     )
 
 
-def in_place_of(
+def replace_keys(
     task: Task[SshKeyOptions], others: list[SshKey], name: str, register: Callable[[], None]
 ) -> None:
     """Register a key before those of its name go, so that one opens at any time; after it where need be.
@@ -144,7 +144,7 @@ def in_place_of(
     try:
         register()
     except Refused as error:
-        if not others or not of_name(error):
+        if not others or not is_name_conflict(error):
             raise
         [other] = others  # as several of a name are refused
         task.client.delete_ssh_key(other.id)
@@ -158,7 +158,7 @@ def in_place_of(
             raise
 
 
-def of_name(error: Refused) -> bool:
+def is_name_conflict(error: Refused) -> bool:
     """Tell whether a refusal says that the name of a key is taken. Any other is about the key."""
     said = error.message.lower()
     return bool(
@@ -166,7 +166,9 @@ def of_name(error: Refused) -> bool:
     )
 
 
-def adder(task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey]) -> Callable[[], None]:
+def add_call(
+    task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey]
+) -> Callable[[], None]:
     """Return the call that registers the key. One that is there by now, as 409 says, is as good."""
     known = {key.id for key in keys}
 
@@ -180,13 +182,13 @@ def adder(task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[S
         try:
             create(add, new_ones, f"SSH key {name!r}", task)
         except Conflict as error:
-            if of_name(error) or registered_key(task, key) is None:
+            if is_name_conflict(error) or registered_key(task, key) is None:
                 raise
 
     return run
 
 
-def deletion(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> Step:
+def delete_step(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> Step:
     """Plan the removal of a registered key, unless it is among ``keys`` no more by then."""
 
     def remove() -> None:
@@ -196,7 +198,7 @@ def deletion(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> 
     return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
 
 
-def removal(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
+def plan_absent(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
     """Plan that none of these keys is registered any more."""
     named = task.options.public_key or task.options.public_key_file or task.options.fingerprint
     if len(keys) > 1 and not named:
@@ -204,24 +206,24 @@ def removal(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
         raise Invalid(f"{len(keys)} keys are named {task.options.name!r}: {prints}. Name one by fingerprint")
     return Plan(
         result=None,
-        steps=[deletion(task, key, keys) for key in keys],
-        before=summary(keys[0]) if keys else {},
+        steps=[delete_step(task, key, keys) for key in keys],
+        before=to_diff(keys[0]) if keys else {},
     )
 
 
-def summary(key: SshKey) -> dict[str, Any]:
+def to_diff(key: SshKey) -> dict[str, Any]:
     """Return what a diff shows of a key."""
     return {"name": key.name, "fingerprint": key.fingerprint}
 
 
-def expected(key: PublicKey, name: str) -> dict[str, Any]:
+def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
     """Return the key as it will be, as far as that is known."""
     return SshKey.model_construct(
         id=None, name=name, algorithm=key.algorithm, label=key.comment or None, fingerprint=key.fingerprint
     ).as_dict()
 
 
-def reread(task: Task[SshKeyOptions], key: PublicKey) -> dict[str, Any]:
+def read_key(task: Task[SshKeyOptions], key: PublicKey) -> dict[str, Any]:
     """Return the key as the platform has it, once its list shows it."""
     known = registered_key(task, key)
     if known is None:

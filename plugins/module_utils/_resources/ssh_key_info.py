@@ -23,7 +23,7 @@ class SshKeyInfoOptions(Options):
 class SshKeyInfoResource(Resource[SshKeyInfoOptions]):
     """All keys, or those of a name or a fingerprint."""
 
-    noun = "ssh_keys"
+    result_key = "ssh_keys"
 
     def plan(self, task: Task[SshKeyInfoOptions]) -> Plan:
         """Read; there is nothing to do."""

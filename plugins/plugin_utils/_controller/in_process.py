@@ -337,7 +337,7 @@ def with_readable_token(completed: Connected, here: bool, loader: DataLoader) ->
 def add_warnings(resource: Resource, completed: Connected, result: dict[str, Any]) -> None:
     """Add what there is to say of the connection, and of an id to delete that may be another account's."""
     given, warnings = completed.arguments, [*completed.warnings]
-    found_nothing = not result.get("failed") and result.get(resource.noun, result) is None
+    found_nothing = not result.get("failed") and result.get(resource.result_key, result) is None
     if completed.elsewhere and given.get("state") == "absent" and given.get("id") and found_nothing:
         warnings.append(
             f"there is nothing to delete under the id {given['id']!r}, but it may be on another platform or "

@@ -65,7 +65,7 @@ def test_the_resource_agrees_with_its_documentation(root: Path, name: str, resou
     assert resource.name == name
     assert resource.selectors == {"name"}
     assert resource.options["name"].get("required", False) == documented.get("required", False)
-    assert resource.noun in documentation(root, name, "RETURN")
+    assert resource.result_key in documentation(root, name, "RETURN")
     (task,) = documentation(root, name, "EXAMPLES")
     assert task[f"hosted.services.{name}"].keys() == {"name"}
 

@@ -167,7 +167,7 @@ class FileManager:
         if is_whole(entry, text):
             return text
         same_size = entry.size == len(wanted.encode())
-        if same_size and bare(text) == bare(wanted):
+        if same_size and without_bom_and_cr(text) == without_bom_and_cr(wanted):
             return wanted
         self.forget()
         now = self.entry(path)  # one that was written to meanwhile
@@ -270,7 +270,7 @@ def is_whole(entry: FileEntry, text: str) -> bool:
     return size == entry.size
 
 
-def bare(text: str) -> str:
+def without_bom_and_cr(text: str) -> str:
     """Return a text without what a reader may hide of it: a byte order mark, and the CR of line ends."""
     return text.removeprefix(MARK).replace("\r\n", "\n").replace("\r", "\n")
 
@@ -280,7 +280,7 @@ def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
     return {"path": path, **entry.as_dict()}
 
 
-def expected(path: str, size: int | None, directory: bool) -> dict[str, Any]:
+def expected_entry(path: str, size: int | None, directory: bool) -> dict[str, Any]:
     """Return an entry as it will be, as far as that is known."""
     name = posixpath.basename(path)
     entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)

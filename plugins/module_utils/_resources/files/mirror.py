@@ -90,7 +90,7 @@ class MirrorWork:
     def _result(self) -> dict[str, Any]:
         lost = set() if self.abilities.links else self.links
         left_out = self.source.left_out | lost
-        return summary(self.task, self.session.login, self.changes, self.target, left_out)
+        return mirror_result(self.task, self.session.login, self.changes, self.target, left_out)
 
     def _unreadable(self) -> dict[str, str]:
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
@@ -106,18 +106,20 @@ class MirrorWork:
         except BaseException:
             task.facts.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
             if mirror.failures:  # there may be some before the one that ended it
-                task.facts["failures"] = as_list(mirror.failures)
+                task.facts["failures"] = failures_as_list(mirror.failures)
             raise
         finally:
             self._warn()
-        said = sentence(task, self.session.login, self._result())
+        said = describe_step(task, self.session.login, self._result())
         task.facts["actions"] = [said] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         """Return the error for what could not be done."""
         rest = "; nothing was deleted for that" if self.task.options.delete else ""
-        return TransferFailed(f"{in_words(failures)}{rest}", failures=as_list(failures), **details)
+        return TransferFailed(
+            f"{describe_failures(failures)}{rest}", failures=failures_as_list(failures), **details
+        )
 
     def _warn(self) -> None:
         """Say what the server turned out not to do."""
@@ -196,14 +198,14 @@ def not_readable(side: Side, tree: Tree) -> dict[str, str]:
     }
 
 
-def in_words(failures: Mapping[str, str]) -> str:
+def describe_failures(failures: Mapping[str, str]) -> str:
     """Return one sentence for what could not be done."""
     said = [failures[path] for path in sorted(failures)]
     more = f"; and {len(said) - NAMED} more, see failures" if len(said) > NAMED else ""
     return "; ".join(said[:NAMED]) + more
 
 
-def as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
+def failures_as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
     """Return what could not be done as the result has it."""
     return [{"path": shown(path) or ".", "message": failures[path]} for path in sorted(failures)]
 
@@ -232,9 +234,9 @@ def as_plan(
 ) -> Plan:
     """Return the plan for these changes between a source and a target, which ``run`` carries out."""
     source, target = trees
-    result = summary(task, login, changes, target, source.left_out)
+    result = mirror_result(task, login, changes, target, source.left_out)
     before, after = before_and_after(changes, target)
-    steps = [Step(sentence(task, login, result), run)] if changes else []
+    steps = [Step(describe_step(task, login, result), run)] if changes else []
     return Plan(result=result, steps=steps, before=before, after=after)
 
 
@@ -244,7 +246,7 @@ def before_and_after(changes: Changes, target: Tree) -> tuple[dict[str, str], di
     return listing(before), listing(changes.wished)
 
 
-def summary(
+def mirror_result(
     task: Task, login: Login, changes: Changes, target: Tree, left_out: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
@@ -270,7 +272,7 @@ def names(paths: Iterable[str]) -> list[str]:
     return [shown(path) or "." for path in sorted(paths)]
 
 
-def sentence(task: Task, login: Login, result: Mapping[str, Any]) -> str:
+def describe_step(task: Task, login: Login, result: Mapping[str, Any]) -> str:
     """Say in one line what is done."""
     counts = ", ".join(
         f"{word} {len(result[key])}"

@@ -35,7 +35,7 @@ def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
     """
     if path is not LEFT_OUT and not isinstance(path, str):
         raise Invalid(f"path is {describe(path)}; it must be a text")
-    server = authority(access_of(source))
+    server = authority(access_from(source))
     if path is LEFT_OUT:
         path = ""
     else:
@@ -45,7 +45,7 @@ def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
     return f"sftp://{server}/{quote(below)}{folder}"
 
 
-def access_of(source: Any) -> dict[str, Any]:
+def access_from(source: Any) -> dict[str, Any]:
     """Return host, port and user, wherever in ``source`` they are."""
     if not isinstance(source, Mapping):
         raise Invalid(f"there is no SFTP access in {describe(source)}; {WAYS}")

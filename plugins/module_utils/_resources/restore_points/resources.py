@@ -46,7 +46,7 @@ def restore_point_options(restored_state: str) -> dict[str, Any]:
 class RestorePointResource(Resource):
     """A copy of each selected service, by its name. ``kind`` is backups or snapshots."""
 
-    noun = "services"
+    result_key = "services"
     selectors = SELECTORS | {"name"}
     host_options = HOST_IS_SELECTED
     places = SELECTS
@@ -104,7 +104,7 @@ def result_of(
 class RestorePointInfoResource(Resource):
     """The copies of each selected service, and whether the newest good one is young enough."""
 
-    noun = "services"
+    result_key = "services"
     options: ClassVar[dict[str, Any]] = {
         **SELECTION,
         "pattern": {"type": "str", "default": "*"},

@@ -67,12 +67,12 @@ def order_fields(task: Task) -> dict[str, Any]:
         raise Invalid(f"the service name has {len(name)} characters; at most {NAME_LENGTH} are allowed")
     missing = missing_options(task.options)
     if missing:
-        raise Invalid(f"{not_there(task, name)} To order it, set also {', '.join(missing)}")
+        raise Invalid(f"{missing_service(task, name)} To order it, set also {', '.join(missing)}")
     check_settings(task.options)
     return quote_fields(task.options)
 
 
-def not_there(task: Task, name: str) -> str:
+def missing_service(task: Task, name: str) -> str:
     """Say that there is no service of a name where the task looks for it, and what there is instead."""
     project, family = task.options.project, task.options.family
     here = f" in project {project!r}" if project else ""
@@ -98,7 +98,7 @@ def check_settings(options: Mapping[str, Any]) -> None:
 def missing_options(options: Mapping[str, Any]) -> list[str]:
     """Return what an order and its quote need and the user did not give."""
     missing = [option for option in ("product", "host") if not options[option]]
-    if not options["preset"] and not whole(options["dimensions"]):
+    if not options["preset"] and not is_complete_size(options["dimensions"]):
         missing.append("dimensions (cpu_cores, ram_gb and storage_gb) or preset")
     return missing
 
@@ -120,7 +120,7 @@ def quote_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value is not None}
 
 
-def whole(dimensions: dict[str, Any] | None) -> bool:
+def is_complete_size(dimensions: dict[str, Any] | None) -> bool:
     """Whether all three parts of a size are given."""
     return dimensions is not None and all(
         dimensions[name] is not None for name in ("cpu_cores", "ram_gb", "storage_gb")
@@ -130,7 +130,7 @@ def whole(dimensions: dict[str, Any] | None) -> bool:
 def check_quote(task: Task, quote: Quote) -> Cost:
     """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
     check_subject(task, quote)
-    cost = quoted(quote)
+    cost = cost_of_quote(quote)
     check_budget(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
         balance = None if quote.balance_cents is None else shown(from_cents(quote.balance_cents))
@@ -159,7 +159,7 @@ def check_subject(task: Task, quote: Quote) -> None:
         raise UnexpectedAnswer(f"the quote is for the size {told}, not {size}; nothing was ordered")
 
 
-def quoted(quote: Quote) -> Cost:
+def cost_of_quote(quote: Quote) -> Cost:
     """Return what a quote does to the monthly price."""
     monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
     lines = [

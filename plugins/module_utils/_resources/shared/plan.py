@@ -127,7 +127,7 @@ class Resource(ABC, Generic[OwnOptions]):
     ``options`` on are derived from them.
     """
 
-    noun: ClassVar[str]
+    result_key: ClassVar[str]
     """The key of the result."""
     rules: ClassVar[dict[str, Any]] = {}
     """What must or must not come together: ``required_one_of`` and its kin."""

@@ -59,7 +59,7 @@ OPTIONS: dict[str, Any] = {
 class Thing(Resource):
     """A noun whose plan is what the test gives it."""
 
-    noun = "thing"
+    result_key = "thing"
     options: ClassVar[dict[str, Any]] = {
         "name": {"type": "str"},
         "variables": {"type": "dict"},

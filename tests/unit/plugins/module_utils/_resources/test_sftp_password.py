@@ -110,14 +110,14 @@ def test_tasks_side_by_side_leave_the_password_that_holds(
 ) -> None:
     monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
     all_have_planned = Barrier(4, timeout=60)
-    shown = sftp_password.shown
+    shown = sftp_password.to_diff
 
     def planned(access: Any, password_set_at: str | None) -> dict[str, Any]:
         if password_set_at == "now":
             all_have_planned.wait()
         return shown(access, password_set_at)
 
-    monkeypatch.setattr(sftp_password, "shown", planned)
+    monkeypatch.setattr(sftp_password, "to_diff", planned)
     path = tmp_path / "password.json"
     with ThreadPoolExecutor() as threads:
         results = list(

@@ -124,7 +124,7 @@ def test_a_verdict_that_comes_after_a_refusal_is_taken(plain: Platform) -> None:
     digest = push_new(plain, "v3")
     assert plain.run(APP_RELEASE, tag="v3", digest=digest, wait=False)["release"]["scan_status"] == "PENDING"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app_deploy, "settled", lambda task, report: report)  # straight to the deploy
+        patch.setattr(app_deploy, "with_verdict", lambda task, report: report)  # straight to the deploy
         assert plain.run(APP_DEPLOY, tag="v3")["changed"]
     assert plain.in_service == digest
     assert len(plain.writes(DECLARE)) == 1 and len(plain.writes(DEPLOY)) > 1

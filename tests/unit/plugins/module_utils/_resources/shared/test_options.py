@@ -64,7 +64,7 @@ class ThingOptions(WaitOptions):
 class ThingResource(Resource[ThingOptions]):
     """A noun with these options."""
 
-    noun = "thing"
+    result_key = "thing"
 
     def plan(self, task: Task[ThingOptions]) -> Plan:
         return Plan(result=task.options.slug)
@@ -149,7 +149,7 @@ def test_options_have_to_be_a_dataclass_of_their_own() -> None:
     with pytest.raises(TypeError, match="Plain has to be a dataclass"):
 
         class Broken(Resource[Plain]):
-            noun = "broken"
+            result_key = "broken"
 
             def plan(self, task: Task[Plain]) -> Plan:
                 raise NotImplementedError
