@@ -194,7 +194,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
             f"there is no service named {task.options.name!r} that could be {task.options.state}"
         )
     ordering = Ordering(task, project)
-    check_namesakes(task, project, task.client.services())
+    check_namesakes(task, project, task.client.services(), ordering.projects)
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
     summary = f"order {task.options.product} as service {ordering.name!r} {for_a_month(cost.after)}"

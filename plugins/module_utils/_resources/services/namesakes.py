@@ -71,7 +71,33 @@ def candidates(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
 # --- Before an order --------------------------------------------------------------------------------
 
 
-def check_namesakes(task: Task, project: Project | None, services: Iterable[ServiceSummary]) -> None:
+class KnownProjects:
+    """The projects of the account, read once for all looks that one order takes at its namesakes.
+
+    Services come and go between two looks, and their list is read for each. A project that is missing here
+    came later.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._projects: list[Project] | None = None
+
+    def all(self) -> list[Project]:
+        """Return the projects as they were when they were first asked for."""
+        if self._projects is None:
+            self._projects = self._task.client.projects()
+        return self._projects
+
+    def with_project(self, id: str) -> dict[str, Project]:
+        """Return the projects by id, read again unless this one is among them."""
+        if all(project.id != id for project in self.all()):
+            self._projects = None
+        return {project.id: project for project in self.all()}
+
+
+def check_namesakes(
+    task: Task, project: Project | None, services: Iterable[ServiceSummary], known: KnownProjects
+) -> None:
     """Stop an order that would double one of ``services``, which are those of the account.
 
     Warn of others of its name, and of a slip in the name.
@@ -80,12 +106,12 @@ def check_namesakes(task: Task, project: Project | None, services: Iterable[Serv
     """
     name = task.options.name
     services = list(services)
-    check_whole(task, services)
+    check_whole(task, services, known)
     services = candidates(services)
     check_families(task, services)
     others = [service for service in services if same_name(service.name, name)]
     for other in others:
-        check_namesake(task, project, other)
+        check_namesake(task, project, other, known)
     slip = near(name, (service.name for service in services))
     if slip is not None and not others:
         ids = ", ".join(service.id for service in services if service.name == slip)
@@ -112,13 +138,13 @@ def check_families(task: Task, services: Sequence[ServiceSummary]) -> None:
             )
 
 
-def check_namesake(task: Task, project: Project | None, other: ServiceSummary) -> None:
+def check_namesake(task: Task, project: Project | None, other: ServiceSummary, known: KnownProjects) -> None:
     """Stop where a service is, as far as can be told, the one to order; warn where it is another."""
     home = home_of(task.client, other.id)
     if home is None:  # gone by now
         return
     elsewhere = project is not None and home != project.id
-    reason = None if is_another(task, other) else reason_to_stop(task, project, other, home)
+    reason = None if is_another(task, other) else reason_to_stop(task, project, other, home, known)
     if reason is None:
         move = ". To move that one instead, set its id and new_project" if elsewhere else ""
         task.warn(
@@ -140,11 +166,13 @@ def is_another(task: Task, other: ServiceSummary) -> bool:
     return bool(task.options.allow_duplicate_name) or product not in (None, task.options.product)
 
 
-def reason_to_stop(task: Task, project: Project | None, other: ServiceSummary, home: str) -> str | None:
+def reason_to_stop(
+    task: Task, project: Project | None, other: ServiceSummary, home: str, known: KnownProjects
+) -> str | None:
     """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
     if project is None or home == project.id:
         return f"its name differs from {task.options.name!r} only in what a platform may change in a name"
-    projects = {known.id: known for known in task.client.projects()}
+    projects = known.with_project(home)
     if home not in projects:
         return f"its project {home} is not on the list of projects"
     where = f"it is in project {projects[home].name!r}"
@@ -179,12 +207,12 @@ def is_new_beside(project: Project, other: ServiceSummary) -> bool:
     return born > made and (not project.resource_count or datetime.now(UTC) - born < YOUNG)
 
 
-def check_whole(task: Task, services: Sequence[ServiceSummary]) -> None:
+def check_whole(task: Task, services: Sequence[ServiceSummary], known: KnownProjects) -> None:
     """Stop where the list of services, which may be cut without a sign, lacks one of the name of the task.
 
     :raises Invalid: naming the service.
     """
-    others = unlisted(task, services)
+    others = unlisted(task, services, known)
     if others and not task.options.allow_duplicate_name:
         raise Invalid(
             f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
@@ -193,13 +221,13 @@ def check_whole(task: Task, services: Sequence[ServiceSummary]) -> None:
         )
 
 
-def unlisted(task: Task, services: Sequence[ServiceSummary]) -> list[ServiceSummary]:
+def unlisted(task: Task, services: Sequence[ServiceSummary], known: KnownProjects) -> list[ServiceSummary]:
     """Return the services of the name of the task that pages of projects show and the list does not.
 
     The pages are read only where the projects count more services than are listed.
     """
     try:
-        projects = task.client.projects()
+        projects = known.all()
         if sum(project.resource_count or 0 for project in projects) <= len(services):
             return []
         pages = read_projects(task.client, projects, lambda detail: detail.resources)
@@ -241,7 +269,7 @@ def warn_of_others(task: Task) -> None:
     if task.options.id is not None:
         warn_of_other_ids(task, services)
         return
-    check_whole(task, listed)
+    check_whole(task, listed, KnownProjects(task))
     for other in services:
         if other.id == name:
             task.warn(

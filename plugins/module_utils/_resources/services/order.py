@@ -21,7 +21,7 @@ from ..shared.secret_notes import ORDERED, seconds_since, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, look_for
 from .lookup import close_name, find_services, only_service, whereabouts, with_name
-from .namesakes import check_namesakes, turn_of_order
+from .namesakes import KnownProjects, check_namesakes, turn_of_order
 from .settings import check_budget
 
 NAME_LENGTH = 80
@@ -179,6 +179,7 @@ class Ordering:
     def __init__(self, task: Task, project: Project | None) -> None:
         self.task = task
         self.project = project
+        self.projects = KnownProjects(task)
         self.body = order_fields(task)
         self.id: str | None = None
         self.run = os.getppid()
@@ -246,7 +247,8 @@ class Ordering:
     def _send_once(self) -> str:
         self._check_run()
         services = self.task.client.services()
-        check_namesakes(self.task, self.project, services)  # another task may have ordered since the plan
+        # Another task may have ordered since the plan.
+        check_namesakes(self.task, self.project, services, self.projects)
         before = {service.id for service in services}
 
         def new_ones() -> list[ServiceSummary]:

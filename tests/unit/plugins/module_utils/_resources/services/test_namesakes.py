@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import same_name
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import id_of, run, writes
+from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
 ORDER: dict[str, Any] = {"product": "minecraft", "host": "node-paris-1", "dimensions": SIZE}
@@ -140,6 +140,16 @@ def test_a_namesake_in_another_named_project_is_a_warning(platform: Sandbox) -> 
     )
     assert "set its id and new_project" in said(result)
     assert ordered(platform) == ["survival"] * 2
+
+
+def test_an_order_reads_the_projects_once_and_the_services_twice(platform: Sandbox) -> None:
+    """Services may come between the plan and the order. A namesake in another project needs no more calls."""
+    create(platform, "staging")
+    assert order(platform)["changed"]
+    reads = calls(platform)
+    quoted, placed = reads.index("order.quote"), reads.index("order.create")
+    assert reads[:placed].count("projects.list") == 1
+    assert "resources.list" in reads[:quoted] and "resources.list" in reads[quoted:placed]
 
 
 def test_a_namesake_of_another_product_is_another_service(platform: Sandbox) -> None:
