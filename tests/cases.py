@@ -5,6 +5,7 @@
 
 Tests that run every noun read it here, so a new noun needs no line in any of them:
 
+- `seed`: what is on the sandbox when the noun's own target begins;
 - `sample_args`: arguments for a platform that answers anything; the first ones also serve wherever some task
   of the module is needed;
 - `route_options`: for a module that calls more than one route, the options that lead to each (coverage page);
@@ -25,7 +26,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 TARGETS = REPOSITORY / "tests" / "integration" / "targets"
 MODULES = REPOSITORY / "plugins" / "modules"
 NAMES = sorted(path.stem for path in MODULES.glob("*.py") if path.stem != "__init__")
-KEYS = {"sample_args", "route_options", "selectors", "faults"}
+KEYS = {"seed", "sample_args", "route_options", "selectors", "faults"}
 
 
 def cases(noun: str) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def test_nothing_is_left_to_write(noun: str) -> None:
         for number, line in enumerate((REPOSITORY / path).read_text().splitlines(), 1)
         if "TODO" in line
     ]
-    assert left == []
+    assert not left, "\n".join(["these lines are left to write:", *left])
 
 
 @pytest.mark.parametrize("noun", NOUNS)

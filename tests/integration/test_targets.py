@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 
 import pytest
-import yaml
 
+from cases import cases
 from hosted_sandbox.gaps import pairwise_array
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import TARGETS, Ansible, begin_anew
@@ -57,8 +57,7 @@ def test_target(target: str, profile: str, ansible: Ansible, sandbox: Sandbox) -
 
 
 def prepare(target: str, sandbox: Sandbox) -> None:
-    """Put on the platform what the target's seed.yml, if it has one, says is there from the start."""
-    seed = TARGETS / target / "seed.yml"
-    if seed.is_file():
-        sandbox.seed(yaml.safe_load(seed.read_text()))
+    """Put on the platform what the target's cases.yml says is there from the start."""
+    if seed := cases(target).get("seed"):
+        sandbox.seed(seed)
         sandbox.clear_journal()
