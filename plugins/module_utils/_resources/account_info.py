@@ -6,22 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from .._api.errors import AccessDenied
 from .._api.models import Model
 from .shared.money import with_units
+from .shared.options import Options
 from .shared.plan import Plan, Resource, Task
 
 
-class AccountInfoResource(Resource):
+class AccountInfoResource(Resource[Options]):
     """The account behind the token. A token of scope REGISTRY will do."""
 
     result_key = "account"
-    options: ClassVar[dict[str, Any]] = {}
-    selectors = frozenset()
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[Options]) -> Plan:
         """Read; there is nothing to do."""
         account = task.client.whoami().as_dict()
         notes: dict[str, str] = {}

@@ -13,7 +13,6 @@ from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .._api.values import ServiceStatus
 from .applications.lookup import (
-    ON_APP,
     app_view,
     around,
     check_slug,
@@ -41,7 +40,7 @@ class AppResource(Resource):
 
     result_key = "app"
     options: ClassVar[dict[str, Any]] = {
-        **ON_APP,
+        "slug": {"type": "str", "required": True},
         "host": {"type": "str"},
         "project": {"type": "str"},
         "dimensions": {"type": "dict", "options": {name: {"type": "int"} for name in SIZE}},

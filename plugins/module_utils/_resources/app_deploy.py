@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from .._api.errors import HostedError, UnexpectedAnswer
 from .._api.models import App, ProjectDetail, ScanReport
 from .._api.values import ScanStatus, ServiceStatus
-from .applications.lookup import ON_APP, app_view, around, digest_in_service, never_deployed, the_app
-from .applications.records import STATE_DIR, AppRecords
+from .applications.lookup import app_view, around, digest_in_service, never_deployed, the_app
+from .applications.records import AppRecords
 from .applications.release_list import Declared, read_declared
-from .applications.releases import await_verdict, flaws_in_words, look_up, renamed, scan_view
+from .applications.releases import ReleaseOptions, await_verdict, flaws_in_words, look_up, renamed, scan_view
 from .applications.rollout import (
     DeployFailed,
     bring_back,
@@ -33,6 +34,7 @@ from .applications.running import as_declared, current_app, same_image
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents, shown
+from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
@@ -40,24 +42,22 @@ NOT_IN_EFFECT = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 
-class AppDeployResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class AppDeployOptions(ReleaseOptions, StateDirOptions):
+    """Which release is to be in service, and what to do when it does not start."""
+
+    declared: bool = False
+    rollback: bool = False
+    force: bool = False
+    log_lines: int = 20
+
+
+class AppDeployResource(Resource[AppDeployOptions]):
     """The version of an application that is in service."""
 
     result_key = "deployment"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_APP,
-        "tag": {"type": "str", "required": True},
-        "digest": {"type": "str"},
-        "declared": {"type": "bool", "default": False},
-        "rollback": {"type": "bool", "default": False},
-        "force": {"type": "bool", "default": False},
-        "log_lines": {"type": "int", "default": 20},
-        **STATE_DIR,
-    }
-    selectors = frozenset({"slug", "tag", "digest"})
-    waits = True
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[AppDeployOptions]) -> Plan:
         """Deploy when the image that the tag names is not in service, or has to be deployed again."""
         check_log_lines(task.options.log_lines)
         tag = task.options.tag
@@ -97,7 +97,7 @@ def check_deployable(app: App) -> None:
         )
 
 
-def find_release(task: Task, app: App) -> ScanReport:
+def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
     """Return the scan of the release to deploy.
 
     In check mode a release whose digest is given is taken for declared by an earlier task of the play, unless
@@ -110,7 +110,7 @@ def find_release(task: Task, app: App) -> ScanReport:
     report = look_up(task, tag) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
-    if report is not None and (digest is None or same_image(task, digest, report.digest)):
+    if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
         return report if digest is None else renamed(report, digest)
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
     if digest is None or task.options.declared:
@@ -119,7 +119,7 @@ def find_release(task: Task, app: App) -> ScanReport:
     return ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
 
 
-def undeclared_tag(task: Task, app: App) -> NoSuchItem:
+def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
     """Say that a tag is not declared, with the near miss."""
     tag = task.options.tag
     declared = read_declared(task.client, app.slug) if app.id else Declared({})
@@ -131,9 +131,9 @@ def undeclared_tag(task: Task, app: App) -> NoSuchItem:
     )
 
 
-def moved_tag(task: Task, report: ScanReport) -> Invalid:
+def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
     """Say that a tag names another image than the one expected."""
-    slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
     return Invalid(
         f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
         "Declare it again, or deploy another one",
@@ -141,7 +141,7 @@ def moved_tag(task: Task, report: ScanReport) -> Invalid:
     )
 
 
-def with_verdict(task: Task, report: ScanReport) -> ScanReport:
+def with_verdict(task: Task[AppDeployOptions], report: ScanReport) -> ScanReport:
     """Return the scan with its verdict, which is waited for.
 
     A verdict that forbids the deploy is for the platform to hold: its team may have lifted it, which the
@@ -163,7 +163,9 @@ def with_verdict(task: Task, report: ScanReport) -> ScanReport:
 # --- The deploy ---------------------------------------------------------------------------------------
 
 
-def plan_deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[str]) -> Plan:
+def plan_deployment(
+    task: Task[AppDeployOptions], app: App, report: ScanReport, reasons: Sequence[str]
+) -> Plan:
     """Plan to bring a release into service. ``reasons`` say why one that is there has to be deployed again.
 
     The price belongs to the preview alone: a real run keeps to the routes of applications.
@@ -197,7 +199,7 @@ def plan_deployment(task: Task, app: App, report: ScanReport, reasons: Sequence[
     )
 
 
-def monthly_price(task: Task, app: App) -> Decimal | None:
+def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
     """Return what the application costs in a month, before a deploy as after it.
 
     ``None`` where the token does not open projects, or the price cannot be read for another reason: that is
@@ -217,7 +219,7 @@ def monthly_price(task: Task, app: App) -> Decimal | None:
     return None
 
 
-def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
+def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool) -> None:
     """Deploy; when the version does not come up, see to the one before and fail with all that is known.
 
     :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
@@ -247,7 +249,7 @@ def deploy(task: Task, app: App, digest: str, undecided: bool) -> None:
         raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
 
 
-def to_result(task: Task, before: App, now: App, report: ScanReport) -> dict[str, Any]:
+def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:
     """Return what the task is about: the release, its scan, and the application with what it ran before."""
     found: Mapping[str, Any] = {
         "slug": now.slug,

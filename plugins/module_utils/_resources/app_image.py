@@ -5,33 +5,36 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import megabytes
-from .applications.lookup import ON_APP, the_app
+from .applications.lookup import OnAppOptions, the_app
 from .applications.oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .applications.repository import open_repository
+from .shared.options import FilePath, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import EffectUnverified
 
 
-class AppImageResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class AppImageOptions(OnAppOptions):
+    """Which image on disk, and the tag to push it under."""
+
+    path: FilePath = option(reads_file=True)
+    image_name: str | None = option(None, selects=True)
+    platform: str | None = option(None, selects=True)
+    tag: str | None = option(None, selects=True)
+
+
+class AppImageResource(Resource[AppImageOptions]):
     """An image on disk, and in the registry by its digest."""
 
     result_key = "image"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_APP,
-        "path": {"type": "path", "required": True},
-        "image_name": {"type": "str"},
-        "platform": {"type": "str"},
-        "tag": {"type": "str"},
-    }
-    source_options = frozenset({"path"})
-    selectors = frozenset({"slug", "image_name", "platform", "tag"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[AppImageOptions]) -> Plan:
         """Push the image when the registry does not hold its digest, or not under the tag."""
         options = task.options
         app = the_app(task)
@@ -46,7 +49,7 @@ class AppImageResource(Resource):
 APP_IMAGE = AppImageResource()
 
 
-def compare_platforms(task: Task, app: App, platform: str) -> None:
+def compare_platforms(task: Task[AppImageOptions], app: App, platform: str) -> None:
     """Warn of an image that may be for another architecture than the node's.
 
     What the list shows is the architecture of the image that runs, which may be the wrong one itself. So it
@@ -70,14 +73,14 @@ def compare_platforms(task: Task, app: App, platform: str) -> None:
 class Push:
     """An image on its way to the registry. The repository comes into being with the application."""
 
-    def __init__(self, task: Task, app: App, layout: Layout, image: Image) -> None:
+    def __init__(self, task: Task[AppImageOptions], app: App, layout: Layout, image: Image) -> None:
         self.task = task
         self.foreseen = not app.id
         self.layout = layout
         self.image = image
         self.tag: str | None = task.options.tag
         self.sent_bytes = 0
-        self.repository = open_repository(task, self._progress)
+        self.repository = open_repository(task, task.options.slug, self._progress)
 
     def _progress(self, count: int) -> None:
         """Count what arrived, and say so."""

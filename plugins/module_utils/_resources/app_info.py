@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from .._api.libraries import to_snake
 from .._api.models import App
 from .._api.values import ServiceStatus
 from .applications.lookup import app_view, check_slug, digest_in_service, entries, log_lines, placeholder_app
-from .applications.records import STATE_DIR, AppRecords
+from .applications.records import AppRecords
 from .applications.release_list import Declared, read_declared
 from .applications.releases import all_releases, previous_release
 from .applications.running import as_declared
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
+from .shared.options import StateDirOptions, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import NoSuchItem
@@ -25,19 +26,21 @@ from .shared.task_errors import NoSuchItem
 PARTS = ["releases", "logs", "nodes", "projects"]
 
 
-class AppInfoResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class AppInfoOptions(StateDirOptions):
+    """Which applications, and what to read of each."""
+
+    slug: str | None = option(None, selects=True)
+    include: list[Literal["releases", "logs", "nodes", "projects"]] = option([])
+    log_lines: int = 100
+
+
+class AppInfoResource(Resource[AppInfoOptions]):
     """One application or all of them."""
 
     result_key = "apps"
-    options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str"},
-        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
-        "log_lines": {"type": "int", "default": 100},
-        **STATE_DIR,
-    }
-    selectors = frozenset({"slug"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[AppInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         check_log_lines(task.options.log_lines)
         apps = wanted_apps(task)
@@ -56,7 +59,7 @@ class AppInfoResource(Resource):
 APP_INFO = AppInfoResource()
 
 
-def wanted_apps(task: Task) -> list[App]:
+def wanted_apps(task: Task[AppInfoOptions]) -> list[App]:
     """Return the application that was named, or all.
 
     :raises NoSuchItem: when there is none of this slug.
@@ -74,7 +77,7 @@ def wanted_apps(task: Task) -> list[App]:
     return found
 
 
-def app_with_parts(task: Task, app: App) -> dict[str, Any]:
+def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
     """Return an application with the parts that were asked for, each under its own key."""
     client, view = task.client, app_view(app)
     parts = task.options.include

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from .._api.errors import Interrupted, Refused, TokenRejected
 from .._api.models import App, ScanReport
 from .._api.values import SEVERITIES, ScanStatus
-from .applications.lookup import ON_APP, the_app
+from .applications.lookup import the_app
 from .applications.releases import (
     GLANCE,
     Blocked,
+    ReleaseOptions,
     await_verdict,
     check_verdict,
     look_up,
@@ -26,36 +28,34 @@ from .applications.releases import (
 from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
 from .services.lookup import expect_created
+from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import create
 
 
-class AppReleaseResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class AppReleaseOptions(ReleaseOptions):
+    """Which release, and which verdicts fail the task."""
+
+    digest: str = option(selects=True)
+    pushed: bool = False
+    fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
+        ["blocked"]
+    )
+
+
+class AppReleaseResource(Resource[AppReleaseOptions]):
     """A release, by the application's slug and the tag."""
 
     result_key = "release"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_APP,
-        "tag": {"type": "str", "required": True},
-        "digest": {"type": "str", "required": True},
-        "pushed": {"type": "bool", "default": False},
-        "fail_on": {
-            "type": "list",
-            "elements": "str",
-            "choices": ["blocked", "warned", "failed", *SEVERITIES],
-            "default": ["blocked"],
-        },
-    }
-    selectors = frozenset({"slug", "tag", "digest"})
-    waits = True
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[AppReleaseOptions]) -> Plan:
         """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
         options = task.options
         app = the_app(task)
         current = look_up(task, options.tag) if app.id else None
-        if current is None or not same_image(task, current.digest, options.digest):
+        if current is None or not same_image(task, task.options.slug, current.digest, options.digest):
             check_image(task, app)
             return plan_declaration(task, current)
         if current.scan_status == ScanStatus.PENDING and options.wait and not task.check_mode:
@@ -69,31 +69,31 @@ class AppReleaseResource(Resource):
 APP_RELEASE = AppReleaseResource()
 
 
-def deadline(task: Task) -> float:
+def deadline(task: Task[AppReleaseOptions]) -> float:
     """Return the moment at which the task has waited long enough."""
     return time.monotonic() + float(task.options.wait_timeout)
 
 
-def to_result(task: Task, report: ScanReport) -> dict[str, Any]:
+def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, Any]:
     """Return the release with its scan."""
     shown = {**scan_view(report), "slug": task.options.slug, "tag": task.options.tag}
-    named = same_image(task, report.digest, task.options.digest)
+    named = same_image(task, task.options.slug, report.digest, task.options.digest)
     return {**shown, "digest": task.options.digest} if named else shown
 
 
-def pending_scan(task: Task) -> ScanReport:
+def pending_scan(task: Task[AppReleaseOptions]) -> ScanReport:
     """Return the scan as it stands just after the declaration."""
     return ScanReport.model_construct(
         tag=task.options.tag, digest=task.options.digest, scan_status=ScanStatus.PENDING
     )
 
 
-def describe_release(task: Task) -> str:
+def describe_release(task: Task[AppReleaseOptions]) -> str:
     """Name the release in a sentence."""
     return f"release {task.options.tag!r} of application {task.options.slug!r}"
 
 
-def check_image(task: Task, app: App) -> None:
+def check_image(task: Task[AppReleaseOptions], app: App) -> None:
     """Refuse what was not pushed, before anything is written.
 
     Check mode takes it that an earlier task of the play pushes the image, unless the user says otherwise.
@@ -108,14 +108,18 @@ def check_image(task: Task, app: App) -> None:
         expect_created(task, error, "pushes")
 
 
-def plan_declaration(task: Task, current: ScanReport | None) -> Plan:
+def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) -> Plan:
     """Plan to declare the tag, for the first time or for another image than before."""
-    slug, tag, digest = (task.options[name] for name in ("slug", "tag", "digest"))
+    slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
     what = describe_release(task)
 
     def new_ones() -> list[ScanReport]:
         report = look_up(task, tag)
-        return [report] if report is not None and same_image(task, report.digest, digest) else []
+        return (
+            [report]
+            if report is not None and same_image(task, task.options.slug, report.digest, digest)
+            else []
+        )
 
     def declare() -> None:
         tag_image(task, tag, digest)
@@ -155,7 +159,7 @@ def advice(digest: str, current: ScanReport | None) -> str:
     return f"{taken}. {pushed}"
 
 
-def verdict(task: Task) -> None:
+def verdict(task: Task[AppReleaseOptions]) -> None:
     """Wait for the verdict on the release just declared.
 
     :raises NoSuchItem: when the platform does not hold what it accepted.
@@ -163,14 +167,14 @@ def verdict(task: Task) -> None:
     """
     tag, digest = task.options.tag, task.options.digest
     report = await_verdict(task, pending_scan(task), tag, deadline(task))
-    if not same_image(task, report.digest, digest):
+    if not same_image(task, task.options.slug, report.digest, digest):
         raise NoSuchItem(
             f"the platform accepted the declaration, but release {tag!r} names {report.digest}, not {digest}"
         )
     check_limits(task, report)
 
 
-def read_scan(task: Task) -> ScanReport:
+def read_scan(task: Task[AppReleaseOptions]) -> ScanReport:
     """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
     try:
         report = scan_of(task.client, task.options.slug, task.options.tag, GLANCE)
@@ -179,7 +183,7 @@ def read_scan(task: Task) -> ScanReport:
     return report or pending_scan(task)
 
 
-def check_limits(task: Task, report: ScanReport) -> None:
+def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
     """Hold the user's own limits for what a scan may find.
 
     :raises Blocked: with the scan in its details.

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 from .._api.client import Client
 from .._api.errors import NotFoundResponse, Refused, UnexpectedAnswer
 from .shared.money import with_units
+from .shared.options import Options, option
 from .shared.pages import Query, entries_in, is_cut, read_list, tells_end
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
@@ -30,18 +32,23 @@ PAGES_UNKNOWN = "the answer does not tell whether there are more pages, and how 
 PASSED_ON = "; transactions_query passes on whatever this platform takes"
 
 
-class BillingInfoResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class BillingInfoOptions(Options):
+    """Which parts of the account's money to read."""
+
+    include: list[Literal["overview", "wallet", "transactions", "daily_spend", "invoices", "statements"]] = (
+        option(["overview", "wallet"])
+    )
+    period: str | None = option(None, selects=True)
+    transactions_query: dict[str, Any] = option({})
+
+
+class BillingInfoResource(Resource[BillingInfoOptions]):
     """The account's money. Only what is asked for is read."""
 
     result_key = "billing"
-    options: ClassVar[dict[str, Any]] = {
-        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": [OVERVIEW, WALLET]},
-        "period": {"type": "str"},
-        "transactions_query": {"type": "dict", "default": {}},
-    }
-    selectors = frozenset({"period"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[BillingInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         check_period(task.options.period)
         parts, client = task.options.include, task.client

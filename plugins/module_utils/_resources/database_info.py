@@ -5,36 +5,38 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from .._api.models import DatabaseInventory, DatabaseTable
 from .databases.engine import as_table, check_supported, connection_of
 from .services.lookup import expect_created, near_miss
-from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
+from .services.on_service import OnServiceOptions, known_id
 from .services.placeholder import no_rows
+from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 ROWS_PER_PAGE = 50
 
 
-class DatabaseInfoResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class DatabaseInfoOptions(OnServiceOptions):
+    """Which database, and what to read of it."""
+
+    table: str | None = option(None, selects=True)
+    schema: str | None = option(None, selects=True)
+    page: int = 0
+    inventory: bool = True
+    return_secrets: bool = option(False, no_log=False)
+
+
+class DatabaseInfoResource(Resource[DatabaseInfoOptions]):
     """A database. Only what is asked for is read beside the inventory."""
 
     result_key = "database"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_SERVICE,
-        "table": {"type": "str"},
-        "schema": {"type": "str"},
-        "page": {"type": "int", "default": 0},
-        "inventory": {"type": "bool", "default": True},
-        "return_secrets": {"type": "bool", "default": False, "no_log": False},
-    }
-    selectors = frozenset(ON_SERVICE) | {"table", "schema"}
-    host_options = HOST_IS_SERVICE
-    places = tuple(ON_SERVICE)
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[DatabaseInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         options = task.options
         if options.page < 0:
@@ -49,7 +51,7 @@ class DatabaseInfoResource(Resource):
 DATABASE_INFO = DatabaseInfoResource()
 
 
-def read_database(task: Task, id: str) -> dict[str, Any]:
+def read_database(task: Task[DatabaseInfoOptions], id: str) -> dict[str, Any]:
     """Return what was asked for. Without the inventory the connection tells the engine, and no more."""
     options, found = task.options, {}
     if options.inventory:
@@ -57,7 +59,7 @@ def read_database(task: Task, id: str) -> dict[str, Any]:
         found = inventory.as_dict()
         if options.table:
             check_supported(inventory, options.service)
-            found["page"] = page_of(task, id, requested_table(task, inventory))
+            found["page"] = page_of(task, id, requested_table(task, inventory, options.table))
     if options.return_secrets or not options.inventory:
         connection = connection_of(task, id)
         found.setdefault("engine", connection.engine)
@@ -66,11 +68,12 @@ def read_database(task: Task, id: str) -> dict[str, Any]:
     return found
 
 
-def requested_table(task: Task, inventory: DatabaseInventory) -> DatabaseTable | None:
+def requested_table(
+    task: Task[DatabaseInfoOptions], inventory: DatabaseInventory, name: str
+) -> DatabaseTable | None:
     """Return the table that the task names; none where check mode takes it that the play makes it."""
-    name, schema = task.options.table, task.options.schema
     try:
-        return find_table(inventory, name, schema)
+        return find_table(inventory, name, task.options.schema)
     except NoSuchItem as error:
         expect_created(task, error, "makes")
         return None
@@ -94,7 +97,7 @@ def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> D
     return found[0]
 
 
-def page_of(task: Task, id: str, table: DatabaseTable | None) -> dict[str, Any]:
+def page_of(task: Task[DatabaseInfoOptions], id: str, table: DatabaseTable | None) -> dict[str, Any]:
     """Return a page of a table. A full one may be the last: the platform does not tell."""
     number = task.options.page
     if table is None:

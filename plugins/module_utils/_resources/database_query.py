@@ -10,14 +10,16 @@ import io
 import os
 import re
 import time
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._api.errors import CallOutcomeUnknown, HostedError, Refused, ServerFailure, UnexpectedAnswer
 from .._api.models import QueryResult
 from .databases.engine import as_table, column_names, inventory_of
 from .databases.sql import CHANGES, Statement
-from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, known_id
+from .services.on_service import OnServiceOptions, known_id
 from .shared.controller_state import whole_file
+from .shared.options import FilePath, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secrets_file import check_destination
 from .shared.task_errors import EffectUnverified, Invalid
@@ -28,26 +30,25 @@ TOO_LONG = f"The platform cuts every query at {MAX_SECONDS} seconds"
 CUT = re.compile(r"time[d -]*out|\bcut\b|cancel", re.IGNORECASE)
 
 
-class DatabaseQueryResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class DatabaseQueryOptions(OnServiceOptions):
+    """The statement, its parameters, and how much of its answer to take."""
+
+    query: str
+    params: dict[str, Any] = option({}, secret=True)
+    read_only: bool = True
+    all_rows: bool = False
+    allow_truncated: bool = False
+    csv_dest: FilePath | None = None
+
+
+class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
     """One statement."""
 
     result_key = "result"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_SERVICE,
-        "query": {"type": "str", "required": True},
-        "params": {"type": "dict", "default": {}},
-        "read_only": {"type": "bool", "default": True},
-        "all_rows": {"type": "bool", "default": False},
-        "allow_truncated": {"type": "bool", "default": False},
-        "csv_dest": {"type": "path"},
-    }
-    selectors = frozenset(ON_SERVICE)
-    host_options = HOST_IS_SERVICE
-    places = tuple(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("all_rows", "allow_truncated")]}
-    secret_options = frozenset({"params"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[DatabaseQueryOptions]) -> Plan:
         """Run a read at once; a write is a step, which check mode leaves out."""
         options = task.options
         check_destination(options.csv_dest, "csv_dest")
@@ -65,7 +66,7 @@ class DatabaseQueryResource(Resource):
 DATABASE_QUERY = DatabaseQueryResource()
 
 
-def check_write(task: Task, asked: Statement) -> None:
+def check_write(task: Task[DatabaseQueryOptions], asked: Statement) -> None:
     """Refuse what is not surely a read, unless the user agreed to it."""
     if task.options.read_only:
         why = (
@@ -91,7 +92,7 @@ def check_write(task: Task, asked: Statement) -> None:
 # --- Reads ------------------------------------------------------------------------------------------
 
 
-def plan_read(task: Task, id: str, statement: Statement) -> Plan:
+def plan_read(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> Plan:
     """Run a plain read. A CSV file that is not as wished is the only thing left to do."""
     result = (
         read_all_pages(task, id, statement) if task.options.all_rows else run_read(task, id, statement.text)
@@ -116,7 +117,7 @@ def plan_read(task: Task, id: str, statement: Statement) -> Plan:
     )
 
 
-def read_all_pages(task: Task, id: str, statement: Statement) -> QueryResult:
+def read_all_pages(task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> QueryResult:
     """Return all rows of a read, page by page, as one result.
 
     :raises Invalid: when there is more than one page and no order: pages of such a query need not fit.
@@ -138,7 +139,7 @@ def read_all_pages(task: Task, id: str, statement: Statement) -> QueryResult:
     return whole.model_copy(update={"rows": rows, "row_count": len(rows), "truncated": False})
 
 
-def run_read(task: Task, id: str, sql: str) -> QueryResult:
+def run_read(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult:
     """Run a plain read, and once more when the answer was lost before its time was over."""
     begun = time.monotonic()
     try:
@@ -149,7 +150,7 @@ def run_read(task: Task, id: str, sql: str) -> QueryResult:
         return timed(task, id, sql)
 
 
-def timed(task: Task, id: str, sql: str) -> QueryResult:
+def timed(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult:
     """Send a statement. An error after 15 seconds, or in words of time, says that there is a limit."""
     begun = time.monotonic()
     try:
@@ -175,7 +176,7 @@ def redact_values(result: QueryResult, statement: Statement) -> QueryResult:
 class Writing:
     """A statement that may write: sent once, and what came of it."""
 
-    def __init__(self, task: Task, id: str, statement: Statement) -> None:
+    def __init__(self, task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> None:
         self.task = task
         self.id = id
         self.statement = statement

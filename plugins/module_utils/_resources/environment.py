@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import HIDDEN
-from .applications.environment_rules import check_references, explained, given_variables, merged
+from .applications.environment_rules import (
+    EnvironmentOptions,
+    check_references,
+    explained,
+    given_variables,
+    merged,
+)
 from .applications.fingerprints import Fingerprints, locked, state_folder
-from .applications.lookup import ON_APP, the_app
-from .applications.records import STATE_DIR, AppRecords
+from .applications.lookup import the_app
+from .applications.records import AppRecords
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
 
@@ -23,22 +29,12 @@ TO_CHECK = "references that the platform checks"
 NOT_KNOWN = "not known here: the platform does not show it"
 
 
-class EnvironmentResource(Resource):
+class EnvironmentResource(Resource[EnvironmentOptions]):
     """The whole environment of an application, by its slug."""
 
     result_key = "environment"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_APP,
-        "variables": {"type": "dict"},
-        "secret_variables": {"type": "dict", "no_log": False},
-        "clear": {"type": "bool", "default": False},
-        **STATE_DIR,
-        "force": {"type": "bool", "default": False},
-    }
-    selectors = frozenset({"slug", "variables", "secret_variables"})
-    secret_options = frozenset({"secret_variables"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[EnvironmentOptions]) -> Plan:
         """Write the environment when it is not known to be the one that was written last."""
         options = task.options
         variables, secret = given_variables(options)
@@ -56,7 +52,11 @@ ENVIRONMENT = EnvironmentResource()
 
 
 def plan_replacement(
-    task: Task, app: App, environment: Mapping[str, str], last: Fingerprints, unchecked: Sequence[str]
+    task: Task[EnvironmentOptions],
+    app: App,
+    environment: Mapping[str, str],
+    last: Fingerprints,
+    unchecked: Sequence[str],
 ) -> Plan:
     """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
     names = last.differences(environment)
@@ -95,7 +95,9 @@ def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprint
     )
 
 
-def write_environment(task: Task, app: App, environment: Mapping[str, str], last: Fingerprints) -> None:
+def write_environment(
+    task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str], last: Fingerprints
+) -> None:
     """Replace the environment and keep its fingerprints; a run that dies on the way leaves none behind.
 
     That it is not in effect before the next deploy is noted first, so that a run that dies here is covered.

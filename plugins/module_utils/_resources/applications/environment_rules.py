@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..._api.client import Client
@@ -14,9 +15,10 @@ from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph
 from ..services.lookup import expect_created, near_miss
 from ..shared.aliases import aliases_of, doubled
+from ..shared.options import StateDirOptions, option
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .lookup import around
+from .lookup import OnAppOptions, around
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
@@ -27,16 +29,27 @@ MOST_VARIABLES = 100
 RESERVED = "PORT"
 
 
-def given_variables(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentOptions(OnAppOptions, StateDirOptions):
+    """The whole environment of an application."""
+
+    variables: dict[str, Any] | None = option(None, selects=True)
+    secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
+    clear: bool = False
+    force: bool = False
+
+
+def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the variables and the secret ones. To have none at all takes ``clear``.
 
     A variable of the play that holds nothing would otherwise remove the whole environment.
 
     :raises Invalid: when there is no variable and no ``clear``, or both, or one of the options holds nothing.
     """
-    variables, secret = options["variables"], options["secret_variables"]
-    if options["clear"]:
-        given = [name for name in ("variables", "secret_variables") if options[name] is not None]
+    variables, secret = options.variables, options.secret_variables
+    named = {"variables": variables, "secret_variables": secret}
+    if options.clear:
+        given = [name for name, value in named.items() if value is not None]
         if given:
             raise Invalid(f"clear removes every variable, so {' and '.join(given)} cannot be given with it")
         return {}, {}
@@ -45,8 +58,8 @@ def given_variables(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapp
             "neither variables nor secret_variables holds a variable, and the environment is replaced whole. "
             "Give the variables, or set clear: true to remove them all"
         )
-    for name in ("variables", "secret_variables"):
-        if options[name] is not None and not options[name]:
+    for name, value in named.items():
+        if value is not None and not value:
             raise Invalid(
                 f"{name} is an empty dictionary, and the environment is replaced whole: every variable that "
                 "is not given is removed. Give the variables, or leave the option out (omit)"
@@ -107,7 +120,7 @@ def unsure(environment: Mapping[str, str]) -> list[str]:
     return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
 
 
-def check_references(task: Task, app: App, environment: Mapping[str, str]) -> list[str]:
+def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[str, str]) -> list[str]:
     """Check that references designate neighbours. Return those that the platform alone can check.
 
     That is all of them where the token may not read who the neighbours are; in check mode those to a

@@ -47,9 +47,9 @@ class Fingerprints:
     prints: dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, folder: str, base_url: str, slug: str, app_id: str) -> Fingerprints:
+    def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application; whatever is wrong with it, nothing is known then."""
-        platform = hashlib.blake2b(base_url.encode(), digest_size=6).hexdigest()
+        platform = hashlib.blake2b((base_url or "").encode(), digest_size=6).hexdigest()
         fresh = cls(os.path.join(folder, f"{slug}-{platform}.json"), app_id)
         try:
             with open(fresh.path, encoding="utf-8") as file:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._api.client import Client
@@ -15,6 +16,7 @@ from ..._api.models import App
 from ..._api.values import ServiceStatus
 from ..services.lookup import expect_created, near_miss
 from ..shared.log_order import oldest_first
+from ..shared.options import Options, option
 from ..shared.pages import entries_in, is_cut
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -22,8 +24,6 @@ from ..shared.waiting import appearing
 
 T = TypeVar("T")
 
-ON_APP: dict[str, Any] = {"slug": {"type": "str", "required": True}}
-"""The option that names an application."""
 
 SLUG = re.compile(r"[a-z0-9-]{3,40}")
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
@@ -35,6 +35,13 @@ NAMES = {
     "host": ("hostLabel", "host.label", "label", "name"),
     "project": ("projectName", "project.name", "name", "label"),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnAppOptions(Options):
+    """The option that names an application."""
+
+    slug: str = option(selects=True)
 
 
 # --- Applications -----------------------------------------------------------------------------------
@@ -70,7 +77,7 @@ def check_digest(digest: str) -> None:
 RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_tag, "digest": check_digest}
 
 
-def the_app(task: Task) -> App:
+def the_app(task: Task[OnAppOptions]) -> App:
     """Return the application that the task works on, once the rules are held for all that the task names.
 
     One that is missing is foreseen in check mode, see :func:`placeholder_app`.
@@ -78,8 +85,9 @@ def the_app(task: Task) -> App:
     :raises NoSuchItem: when the account has none of this slug.
     """
     for name, check in RULES.items():
-        if task.options.get(name) is not None:
-            check(task.options[name])
+        value = getattr(task.options, name, None)
+        if value is not None:
+            check(value)
     try:
         return need_app(task)
     except NoSuchItem as error:
@@ -104,7 +112,7 @@ def find_app(client: Client, slug: str) -> App | None:
     )
 
 
-def need_app(task: Task) -> App:
+def need_app(task: Task[OnAppOptions]) -> App:
     """Return the application that the task names.
 
     :raises NoSuchItem: when the account has none of this slug.

@@ -17,13 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ..shared.controller_state import write_json
-from ..shared.options import state_dir_of
+from ..shared.options import Options, state_dir_of
 from ..shared.pending import AT_DEPLOY, DEPLOY, ENVIRONMENT, Kinds, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
-STATE_DIR: dict[str, dict[str, str]] = {"state_dir": {"type": "path"}}
-"""The option that says where the records are."""
 WRITE = "write"
 """The key of a record that tells one write of an environment from the next."""
 MOST_IMAGES = 50
@@ -41,7 +39,7 @@ class AppRecords:
     pending: Sequence[Pending]
 
     @classmethod
-    def of(cls, task: Task, id: str | None) -> AppRecords:
+    def of(cls, task: Task[Options], id: str | None) -> AppRecords:
         """Return the records of an application. One that is still to be created has none."""
         if not id:
             return cls(())

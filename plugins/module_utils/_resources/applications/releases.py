@@ -15,10 +15,12 @@ from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
 from ..._api.models import Flaw, ScanReport, plain
 from ..._api.values import SEVERITIES, ScanStatus
+from ..shared.options import Options, WaitOptions, option
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
+from .lookup import OnAppOptions
 from .release_list import Declared, read_declared
 from .running import parts_of
 
@@ -51,7 +53,15 @@ def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -
         return None
 
 
-def look_up(task: Task, tag: str) -> ScanReport | None:
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(OnAppOptions, WaitOptions):
+    """The options that name a release of an application."""
+
+    tag: str = option(selects=True)
+    digest: str | None = option(None, selects=True)
+
+
+def look_up(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
     """Return the scan of a declared release, ``None`` when the tag is not declared.
 
     A platform may know the scan of an image that was pushed under the tag and never declared, and refuse
@@ -71,9 +81,9 @@ def look_up(task: Task, tag: str) -> ScanReport | None:
     if report is None or declared.has(tag) is False:
         return None
     listed = declared.digest(tag)
-    if listed is None or listed == report.digest or report.digest == task.options.get("digest"):
+    if listed is None or report.digest in (listed, task.options.digest):
         return report
-    return renamed(report, listed) if report.digest in parts_of(task, listed) else report
+    return renamed(report, listed) if report.digest in parts_of(task, slug, listed) else report
 
 
 def renamed(report: ScanReport, digest: str) -> ScanReport:
@@ -81,7 +91,7 @@ def renamed(report: ScanReport, digest: str) -> ScanReport:
     return report.model_copy(update={"digest": digest})
 
 
-def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
+def unscanned(task: Task[ReleaseOptions], tag: str, declared: Declared, why: str) -> ScanReport:
     """Return what is known of a release whose scan does not come: what the list tells, or waits for.
 
     :raises WaitEnded: when the list does not tell the image either.
@@ -98,7 +108,7 @@ def unscanned(task: Task, tag: str, declared: Declared, why: str) -> ScanReport:
     return known
 
 
-def await_verdict(task: Task, report: ScanReport, tag: str, until: float) -> ScanReport:
+def await_verdict(task: Task[ReleaseOptions], report: ScanReport, tag: str, until: float) -> ScanReport:
     """Return the scan of a release once it has a verdict. ``until`` is a moment of the monotonic clock.
 
     :raises WaitEnded: when there is none by then.
@@ -230,7 +240,7 @@ class Release:
         return asdict(self)
 
 
-def all_releases(task: Task, slug: str, declared: Declared | None = None) -> list[Release]:
+def all_releases(task: Task[Options], slug: str, declared: Declared | None = None) -> list[Release]:
     """Return the releases, oldest first. What each tag names is read from its scan, which is shown.
 
     The order is that of their declaration where the list tells it, else that of their analysis.
@@ -249,17 +259,18 @@ def all_releases(task: Task, slug: str, declared: Declared | None = None) -> lis
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
     found = [
-        as_listed(task, release, tags[release.tag].digest) for release in run_parallel(client, tags, read)
+        as_listed(task, slug, release, tags[release.tag].digest)
+        for release in run_parallel(client, tags, read)
     ]
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
 
 
-def as_listed(task: Task, release: Release, digest: str | None) -> Release:
+def as_listed(task: Task[Options], slug: str, release: Release, digest: str | None) -> Release:
     """Return a release with the digest that was declared, where its scan names an image inside of that."""
     if digest is None or release.digest in (None, digest):
         return release
-    return replace(release, digest=digest) if release.digest in parts_of(task, digest) else release
+    return replace(release, digest=digest) if release.digest in parts_of(task, slug, digest) else release
 
 
 def previous_release(

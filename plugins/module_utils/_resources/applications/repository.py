@@ -10,15 +10,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..._api.errors import HostedError
+from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem
+from .lookup import OnAppOptions
 
 if TYPE_CHECKING:
     from ..._api.registry import Repository
 
 
-def open_repository(task: Task, sent: Callable[[int], None] = lambda count: None) -> Repository:
-    """Open the repository of the task's application with the account's registry credentials.
+def open_repository(
+    task: Task[Options], slug: str, sent: Callable[[int], None] = lambda count: None
+) -> Repository:
+    """Open the repository of an application with the account's registry credentials.
 
     The library behind it is imported here, by the tasks that need it alone.
     """
@@ -27,14 +31,14 @@ def open_repository(task: Task, sent: Callable[[int], None] = lambda count: None
     options = task.options
     return Repository(
         task.client.registry_credentials(),
-        options.slug,
+        slug,
         options.timeout,
         options.validate_certs and (options.ca_path or True),
         sent,
     )
 
 
-def tag_image(task: Task, tag: str, digest: str) -> None:
+def tag_image(task: Task[OnAppOptions], tag: str, digest: str) -> None:
     """Let a tag name an image that is in the registry already, before its release is declared.
 
     The path of a repository is shown with a tag. Whether a release needs its own there, and whether an image
@@ -42,7 +46,7 @@ def tag_image(task: Task, tag: str, digest: str) -> None:
     check is left to tell.
     """
     try:
-        repository = open_repository(task)
+        repository = open_repository(task, task.options.slug)
         if repository.digest_of(digest) is None or repository.digest_of(tag) == digest:
             return
         content, media_type = repository.manifest(digest)
@@ -51,10 +55,10 @@ def tag_image(task: Task, tag: str, digest: str) -> None:
         task.progress(f"{digest} cannot be tagged as {tag!r} from here: {error.message}")
 
 
-def images_in(task: Task, digest: str) -> frozenset[str]:
+def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
     """Return the digests of the images that an index holds; none where it is an image, or cannot be read."""
     try:
-        content, _media_type = open_repository(task).manifest(digest)
+        content, _media_type = open_repository(task, slug).manifest(digest)
         parts = json.loads(content)["manifests"]
         return frozenset(str(part["digest"]) for part in parts)
     except HostedError as error:
@@ -64,7 +68,7 @@ def images_in(task: Task, digest: str) -> frozenset[str]:
     return frozenset()
 
 
-def check_pushed(task: Task, digest: str, doing: str) -> None:
+def check_pushed(task: Task[OnAppOptions], digest: str, doing: str) -> None:
     """Refuse an image that is not in the repository, by a look that changes nothing.
 
     Where the registry cannot be asked from here, the platform's own check is left to tell.
@@ -72,7 +76,7 @@ def check_pushed(task: Task, digest: str, doing: str) -> None:
     :raises NoSuchItem: naming what was not done for it, and what pushes an image.
     """
     try:
-        repository = open_repository(task)
+        repository = open_repository(task, task.options.slug)
         if repository.digest_of(digest) is not None:
             return
     except HostedError as error:

@@ -32,7 +32,7 @@ from ..shared.waiting import QUIET_SECONDS, wait_until
 from .lookup import digest_in_service, log_lines, need_app, never_deployed
 from .records import WRITE, AppRecords
 from .release_list import read_declared
-from .releases import GLANCE, Blocked, all_releases, await_verdict, check_verdict, scan_of
+from .releases import GLANCE, Blocked, ReleaseOptions, all_releases, await_verdict, check_verdict, scan_of
 from .repository import tag_image
 from .running import current_app
 
@@ -55,7 +55,7 @@ class DeployFailed(HostedError):
         return failed
 
 
-def put_in_service(task: Task, tag: str, digest: str, undecided: bool = False) -> None:
+def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided: bool = False) -> None:
     """Deploy a release, verify that its image is the one in service, and keep the records of it.
 
     ``undecided`` tells that its analysis may still run.
@@ -88,7 +88,9 @@ def put_in_service(task: Task, tag: str, digest: str, undecided: bool = False) -
     records.deployed(digest)
 
 
-def told_apart(task: Task, error: HostedError, digest: str, before: str | None) -> HostedError:
+def told_apart(
+    task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None
+) -> HostedError:
     """Return the failure for what it is. A lifted release may still show BLOCKED when it does not start.
 
     A blocked one never comes into service.
@@ -106,7 +108,7 @@ def last_good(records: AppRecords, in_service: str | None) -> str | None:
     return next((digest for digest in reversed(records.images()) if digest != failed), None)
 
 
-def keep(task: Task, record: Callable[[], None]) -> None:
+def keep(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
     """Write a record. A controller that keeps no files is no reason not to deploy."""
     try:
         record()
@@ -114,7 +116,7 @@ def keep(task: Task, record: Callable[[], None]) -> None:
         task.warn(f"{error.message}. What is not in effect after this task is not known to the next one")
 
 
-def begun(task: Task, error: HostedError, digest: str, before: str | None) -> bool:
+def begun(task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None) -> bool:
     """Tell whether a deploy that failed may have touched the node.
 
     The platform's refusal of a verdict does not. After another refusal, what is in service tells: a version
@@ -126,7 +128,7 @@ def begun(task: Task, error: HostedError, digest: str, before: str | None) -> bo
     return before == digest or not refused or in_service_now(task, digest, digest) != before
 
 
-def in_service_now(task: Task, otherwise: str | None, wanted: str) -> str | None:
+def in_service_now(task: Task[ReleaseOptions], otherwise: str | None, wanted: str) -> str | None:
     """Return the image in service after a failure; something else where that cannot be read."""
     try:
         return digest_in_service(current_app(task, wanted))
@@ -134,7 +136,7 @@ def in_service_now(task: Task, otherwise: str | None, wanted: str) -> str | None
         return otherwise
 
 
-def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: bool) -> bool:
+def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | None, undecided: bool) -> bool:
     """Deploy a release, and tell whether it was seen to come up.
 
     When the answer is lost, what is in service tells whether it was deployed. After an error of the server
@@ -169,7 +171,7 @@ def roll_out(task: Task, tag: str, digest: str, before: str | None, undecided: b
     return True
 
 
-def deploy_once(task: Task, tag: str, undecided: bool = True) -> None:
+def deploy_once(task: Task[ReleaseOptions], tag: str, undecided: bool = True) -> None:
     """Make the call; while the platform says that the analysis is still running, wait and make it again.
 
     An application may not take its first deploy before it is created, which is waited for as well. A release
@@ -193,7 +195,7 @@ def deploy_once(task: Task, tag: str, undecided: bool = True) -> None:
             again = True
 
 
-def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
+def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: Refused) -> bool:
     """After a refused deploy, tell whether the verdict is still missing, and wait for it.
 
     :raises Blocked: when the verdict was the reason.
@@ -226,7 +228,7 @@ def await_pending(task: Task, tag: str, until: float, refusal: Refused) -> bool:
     return pending
 
 
-def await_created(task: Task, until: float) -> bool:
+def await_created(task: Task[ReleaseOptions], until: float) -> bool:
     """After a refused first deploy, wait while the application is being created, and tell whether it was.
 
     Whether one that is PROVISIONING takes its first deploy is not shown: it may become ACTIVE by that only.
@@ -251,7 +253,7 @@ def await_created(task: Task, until: float) -> bool:
     return True
 
 
-def comes_into_service(task: Task, digest: str, seconds: float) -> bool:
+def comes_into_service(task: Task[ReleaseOptions], digest: str, seconds: float) -> bool:
     """Tell whether an image is in service, or gets there within some seconds."""
     until = time.monotonic() + seconds
     while True:
@@ -262,7 +264,7 @@ def comes_into_service(task: Task, digest: str, seconds: float) -> bool:
         time.sleep(0.5)
 
 
-def verify(task: Task, tag: str, digest: str) -> None:
+def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
     """Make sure that the platform runs what it said it would."""
     if not comes_into_service(task, digest, QUIET_SECONDS / 2):
         seen = digest_in_service(current_app(task, digest))
@@ -276,7 +278,7 @@ def verify(task: Task, tag: str, digest: str) -> None:
 # --- After a failure ----------------------------------------------------------------------------------
 
 
-def bring_back(task: Task, previous: str | None, failed: str) -> tuple[str, bool]:
+def bring_back(task: Task[ReleaseOptions], previous: str | None, failed: str) -> tuple[str, bool]:
     """Bring the image back that was in service before. Return what came of it, and whether it is there.
 
     Nothing is raised: the failure of the deploy itself is what the task ends with.
@@ -295,7 +297,7 @@ def bring_back(task: Task, previous: str | None, failed: str) -> tuple[str, bool
     return f"The version before, {previous} (release {tag!r}), was brought back", True
 
 
-def tag_of(task: Task, digest: str) -> str:
+def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
     """Return a tag that names the image. Where its own has moved on, it is declared under another name."""
     slug = task.options.slug
     for release in reversed(all_releases(task, slug)):
@@ -307,7 +309,7 @@ def tag_of(task: Task, digest: str) -> str:
     return tag
 
 
-def last_lines(task: Task, most: int) -> list[str]:
+def last_lines(task: Task[ReleaseOptions], most: int) -> list[str]:
     """Return the last log lines; none when they cannot be read, as a failure is being reported already."""
     try:
         return log_lines(task.client.app_logs(task.options.slug), most)

@@ -10,30 +10,30 @@ index, or that of the image which it took out of it, is not shown. The registry 
 from __future__ import annotations
 
 from ..._api.models import App
-from ..shared.options import StateDirOptions
+from ..shared.options import Options, StateDirOptions
 from ..shared.plan import Task
-from .lookup import digest_in_service, need_app
+from .lookup import OnAppOptions, digest_in_service, need_app
 from .records import AppRecords
 from .release_list import read_declared
 from .repository import images_in
 
 
-def parts_of(task: Task, digest: str) -> frozenset[str]:
+def parts_of(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
     """Return the digests of the images that an index holds; none of what is an image itself."""
     known: dict[str, frozenset[str]] = task.memory.setdefault("images in an index", {})
     if digest not in known:
-        known[digest] = images_in(task, digest)
+        known[digest] = images_in(task, slug, digest)
     return known[digest]
 
 
-def same_image(task: Task, one: str | None, other: str | None) -> bool:
+def same_image(task: Task[Options], slug: str, one: str | None, other: str | None) -> bool:
     """Tell whether two digests name one image: they are equal, or one is an index that holds the other."""
     if one is None or other is None or one == other:
         return one == other
-    return one in parts_of(task, other) or other in parts_of(task, one)
+    return one in parts_of(task, slug, other) or other in parts_of(task, slug, one)
 
 
-def as_declared(task: Task, app: App, *wanted: str | None) -> App:
+def as_declared(task: Task[Options], app: App, *wanted: str | None) -> App:
     """Return an application with the digest that was declared of the image which it runs.
 
     ``wanted`` are digests that the task is about. The registry is asked only about a digest that neither the
@@ -46,12 +46,12 @@ def as_declared(task: Task, app: App, *wanted: str | None) -> App:
     if shown in images or shown in listed(task, app):
         return app
     for digest in dict.fromkeys([*wanted, *reversed(images[-2:])]):
-        if digest and same_image(task, shown, digest):
+        if digest and same_image(task, app.slug, shown, digest):
             return with_digest(app, digest)
     return app
 
 
-def listed(task: Task, app: App) -> frozenset[str | None]:
+def listed(task: Task[Options], app: App) -> frozenset[str | None]:
     """Return the digests on the list of releases, read once."""
     known: dict[str, frozenset[str | None]] = task.memory.setdefault("listed digests", {})
     if app.id not in known:
@@ -68,6 +68,6 @@ def with_digest(app: App, digest: str) -> App:
     return changed
 
 
-def current_app(task: Task, *wanted: str | None) -> App:
+def current_app(task: Task[OnAppOptions], *wanted: str | None) -> App:
     """Return the application as it is now, with the digest that was declared of its image."""
     return as_declared(task, need_app(task), *wanted)

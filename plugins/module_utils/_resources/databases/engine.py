@@ -10,12 +10,13 @@ from typing import Any
 from ..._api.errors import UnexpectedAnswer
 from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult
 from ..._api.routes import CONNECTION
-from ..services.on_service import service_id
+from ..services.on_service import OneServiceOptions, service_id
+from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
 
-def check_supported(inventory: DatabaseInventory, service: str) -> None:
+def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
     """Refuse what the tunnel cannot do (Database tunnel).
 
     :raises Invalid: naming the engine.
@@ -29,7 +30,7 @@ def check_supported(inventory: DatabaseInventory, service: str) -> None:
         )
 
 
-def inventory_of(task: Task, id: str) -> DatabaseInventory:
+def inventory_of(task: Task[OneServiceOptions], id: str) -> DatabaseInventory:
     """Return what is in a database that the tunnel can open.
 
     :raises Invalid: when it cannot.
@@ -39,12 +40,12 @@ def inventory_of(task: Task, id: str) -> DatabaseInventory:
     return inventory
 
 
-def connection_of(task: Task, id: str) -> DatabaseConnection:
+def connection_of(task: Task[Options], id: str) -> DatabaseConnection:
     """Return how neighbours connect to a database, its password included: for those alone who ask for it."""
     return task.client.database_connection(id)
 
 
-def connection_url(task: Task) -> str:
+def connection_url(task: Task[OneServiceOptions]) -> str:
     """Return the connection URL of the database service that the task names.
 
     :raises UnexpectedAnswer: when the platform tells none.

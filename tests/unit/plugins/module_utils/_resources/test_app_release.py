@@ -130,7 +130,7 @@ def test_a_registry_that_cannot_be_asked_keeps_nobody_from_declaring(
 ) -> None:
     """The platform checks the digest then, and its refusal says as much."""
 
-    def unreachable(task: Any) -> Any:
+    def unreachable(task: Any, slug: str) -> Any:
         raise ConnectionFailed("the registry cannot be reached")
 
     monkeypatch.setattr(app_repository, "open_repository", unreachable)

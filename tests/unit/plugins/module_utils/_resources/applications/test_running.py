@@ -93,6 +93,19 @@ def test_another_controller_knows_an_index_too(
     assert plain.in_service == plain.digests["v2"]
 
 
+def test_an_index_is_known_in_the_list_of_all_applications(
+    plain: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The registry is asked about the application at hand, also where the task names none."""
+    plain.sandbox.profile("plain", **VALUES[2])
+    digest = push_index(plain, tmp_path, "one")
+    assert plain.run(APP_RELEASE, tag="one", digest=digest)["changed"]
+    assert plain.run(APP_DEPLOY, tag="one", digest=digest)["changed"]
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "elsewhere"))
+    releases = plain.run(APP_INFO, slug=None, include=["releases"])["apps"][0]["releases"]
+    assert [release["digest"] for release in releases if release["tag"] == "one"] == [digest]
+
+
 def test_an_index_that_does_not_start_is_rolled_back(plain: Platform, tmp_path: Path) -> None:
     """To the index before."""
     plain.sandbox.profile("plain", **VALUES[3])
