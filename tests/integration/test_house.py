@@ -57,7 +57,6 @@ BUILD_CLIENTS = {
     "module_utils._ansible.execution": "the module runner builds the client of a task",
     "plugin_utils._controller.in_process": "the action builds the client of a task",
     "plugin_utils._controller.loop_connections": "keeps the transport for the items of a loop",
-    "plugin_utils._controller.warm_up": "rehearses a call, so that workers inherit what it imports",
     "plugin_utils._broker.": "passes the requests of other processes on",
     "plugin_utils._templating.lookups": "a lookup runs without a task, with a client of its own",
     "inventory.inventory": "an inventory runs without a task, with a client of its own",

@@ -69,10 +69,8 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.loop_c
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.warm_up import rehearse
 
 display = Display()
-rehearse()  # here, as Ansible loads an action before it forks, and nothing but actions imports this
 
 WATCHED = sys.stdout.isatty()
 """Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
