@@ -176,10 +176,6 @@ requirements:
 notes:
   - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of
     connecting and logging in over SFTP.
-  - The content of files of 64 MiB and more goes through OpenSSH's C(ssh) where that is installed, the login needs
-    neither password nor passphrase, and the server is known to take it, as it encrypts several times faster. Each such file has two connections of its
-    own. They accept the key of the server that this task has verified and no other, and read no configuration. Where
-    they cannot be used, nothing is lost but time.
   - What cannot be read or written does not keep the rest from being done. The task fails at its end, RV(failures) says
     why, and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk and a lost connection
     end the task at once. Running it again goes on from there.

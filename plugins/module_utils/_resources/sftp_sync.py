@@ -213,5 +213,5 @@ async def aimed(task: Task, session: Session) -> Mirror:
             remote = posixpath.join(remote, os.path.basename(local))
         else:
             local = os.path.join(local, posixpath.basename(remote))
-    there_side = Remote(session.sftp, remote, session.ssh_command)
+    there_side = Remote(session.sftp, remote)
     return Mirror(Local(local), there_side, options["direction"], task.progress)

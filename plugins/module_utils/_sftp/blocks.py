@@ -40,21 +40,17 @@ def block_size(sftp: Any) -> int:
 
 
 class Blocks:
-    """A file of ``size`` bytes cut into blocks, or some of them: offset and length of each."""
+    """A file of ``size`` bytes cut into blocks: offset and length of each."""
 
-    def __init__(self, size: int, length: int, offsets: range | None = None) -> None:
+    def __init__(self, size: int, length: int) -> None:
         self.size, self.length = size, length
-        self.offsets = range(0, size, length) if offsets is None else offsets
+        self._offsets = range(0, size, length)
 
     def __len__(self) -> int:
-        return len(self.offsets)
+        return len(self._offsets)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        return ((offset, min(self.length, self.size - offset)) for offset in self.offsets)
-
-    def shares(self, count: int) -> list[Blocks]:
-        """Deal the blocks out to so many."""
-        return [Blocks(self.size, self.length, self.offsets[number::count]) for number in range(count)]
+        return ((offset, min(self.length, self.size - offset)) for offset in self._offsets)
 
 
 def read_whole(handle: int, offset: int, length: int) -> bytes:

@@ -8,19 +8,16 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
-import shutil
-import tempfile
 from collections.abc import Coroutine
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .._api.errors import ConfigurationError, HostedError
 from .._api.text import clean
+from .channel import open_sftp
 from .errors import ConnectionBroken, HostKeyRefused, LoginRefused, TransferFailed
 from .host_keys import HostKeys
 from .library import asyncssh
-from .packets import start_sftp
 
 T = TypeVar("T")
 
@@ -28,10 +25,6 @@ KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 15, 4
 # The first that both sides know is taken; with AES in hardware these are the fastest.
 CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes128-ctr"]
 CIPHERS += ["aes192-ctr", "aes256-ctr"]
-TAKE_SEVERAL_WRITERS = ("OpenSSH", "AsyncSSH", "mod_sftp")
-"""Servers on which several connections may share a file. Others drop what one writes, or read it slowly."""
-ALIAS = "hosted-services"
-"""The name under which ssh looks up the key that this connection has found to be right."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +60,6 @@ class Login:
             raise ConfigurationError(f"private_key_file {path!r} {self.key_problem(error)}") from None
         return {"client_keys": [key], "agent_path": None, "password": self.password}
 
-    def identity(self) -> dict[str, str] | None:
-        """Return with which settings ssh logs in as this does; ``None`` when it needs a secret for that."""
-        if self.private_key_file is None:
-            return None if self.password is not None else {}
-        if self.passphrase is not None:
-            return None
-        path = os.path.expanduser(self.private_key_file)
-        return {"IdentityFile": f'"{path}"', "IdentitiesOnly": "yes", "IdentityAgent": "none"}
-
     def key_problem(self, error: ValueError) -> str:
         """Say what is wrong with the key file, from what the library says."""
         said = str(error)
@@ -106,8 +90,6 @@ class Session:
         # itself is raised; that of each request would only fill the screen.
         self._runner.get_loop().set_exception_handler(lambda loop, context: None)
         self._connection: Any = None
-        self._known: str | None = None
-        self._closing = ExitStack()
         self.sftp: Any = None
 
     def __enter__(self) -> Session:
@@ -123,46 +105,6 @@ class Session:
             self._runner.run(self._close())
         finally:
             self._runner.close()
-            self._closing.close()
-
-    def ssh_command(self) -> list[str] | None:
-        """Return how OpenSSH's client opens a further connection, to nobody but the server of this one.
-
-        There is none where it would have to ask for a secret, or where that is not known to be of use.
-        """
-        program = shutil.which("ssh")
-        identity = self.login.identity()
-        version = str(self._connection.get_extra_info("server_version"))
-        if program is None or identity is None or not any(name in version for name in TAKE_SEVERAL_WRITERS):
-            return None
-        settings = {
-            "HostKeyAlias": ALIAS,
-            "UserKnownHostsFile": f'"{self._key_file()}"',
-            "GlobalKnownHostsFile": "none",
-            "StrictHostKeyChecking": "yes",
-            "UpdateHostKeys": "no",
-            "BatchMode": "yes",
-            "ConnectTimeout": str(max(int(self.login.timeout), 1)),
-            "ServerAliveInterval": str(KEEPALIVE_SECONDS),
-            "ServerAliveCountMax": str(KEEPALIVE_MISSES),
-            "Ciphers": ",".join(CIPHERS),
-            "LogLevel": "QUIET",
-            **identity,
-        }
-        options = [part for name, value in settings.items() for part in ("-o", f"{name}={value}")]
-        user = self.login.username or getpass.getuser()
-        place = ["-p", str(self.login.port), "-l", user, "-s", "--", self.login.host, "sftp"]
-        return [program, "-F", "none", "-a", "-x", "-T", *options, *place]
-
-    def _key_file(self) -> str:
-        """Return a file that holds the key of the server, as long as the session lasts."""
-        if self._known is None:
-            key = self._connection.get_server_host_key().export_public_key().decode()
-            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="hosted-"))
-            self._known = os.path.join(folder, "known_hosts")
-            with open(self._known, "w", encoding="utf-8") as file:
-                file.write(f"{ALIAS} {key}")
-        return self._known
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run ``work`` to its end.
@@ -210,7 +152,7 @@ class Session:
             raise
         if self._remember:
             keys.pin()
-        self.sftp = await start_sftp(self._connection)
+        self.sftp = await open_sftp(self._connection)
 
     async def _close(self) -> None:
         if self._connection is not None:

@@ -15,7 +15,7 @@ import hashlib
 import os
 import posixpath
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any, ClassVar
 
@@ -23,7 +23,6 @@ from .abilities import NEW, PRIVATE, Abilities, attributes, make_link, temporary
 from .blocks import Blocks, Moved, block_size, digest, fetch, send
 from .library import asyncssh
 from .patterns import Patterns
-from .pipe import WORTH_IT, NotThisWay, Pipe, over_pipes
 from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree
 
 LARGE = 1024 * 1024
@@ -133,16 +132,12 @@ class Remote(Side):
 
     where = "on the service"
 
-    def __init__(
-        self, sftp: Any, root: str, ssh_command: Callable[[], Sequence[str] | None] = lambda: None
-    ) -> None:
+    def __init__(self, sftp: Any, root: str) -> None:
         super().__init__(root)
         self.sftp = sftp
-        self._ssh_command = ssh_command
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
         self.abilities = Abilities()
-        self._pipes_work = True
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -204,51 +199,20 @@ class Remote(Side):
     async def push(self, source: Local, path: str, entry: Entry, moved: Moved) -> None:
         """Put a file of this machine onto the server."""
         with open(source.at(path), "rb", buffering=0) as content:
-            async with self._turn(entry):
-                if not await self._pushed_fast(content.fileno(), path, entry, moved):
-                    async with self._placed(path, entry) as (__, file):
-                        await send(content.fileno(), file, Blocks(entry.size, self._block), moved)
-
-    async def _pushed_fast(self, handle: int, path: str, entry: Entry, moved: Moved) -> bool:
-        """Send content in the faster way where that pays and can be had; return whether it has arrived."""
-
-        def work(pipe: Pipe, blocks: Blocks, count: Moved) -> None:
-            pipe.send(handle, encoded(temporary), blocks, count)
-
-        command = self._pipe_command(entry.size)
-        if command is None:
-            return False
-        try:
-            async with self._placed(path, entry, closed=True) as (temporary, file):
-                await file.close()  # some servers know one writer of a file at a time
-                if not await over_pipes(command, work, Blocks(entry.size, self._block), moved):
-                    raise NotThisWay
-                if (await self.sftp.lstat(encoded(temporary))).size != entry.size:
-                    moved(-entry.size)
-                    raise NotThisWay
-        except NotThisWay:
-            self._pipes_work = False
-            return False
-        return True
-
-    def _pipe_command(self, size: int) -> Sequence[str] | None:
-        """Return what opens a further connection for a file of this size; none where that does not pay."""
-        return self._ssh_command() if size >= WORTH_IT and self._pipes_work else None
+            async with self._turn(entry), self._placed(path, entry) as file:
+                await send(content.fileno(), file, Blocks(entry.size, self._block), moved)
 
     @asynccontextmanager
-    async def _placed(self, path: str, entry: Entry, closed: bool = False) -> AsyncIterator[tuple[str, Any]]:
-        """Open a new file under a temporary name, and put it at ``path`` once it has been written.
-
-        It is ``closed`` when what writes it leaves it so.
-        """
+    async def _placed(self, path: str, entry: Entry) -> AsyncIterator[Any]:
+        """Open a new file under a temporary name, and put it at ``path`` once it has been written."""
         temporary = temporary_beside(self.at(path))
         mode = None if entry.mode is None else PRIVATE if self.abilities.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
-        wanted, by_path = attributes(entry, self.abilities), closed or self.abilities.by_path
+        wanted, by_path = attributes(entry, self.abilities), self.abilities.by_path
         file = await self.sftp.open(encoded(temporary), NEW, made, encoding=None, block_size=0)
         async with self._tidily(temporary):
             async with file:
-                yield temporary, file
+                yield file
                 if wanted and not by_path:
                     await file.setstat(wanted)
             if wanted and by_path:
@@ -264,7 +228,7 @@ class Remote(Side):
         try:
             try:
                 async with self._open(path) as file, self._turn(entry):
-                    await self._fetch(file, path, handle, entry.size, moved)
+                    await fetch(file, handle, Blocks(entry.size, self._block), moved)
                 if entry.mode is not None:
                     os.chmod(handle, entry.mode)
                 os.utime(handle, (entry.mtime, entry.mtime))
@@ -283,19 +247,6 @@ class Remote(Side):
     def _open(self, path: str) -> Any:
         """Open a file to read blocks of it, which the library is not to cut up once more."""
         return self.sftp.open(encoded(self.at(path)), "rb", encoding=None, block_size=0)
-
-    async def _fetch(self, file: Any, path: str, handle: int, size: int, moved: Moved) -> None:
-        """Fetch content, in the faster way where that pays and can be had."""
-
-        def work(pipe: Pipe, blocks: Blocks, count: Moved) -> None:
-            pipe.fetch(encoded(self.at(path)), handle, blocks, count)
-
-        blocks = Blocks(size, self._block)
-        command = self._pipe_command(size)
-        if command is not None and await over_pipes(command, work, blocks, moved):
-            return
-        self._pipes_work = self._pipes_work and command is None
-        await fetch(file, handle, blocks, moved)
 
     def _turn(self, entry: Entry) -> AbstractAsyncContextManager[Any]:
         """Wait, with a large file, until few enough others are under way."""

@@ -26,9 +26,6 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sy
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     PLAYBOOK_FOLDER,
 )
-from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
-from ansible_collections.hosted.services.plugins.module_utils._sftp.pipe import over_pipes
-from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Session
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
 
@@ -386,31 +383,6 @@ def test_two_thousand_small_files(sync: Sync, server: Server, tmp_path: Path) ->
     assert len(good(sync(**pull))["created"]) == 2021
     assert content(tmp_path / "down") == content(tmp_path / "many")
     assert not sync(**pull)["changed"]
-
-
-@on_all
-@pytest.mark.parametrize("way", ["pipe", "broken pipe", "no pipe"])
-def test_large_files_take_the_faster_way_where_it_is(
-    way: str, sync: Sync, server: Server, src: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    back = src.parent / "down"
-    monkeypatch.setattr(sides, "WORTH_IT", 1_000_000)
-    if way == "broken pipe":
-        monkeypatch.setattr(Session, "ssh_command", lambda self: ["false"])
-    if way == "no pipe":
-        monkeypatch.setattr(shutil, "which", lambda name: None)
-    ends = []
-
-    async def watched(*arguments: Any) -> bool:
-        ends.append(await over_pipes(*arguments))
-        return ends[-1]
-
-    monkeypatch.setattr(sides, "over_pipes", watched)
-    good(sync(src=str(src), dest="up"))
-    assert content(server.root / "up") == content(src)
-    good(sync(direction="pull", src="up", dest=str(back)))
-    assert content(back) == content(src)
-    assert ends == {"pipe": [True, True], "broken pipe": [False, False], "no pipe": []}[way]
 
 
 def test_sparse_files_arrive_whole(sync: Sync, server: Server, src: Path, tmp_path: Path) -> None:

@@ -100,12 +100,11 @@ def test_a_checksum_is_that_of_every_byte_in_its_order(size: int, at_most: int) 
 
 
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 2001, 12_345])
-def test_shares_are_all_blocks_once(size: int) -> None:
-    blocks = Blocks(size, SMALL_BLOCK)
-    shares = blocks.shares(3)
-    assert sorted(block for share in shares for block in share) == list(blocks)
+def test_blocks_cover_a_file_once(size: int) -> None:
+    blocks = list(Blocks(size, SMALL_BLOCK))
+    assert [offset for offset, __ in blocks] == list(range(0, size, SMALL_BLOCK))
     assert sum(length for __, length in blocks) == size
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    assert len(Blocks(size, SMALL_BLOCK)) == len(blocks)
 
 
 def test_blocks_are_as_large_as_the_server_takes() -> None:

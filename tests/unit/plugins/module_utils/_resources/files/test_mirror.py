@@ -20,7 +20,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
-from ansible_collections.hosted.services.plugins.module_utils._sftp import session, sides
+from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.servers import Server
@@ -465,23 +465,3 @@ def test_the_namesake_of_what_was_left_out_is_not_deleted(what: str, start: Star
     result = sync(server, src=str(src), delete=True)
     assert good(result)["deleted"] == ["deep/y"] and good(result)["left_out"] == ["deep/x"]
     assert (server.root / "up/deep/x/data.db").read_text() == "precious"
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_a_large_file_reaches_a_server_with_one_writer_a_file(
-    known: bool, start: Start, src: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sides, "WORTH_IT", 1_000_000)
-    if not known:  # as when another server of this make has another name
-        monkeypatch.setattr(session, "TAKE_SEVERAL_WRITERS", ("SSH",))
-    server = start("rclone")
-    data = os.urandom(3_000_001)
-    for name in ("large", "larger"):
-        (src / name).write_bytes(data)
-    push: dict[str, Any] = {"src": str(src), "preserve_modes": False}
-    good(sync(server, **push))
-    assert (server.root / "up/large").read_bytes() == data == (server.root / "up/larger").read_bytes()
-    assert not known or not list(server.root.rglob(".hosted-*"))
-    sync(server, **push)  # removes what a connection of the faster way may leave behind when it ends
-    assert not sync(server, **push, checksum=True)["changed"]
-    assert not list(server.root.rglob(".hosted-*"))

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Concurrent requests share packets, none is lost, and the server may send more than asyncssh lets it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import asyncssh
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._sftp.channel import WINDOW, RequestCollector
+from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import OFF, HostKeys
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login, Session
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import gather
+from unit.plugins.module_utils._sftp import servers
+
+AT_ONCE = 50
+
+
+class Writer:
+    """A writer of the library that keeps what it is given."""
+
+    def __init__(self, closing: bool = False) -> None:
+        self.channel = SimpleNamespace(is_closing=lambda: closing)
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.pieces.append(data)
+
+
+def written(writer: Writer) -> list[bytes]:
+    """Write in two turns of the loop, and return in which pieces that was sent."""
+
+    async def write() -> None:
+        collector = RequestCollector(writer)
+        collector.write(b"a")
+        collector.write(b"b")
+        await asyncio.sleep(0)
+        collector.write(b"c")
+        await asyncio.sleep(0)
+        assert collector.channel is writer.channel
+
+    asyncio.run(write())
+    return writer.pieces
+
+
+def test_what_is_written_in_one_turn_is_sent_in_one_piece() -> None:
+    assert written(Writer()) == [b"ab", b"c"]
+
+
+def test_nothing_is_sent_to_a_channel_that_closes() -> None:
+    assert written(Writer(closing=True)) == []
+
+
+@pytest.fixture
+def login(tmp_path: Path) -> Iterator[Login]:
+    """The way into OpenSSH's server."""
+    with servers.start("openssh", tmp_path, rekey_limit="default none") as server:
+        reached = server.options
+        yield Login(reached["host"], reached["port"], reached["username"], reached["private_key_file"])
+
+
+def test_few_packets_carry_many_requests(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Session(login, HostKeys("", OFF, login.host, login.port), remember=False) as session:
+        sent: list[int] = []
+        send = session._connection.send_packet
+
+        def watched(kind: int, *arguments: Any, **options: Any) -> None:
+            sent.append(kind)
+            send(kind, *arguments, **options)
+
+        monkeypatch.setattr(session._connection, "send_packet", watched)
+        session.run(gather(*(session.sftp.stat(b".") for _request in range(AT_ONCE))))
+    assert 0 < len(sent) < AT_ONCE / 2
+
+
+def test_the_server_may_send_a_whole_window(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    """asyncssh's own window would limit a large file to 2 MiB for each round trip."""
+    windows: list[int] = []
+    create_session = asyncssh.SSHClientConnection.create_session
+
+    async def watched(self: Any, *arguments: Any, **options: Any) -> Any:
+        windows.append(options["window"])
+        return await create_session(self, *arguments, **options)
+
+    monkeypatch.setattr(asyncssh.SSHClientConnection, "create_session", watched)
+    with Session(login, HostKeys("", OFF, login.host, login.port), remember=False) as session:
+        assert session.run(session.sftp.isdir(b"."))
+    assert windows == [WINDOW]
