@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a server can do beyond reading and writing. Servers differ, and their names do not tell.
+"""Find out what a server supports beyond reading and writing. Its name does not tell.
 
-The argument order of the request for a symbolic link is one thing in the protocol and another in OpenSSH;
-servers follow either. Some refuse to set times and permissions, some take the request and do nothing.
+The protocol and OpenSSH disagree about the order of the two paths in a request for a symbolic link, and
+servers follow either. Some refuse to set times and permissions, others accept the request and do nothing.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from .library import asyncssh
 from .trees import Entry, encoded, join
 
 TRIED_TIME, TRIED_MODE = 1_000_000_000, 0o640
-"""What no server gives to a new file by itself."""
+"""A time and a mode that no server gives to a new file by itself."""
 PRIVATE = 0o600
 NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh else 0
 
 
 @dataclass
 class Abilities:
-    """What is known of a server. What has not been tried is taken to work."""
+    """The capabilities of a server. Those that were not tried are assumed to work."""
 
     times: bool = True
     modes: bool = True
     links: bool = True
     links_swapped: bool = False
-    """Whether the library sends the two paths of a link in the other order than the server reads them."""
+    """True if asyncssh sends the two paths of a link in the other order than the server reads them."""
     links_renamed: bool = True
-    """Whether to rename a link renames the link. Some servers rename what it leads to."""
+    """True if renaming a link renames the link itself. Some servers rename the target of the link."""
     by_path: bool = False
-    """Whether times and permissions hold only when they are set on a file that is closed."""
+    """True if times and permissions last only if they are set after the file was closed."""
 
 
-def temporary_beside(path: str) -> str:
+def temporary_path(path: str) -> str:
     """Return a name for the time in which the file at ``path`` is not whole yet."""
     return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
 
 
 async def refused(sftp: Any, root: str, abilities: Abilities) -> None:
     """Note what the server refuses whatever it is about. Changes nothing, as it is asked of nothing."""
-    nothing = encoded(join(temporary_beside(root), "nothing"))
+    nothing = encoded(join(temporary_path(root), "nothing"))
     try:
         await sftp.lstat(nothing)
         return
@@ -77,7 +77,7 @@ async def refuses(request: Any) -> bool:
 
 async def try_attributes(sftp: Any, folder: str, abilities: Abilities) -> None:
     """Find out with a file of our own in ``folder`` how times and permissions are set, if at all."""
-    name = temporary_beside(join(folder, "probe"))
+    name = temporary_path(join(folder, "probe"))
     path = encoded(name)
     both = {"permissions": TRIED_MODE, "atime": TRIED_TIME, "mtime": TRIED_TIME}
     try:
@@ -111,7 +111,7 @@ async def try_links(sftp: Any, folder: str, abilities: Abilities) -> None:
 
     Both lie in the folder, so that nothing is made anywhere else whichever way the server reads them.
     """
-    one, other = (temporary_beside(join(folder, "probe")) for _name in range(2))
+    one, other = (temporary_path(join(folder, "probe")) for _name in range(2))
     async with removing(sftp, one, other):
         with suppress(asyncssh.SFTPError):
             await sftp.symlink(encoded(one), encoded(other))
@@ -122,7 +122,7 @@ async def try_links(sftp: Any, folder: str, abilities: Abilities) -> None:
 
 async def try_renaming(sftp: Any, folder: str, abilities: Abilities) -> None:
     """Find out with files of our own in ``folder`` what happens when a link is renamed."""
-    file, link, renamed = (temporary_beside(join(folder, "probe")) for _name in range(3))
+    file, link, renamed = (temporary_path(join(folder, "probe")) for _name in range(3))
     abilities.links_renamed = False
     async with removing(sftp, link, renamed, file):
         with suppress(asyncssh.SFTPError):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The content of one file, on its way in blocks: as large as the server takes them, and several at once.
+"""Transfer the content of one file in blocks: as large as the server accepts, and several at once.
 
 The library copies files as well. It makes a task for every block, though, and leaves out the holes of a
 sparse file, so that one which ends in a hole arrives too short.
@@ -18,9 +18,9 @@ from .trees import gather
 
 BLOCK = 256 * 1024
 SAFE_BLOCK = 32 * 1024
-"""What every server takes."""
+"""The block size that every server accepts, in bytes."""
 IN_FLIGHT = 4 * 1024 * 1024
-"""How much of one file is asked for, or sent and not yet confirmed, at the same time: twice an SSH window."""
+"""The bytes of one file that may be requested, or sent and not yet confirmed, at the same time."""
 
 Moved = Callable[[int], None]
 """Told how many bytes have arrived."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What lies between two trees: a pure comparison, with links that lead out of a tree left behind."""
+"""Compare two trees without touching them, and leave out links that lead out of a tree."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .errors import TransferFailed
 from .trees import ROOT, Entry, Kind, Tree, shown, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
-"""What of a mode is copied, and what is set only where the user gives it: who runs it, and sticky folders."""
+"""The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
 MOST_LINKS = 40
-"""How many links on the way to one place are followed, as Linux does."""
+"""The number of links that are followed on the way to one place, as in Linux."""
 Same = Callable[[str, Entry, Entry], bool]
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a mirror is meant to be.
+    """The options of a mirror.
 
     ``same`` tells whether two files with the same kind need not be copied. ``preserve_modes`` takes the
     permissions of the source, ``file_mode`` and ``directory_mode`` set them.
@@ -45,7 +45,7 @@ class Rules:
 
 @dataclass
 class Changes:
-    """The steps of a mirror in their order, each by path; entries are as they are wished."""
+    """The steps of a mirror in their order, by path, each with the desired entry."""
 
     in_the_way: dict[str, Entry] = field(default_factory=dict)
     directories: dict[str, Entry] = field(default_factory=dict)
@@ -56,16 +56,16 @@ class Changes:
     leftovers: list[str] = field(default_factory=list)
     unchanged: int = 0
     there: dict[str, Entry] = field(default_factory=dict)
-    """What stands in the target at the paths of these steps, or above them."""
+    """The present entries of the target at the paths of these steps, or above them."""
 
     @property
-    def wished(self) -> dict[str, Entry]:
+    def desired(self) -> dict[str, Entry]:
         """Everything that is made or changed."""
         return {**self.directories, **self.files, **self.links, **self.modes}
 
     @property
     def bytes(self) -> int:
-        """How much is to be copied."""
+        """The number of bytes to copy."""
         return sum(entry.size for entry in self.files.values())
 
     def drop_modes(self) -> None:
@@ -86,7 +86,7 @@ class Changes:
         self.links.clear()
 
     def __bool__(self) -> bool:
-        return bool(self.wished or self.extra or self.leftovers)
+        return bool(self.desired or self.extra or self.leftovers)
 
 
 def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
@@ -98,12 +98,12 @@ def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
             continue
-        wished = source.entries[path]
+        desired = source.entries[path]
         there = target.entries.get(path)
-        if there is not None and there.kind is not wished.kind:
+        if there is not None and there.kind is not desired.kind:
             clear_the_way(path, there, target, rules, changes)
             there = None
-        sort_in(path, replace(wished, mode=rules.mode_for(wished)), there, rules, changes)
+        sort_in(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
     # What is deleted may be all that is left of what could not be read.
     if rules.delete and not source.unreadable and not target.unreadable:
         kept = kept_for(source, target)
@@ -126,33 +126,33 @@ def kept_for(source: Tree, target: Tree) -> set[str]:
     return kept
 
 
-def sort_in(path: str, wished: Entry, there: Entry | None, rules: Rules, changes: Changes) -> None:
+def sort_in(path: str, desired: Entry, there: Entry | None, rules: Rules, changes: Changes) -> None:
     """Put one entry where it belongs: made, copied, given other permissions, or left as it is."""
     by_kind = {Kind.DIRECTORY: changes.directories, Kind.FILE: changes.files, Kind.LINK: changes.links}
-    if there is None or (wished.kind is Kind.FILE and not rules.same(path, wished, there)):
-        by_kind[wished.kind][path] = wished
-    elif wished.kind is Kind.LINK and not same_target(path, wished, there):
-        changes.links[path] = wished
-    elif wished.mode is not None and path_is_ours(path, wished) and not same_mode(wished.mode, there.mode):
-        special = (there.mode or 0) & SPECIAL if wished.kind is Kind.DIRECTORY else 0
-        changes.modes[path] = replace(wished, mode=wished.mode | special)
+    if there is None or (desired.kind is Kind.FILE and not rules.same(path, desired, there)):
+        by_kind[desired.kind][path] = desired
+    elif desired.kind is Kind.LINK and not same_target(path, desired, there):
+        changes.links[path] = desired
+    elif desired.mode is not None and path_is_ours(path, desired) and not same_mode(desired.mode, there.mode):
+        special = (there.mode or 0) & SPECIAL if desired.kind is Kind.DIRECTORY else 0
+        changes.modes[path] = replace(desired, mode=desired.mode | special)
     else:
         changes.unchanged += 1
 
 
-def same_target(path: str, wished: Entry, there: Entry) -> bool:
+def same_target(path: str, desired: Entry, there: Entry) -> bool:
     """Tell whether two links lead to the same place, and are written alike where that is known."""
-    if wished.target == there.target or not (wished.resolved or there.resolved):
-        return wished.target == there.target
-    one, other = (posixpath.join(posixpath.dirname(path), str(entry.target)) for entry in (wished, there))
+    if desired.target == there.target or not (desired.resolved or there.resolved):
+        return desired.target == there.target
+    one, other = (posixpath.join(posixpath.dirname(path), str(entry.target)) for entry in (desired, there))
     return posixpath.normpath(one) == posixpath.normpath(other)
 
 
-def same_mode(wished: int, there: int | None) -> bool:
-    """Tell whether permissions are right. Special bits count where they are wished for."""
+def same_mode(desired: int, there: int | None) -> bool:
+    """Tell whether permissions are right. Special bits count only if the user sets them."""
     if there is None:
         return False
-    return wished == (there if wished & SPECIAL else there & PERMISSIONS)
+    return desired == (there if desired & SPECIAL else there & PERMISSIONS)
 
 
 def path_is_ours(path: str, entry: Entry) -> bool:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a server is the one it was: its key against a known_hosts file, as ssh understands both."""
+"""Check the key of a server against a known_hosts file, as ssh does."""
 
 from __future__ import annotations
 

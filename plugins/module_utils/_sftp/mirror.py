@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making one tree like another: many files at once over one connection, and safe to break off."""
+"""Make one tree like another: many files in parallel over one connection, safe to interrupt."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Mirror:
     done: list[str] = field(default_factory=list)
     """Paths that were changed so far."""
     failures: dict[str, str] = field(default_factory=dict)
-    """What could not be done, by path, with the reason."""
+    """The reason of each failure, by path."""
     compared: bool = False
-    """Whether files of one size were compared by their content, so that those to be copied do differ."""
+    """True if files of equal size were compared by content, so that those to be copied do differ."""
 
     @property
     def source(self) -> Side:
@@ -97,7 +97,7 @@ class Mirror:
         for_links = {path: entry for path, entry in changes.in_the_way.items() if within(path, changes.links)}
         others = {path: entry for path, entry in changes.in_the_way.items() if path not in for_links}
         await self._remove(others)
-        if ROOT in changes.wished:
+        if ROOT in changes.desired:
             await self._attempt("make the directories above", ROOT, self.target.make_parents(), None)
         for level in by_depth(changes.directories):
             await self._change("make", level, self.target.make_directory)
@@ -147,19 +147,19 @@ class Mirror:
             return
         sftp = self.remote.sftp
         if (changes.files or changes.modes) and abilities.times and abilities.modes:
-            await try_attributes(sftp, self._beside(changes.files or changes.modes), abilities)
+            await try_attributes(sftp, self._first_folder(changes.files or changes.modes), abilities)
         if not abilities.times and not self.compared:
             changes.drop_files(await self.same_content(changes.files, changes.there))
         if not abilities.modes:
             changes.drop_modes()
         if changes.links and abilities.links:
-            await try_links(sftp, self._beside(changes.links), abilities)
+            await try_links(sftp, self._first_folder(changes.links), abilities)
             if abilities.links and not changes.there.keys().isdisjoint(changes.links):
-                await try_renaming(sftp, self._beside(changes.links), abilities)
+                await try_renaming(sftp, self._first_folder(changes.links), abilities)
         if not abilities.links:
             changes.drop_links()
 
-    def _beside(self, entries: Iterable[str]) -> str:
+    def _first_folder(self, entries: Iterable[str]) -> str:
         """Return the directory of the server that the first of these lies in."""
         return posixpath.dirname(self.remote.at(next(iter(entries))))
 

@@ -29,7 +29,7 @@ CIPHERS += ["aes192-ctr", "aes256-ctr"]
 
 @dataclass(frozen=True)
 class Login:
-    """Where to go and as whom. ``timeout`` is for connecting and logging in, in seconds."""
+    """The address and the credentials. ``timeout`` is for connecting and logging in, in seconds."""
 
     host: str
     port: int

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The two ends of a mirror: a tree here and a tree on the server, with the same few ways to change either.
 
-A file is written under a temporary name beside its place, gets its time and its permissions, and takes its
-place in one step: whoever looks sees the old file or the new one.
+A file is written under a temporary name in the same directory, gets its time and its permissions, and is
+renamed in one step: a reader sees the old file or the new one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any, ClassVar
 
-from .abilities import NEW, PRIVATE, Abilities, attributes, make_link, temporary_beside
+from .abilities import NEW, PRIVATE, Abilities, attributes, make_link, temporary_path
 from .blocks import Blocks, Moved, block_size, digest, fetch, send
 from .library import asyncssh
 from .patterns import Patterns
@@ -29,7 +29,7 @@ LARGE = 1024 * 1024
 """Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
 LARGE_AT_ONCE = 4
 OWNER = 0o700
-"""What the owner of a directory needs, to change what is in it."""
+"""The permissions that the owner of a directory needs to change its entries."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -37,7 +37,7 @@ class Side(ABC):
     """A tree that can be read and changed. Paths are relative to its root."""
 
     where: ClassVar[str]
-    """Where the tree is, in words."""
+    """The place of the tree, for messages."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -102,7 +102,7 @@ class Local(Side):
 
     async def make_link(self, path: str, entry: Entry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
-        temporary = temporary_beside(self.at(path))
+        temporary = temporary_path(self.at(path))
         os.symlink(str(entry.target), temporary)
         os.replace(temporary, self.at(path))
 
@@ -167,9 +167,9 @@ class Remote(Side):
                 await self.sftp.remove(encoded(place))
             await make_link(self.sftp, target, place, self.abilities)
             return
-        temporary = temporary_beside(place)
+        temporary = temporary_path(place)
         await make_link(self.sftp, target, temporary, self.abilities)
-        async with self._tidily(temporary):
+        async with self._removed_on_error(temporary):
             await self._put_in_place(temporary, place)
 
     async def set_mode(self, path: str, mode: int) -> None:
@@ -205,12 +205,12 @@ class Remote(Side):
     @asynccontextmanager
     async def _placed(self, path: str, entry: Entry) -> AsyncIterator[Any]:
         """Open a new file under a temporary name, and put it at ``path`` once it has been written."""
-        temporary = temporary_beside(self.at(path))
+        temporary = temporary_path(self.at(path))
         mode = None if entry.mode is None else PRIVATE if self.abilities.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
         wanted, by_path = attributes(entry, self.abilities), self.abilities.by_path
         file = await self.sftp.open(encoded(temporary), NEW, made, encoding=None, block_size=0)
-        async with self._tidily(temporary):
+        async with self._removed_on_error(temporary):
             async with file:
                 yield file
                 if wanted and not by_path:
@@ -221,7 +221,7 @@ class Remote(Side):
 
     async def pull(self, target: Local, path: str, entry: Entry, moved: Moved) -> None:
         """Put a file of the server onto this machine."""
-        temporary = temporary_beside(target.at(path))
+        temporary = temporary_path(target.at(path))
         handle = os.open(
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if entry.mode is None else PRIVATE
         )
@@ -258,7 +258,7 @@ class Remote(Side):
         try:
             await self.sftp.posix_rename(old, new)
         except asyncssh.SFTPOpUnsupported:
-            aside = encoded(temporary_beside(path)) if await self.sftp.lexists(new) else None
+            aside = encoded(temporary_path(path)) if await self.sftp.lexists(new) else None
             if aside:
                 await self.sftp.rename(new, aside)
             try:
@@ -271,7 +271,7 @@ class Remote(Side):
                 await self.sftp.remove(aside)
 
     @asynccontextmanager
-    async def _tidily(self, temporary: str) -> AsyncIterator[None]:
+    async def _removed_on_error(self, temporary: str) -> AsyncIterator[None]:
         """Take a temporary file away again when what is done with it fails."""
         try:
             yield

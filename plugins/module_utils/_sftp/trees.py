@@ -27,7 +27,7 @@ ROOT = ""
 
 
 class Kind(Enum):
-    """What an entry is. Symbolic links are never followed; what is none of the first three is left alone."""
+    """The kind of an entry. Symbolic links are never followed; special files are left alone."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -44,9 +44,9 @@ class Entry:
     mtime: int = 0
     mode: int | None = None
     target: str | None = None
-    """Where a symbolic link points."""
+    """The target of a symbolic link."""
     resolved: bool = False
-    """Whether the server told only the place that ``target`` means, and not how it is written."""
+    """True if the server returned the resolved place of ``target`` only, and not how it is written."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Tree:
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off."""
     left_out: set[str] = field(default_factory=set)
-    """What is there and takes no part though nobody excluded it, such as sockets."""
+    """Entries that take no part although no pattern excludes them, such as sockets."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Directories whose content is not known, with the reason."""
 

@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import errors
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import Request, Response
 
 MAX_ADDRESS = 100
-"""How long the address of a socket may be on every system, in bytes."""
+"""The longest address of a socket that every system allows, in bytes."""
 
 
 class BrokerDefect(Exception):

@@ -47,9 +47,9 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.protocol i
 
 BACKLOG = 128
 MAX_IDLE = 32
-"""How many idle connections the broker keeps: enough for as many tasks that call at once."""
+"""The number of idle connections that the broker keeps: enough for as many tasks that call at once."""
 MAX_IDLE_SECONDS = 30.0
-"""How long the broker keeps an idle connection. Many servers close one after a minute."""
+"""The broker closes a connection that is idle for longer. Many servers close one after a minute."""
 LIFELINE, _LIFELINE_WRITER = os.pipe()
 """Made on import, which is before Ansible forks: the broker reads an end of file when the run's last process
 has ended, however it ended. Nobody writes to it, so it is the same in every fork."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where tasks and lookups find the platform and the token: at the task, its host, or in the environment.
+"""Find the platform and the token of a task or lookup: in the task, its host, or the environment.
 
 The nearest of these wins. A token is bound to the platform that it is for: what a host brings along is used
 as a whole or not at all, and not when the task names another platform than the host's own.
@@ -49,12 +49,12 @@ class Connected:
 
     arguments: dict[str, Any]
     same_platform: bool = True
-    """Whether the platform is the one that the host is on, so that the ids in its variables hold there."""
+    """True if the host is on this platform, so that the ids in its variables are valid there."""
     from_controller: bool = False
-    """Whether the token is in a file that the host names, read on the controller wherever the task runs."""
+    """True if the host names a file of the controller that has the token, wherever the task runs."""
     warnings: tuple[str, ...] = ()
     elsewhere: str = ""
-    """How platform or account differ from those of the host's inventory; empty when they do not."""
+    """The difference of platform or account from those of the host's inventory; empty if there is none."""
 
 
 def connected(

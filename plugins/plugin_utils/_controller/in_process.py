@@ -73,7 +73,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulte
 display = Display()
 
 WATCHED = sys.stdout.isatty()
-"""Whether somebody watches. Found out before Ansible forks, as its workers are cut off from the terminal."""
+"""True if the output goes to a terminal. Read before Ansible forks, because workers have no terminal."""
 SECONDS_BETWEEN_PROGRESS = 10.0
 NAMES_A_SERVICE = frozenset({"name", "service", "services"})
 """Options that take the name of a service; ``name`` does so in the modules on services alone."""
@@ -149,7 +149,7 @@ class InProcessAction(ActionBase):
             self._connection.become = become
 
     def _belongs_elsewhere(self, variables: Mapping[str, Any]) -> bool:
-        """Whether the task is delegated to another machine, or ``hosted_in_process`` turns this way off."""
+        """Tell whether the task has to run as a module: delegated, or with ``hosted_in_process: false``."""
         if not boolean(variables.get("hosted_in_process", True)):
             return True
         return bool(self._task.delegate_to) and self._connection.transport != "local"
@@ -244,7 +244,7 @@ def home_of_ansible() -> str:
 
 
 def shows_arguments(variables: Mapping[str, Any]) -> bool:
-    """Whether results carry their arguments: always, until ansible-core 2.21 made it a setting."""
+    """Tell whether results carry their arguments: always, until ansible-core 2.21 made it a setting."""
     try:
         return bool(constants.config.get_config_value("INJECT_INVOCATION", variables=variables))
     except AnsibleError:

@@ -4,8 +4,8 @@
 """Relative paths of this machine, resolved once for both ways of running a task.
 
 A file to read is looked for as ``ansible.builtin.copy`` looks for its source: in the folder ``files`` of the
-role, in the role, then in ``files`` beside the playbook and in the folder of the playbook. A file to write is
-relative to the folder of the playbook.
+role, in the role, then in ``files`` next to the playbook and in the folder of the playbook. A file to write
+is relative to the folder of the playbook.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 
 FILES = "files"
-"""Where roles and plays keep what they bring along."""
+"""The folder of a role or playbook for the files that it contains."""
 
 
 def with_whole_paths(

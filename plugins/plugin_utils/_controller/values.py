@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Ansible hands to plugins, as what the rest of the collection works with."""
+"""Convert values that Ansible passes to plugins into those that the collection works with."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ NOT_IN_GROUPS = re.compile(r"\W")
 WORDS = re.compile(r"[.-]*\w[\w.-]*")
 SHORT_ID = 8
 SHOWN = 3
-"""How many names a warning shows."""
+"""The number of names that a warning shows."""
 
 
 def host_name(name: str) -> str:

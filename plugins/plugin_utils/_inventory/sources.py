@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.connec
 
 TOKENS = (*HANDED_ON.values(), NOT_HANDED_ON)
 SHOWN = 3
-"""How many hosts an error names."""
+"""The number of hosts that an error names."""
 
 
 def is_another(there: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

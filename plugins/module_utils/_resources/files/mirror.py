@@ -242,8 +242,8 @@ def as_plan(
 
 def before_and_after(changes: Changes, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
     """Return what a diff shows of changes to a target."""
-    before = {**pick(changes.wished, target), **changes.in_the_way, **changes.extra}
-    return listing(before), listing(changes.wished)
+    before = {**pick(changes.desired, target), **changes.in_the_way, **changes.extra}
+    return listing(before), listing(changes.desired)
 
 
 def mirror_result(
@@ -258,8 +258,8 @@ def mirror_result(
         "direction": task.options.direction,
         "src": task.options.src,
         "dest": task.options.dest,
-        "created": names(path for path in changes.wished if path not in target),
-        "updated": names(path for path in changes.wished if path in target),
+        "created": names(path for path in changes.desired if path not in target),
+        "updated": names(path for path in changes.desired if path in target),
         "deleted": names(removed),
         "unchanged": changes.unchanged,
         "bytes": changes.bytes,
