@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -18,7 +21,10 @@ import requests
 
 from hosted_sandbox import __version__
 from integration.ansible_run import REPOSITORY
+from integration.test_sandbox_role import free_ports
 
+GUIDE = REPOSITORY / "docs" / "guides" / "testing-your-playbooks.md"
+GUIDE_SECONDS = 1200
 SOURCES = REPOSITORY / "tests" / "sandbox"
 ANY_PORTS = [f"--{name}=0" for name in ("port", "control-port", "sftp-port", "registry-port")]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -86,3 +92,97 @@ def test_it_runs_where_nothing_else_is(programs: Path, running: dict[str, Any]) 
 def test_it_tells_its_version(programs: Path) -> None:
     said = subprocess.run([str(programs / "hosted-sandbox"), "--version"], capture_output=True, check=True)
     assert said.stdout.decode().strip() == __version__
+
+
+# --- The guide ----------------------------------------------------------------------------------------
+
+
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the language and the content of each block of code."""
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield found[1], found[2]
+
+
+def commands(text: str) -> list[str]:
+    """Return the commands of all console blocks, in their order."""
+    lines = [line for kind, block in blocks(text) if kind == "console" for line in block.splitlines()]
+    assert [line for line in lines if not line.startswith("$ ")] == []
+    return [line.removeprefix("$ ") for line in lines]
+
+
+def named_files(text: str) -> dict[str, str]:
+    """Return all other blocks: each is a file that its first line names in a comment."""
+    found = {}
+    for kind, block in blocks(text):
+        if kind != "console":
+            first, __, rest = block.partition("\n")
+            assert first.startswith("# "), f"this block names no file:\n{block}"
+            found[first.removeprefix("# ")] = rest
+    return found
+
+
+def on_free_ports(text: str) -> str:
+    """Return the guide's text with ports that nobody listens on."""
+    options = ("port", "control-port", "sftp-port", "registry-port")
+    given = dict(zip([*range(8080, 8084), *range(18080, 18084)], free_ports(8), strict=True))
+    text = re.sub(r"\b1?808[0-3]\b", lambda found: str(given[int(found[0])]), text)
+    ports = " ".join(f"--{name} {given[8080 + turn]}" for turn, name in enumerate(options))
+    return text.replace("$ hosted-sandbox ", f"$ hosted-sandbox {ports} ")
+
+
+@pytest.fixture
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The collection as Galaxy has it."""
+    folder = tmp_path_factory.mktemp("tarball")
+    command = ["ansible-galaxy", "collection", "build", "--output-path", str(folder)]
+    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
+    (built,) = folder.iterdir()
+    return built
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path, wheel: Path) -> dict[str, str]:
+    """The environment of somebody with nothing but an index that has the package."""
+    dropped = ("ANSIBLE_", "HOSTED_SERVICES_", "MOLECULE_", "PYTHON", "PYTEST_", "SANDBOX_", "VIRTUAL_ENV")
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith(dropped)},
+        "HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+        "PIP_CACHE_DIR": str(Path.home() / ".cache" / "pip"),
+        "PIP_FIND_LINKS": f"{os.environ.get('PIP_FIND_LINKS', '')} {wheel.parent}",
+    }
+
+
+def stop_all(text: str) -> None:
+    """Stop what a guide that broke off has left running."""
+    for port in set(re.findall(r"http://127\.0\.0\.1:(\d+)|control_port: (\d+)", text)):
+        with contextlib.suppress(requests.RequestException):
+            requests.post(f"http://127.0.0.1:{''.join(port)}/stop", timeout=5)
+
+
+def test_every_line_of_the_guide(tmp_path: Path, surroundings: dict[str, str], tarball: Path) -> None:
+    pytest.importorskip("ensurepip")
+    text = on_free_ports(GUIDE.read_text())
+    folder = tmp_path / "project"
+    for name, content in named_files(text).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    galaxy = "ansible-galaxy collection install "
+    script = [line.replace(f"{galaxy}hosted.services", f"{galaxy}{tarball}") for line in commands(text)]
+    try:
+        done = subprocess.run(
+            ["bash", "-euxo", "pipefail", "-c", "\n".join(script)],
+            cwd=folder, env=surroundings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=GUIDE_SECONDS, check=False,
+        )  # fmt: skip
+    finally:
+        stop_all(text)
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
+    assert "3 passed" in done.stdout
+
+
+def test_the_first_test_takes_eight_lines() -> None:
+    section = GUIDE.read_text().partition("\n## A first test")[2].partition("\n## ")[0]
+    (own_test,) = [rest for name, rest in named_files(section).items() if name.endswith(".py")]
+    assert len(commands(section)) + len(own_test.splitlines()) == 8

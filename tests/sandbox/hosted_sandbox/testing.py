@@ -10,18 +10,37 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import requests
+import yaml
 
 SANDBOX = Path(__file__).resolve().parent
 START_SECONDS = 120.0
+NO_DELAYS = dict.fromkeys(
+    ("provision", "start", "stop", "resume", "delete", "backup", "restore", "scan", "snapshot"), 0.0
+)
+"""Everything that takes time happens at once."""
+READING_POSTS = ("apps.quote", "order.quote", "database.query")
+"""Routes that change nothing by themselves; a query that writes changes the database's file."""
+
+
+def _run(run: str | Sequence[str] | Callable[[], object]) -> None:
+    if callable(run):
+        run()
+        return
+    command = shlex.split(run) if isinstance(run, str) else run
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"{shlex.join(command)} ended with status {done.returncode}:\n{done.stdout}")
 
 
 class SandboxClient:
@@ -60,8 +79,10 @@ class SandboxClient:
         """Start over with `profile`, `values`, `delays`, `clock`, `seed` (see the README); return the ids."""
         return self.control("POST", "/reset", what)
 
-    def seed(self, document: dict[str, Any]) -> Any:
-        """Add the contents of a seed document; return the new ids by name."""
+    def seed(self, document: dict[str, Any] | Path) -> Any:
+        """Add the contents of a seed document, or of a YAML file; return the new ids by name."""
+        if isinstance(document, Path):
+            document = yaml.safe_load(document.read_text(encoding="utf-8"))
         return self.control("POST", "/seed", document)
 
     def fault(self, route: str, kind: str, **options: Any) -> Any:
@@ -81,6 +102,35 @@ class SandboxClient:
     def clear_journal(self) -> None:
         """Delete the requests so far."""
         self.control("DELETE", "/journal")
+
+    def writes(self) -> list[str]:
+        """Return the requests so far that could change something, one line each."""
+        return [
+            f"{line['method']} {line['path']} ({line['route']}): {line['status'] or line['fault']}"
+            for line in self.journal()
+            if line["method"] != "GET" and line["route"] not in READING_POSTS
+        ]
+
+    def assert_idempotent(self, run: str | Sequence[str] | Callable[[], object]) -> None:
+        """Run a command or a function twice; fail if the second run changes something on the platform.
+
+        The second run may only read: it makes no request that writes, and leaves all files of services and
+        all images as they are. A command must end with status 0 both times.
+        """
+        _run(run)
+        self.clear_journal()
+        before = self._contents()
+        _run(run)
+        after = self._contents()
+        changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        problems = self.writes() + [f"content of {path}" for path in changed]
+        if problems:
+            raise AssertionError("\n  ".join(["the second run changed something:", *problems]))
+
+    def _contents(self) -> dict[str, Any]:
+        """Return the files of services, databases included, and of the registry, by path."""
+        entries: dict[str, dict[str, Any]] = self.control("GET", "/state")["files"]
+        return {path: entry["content"] for path, entry in entries.items() if "content" in entry}
 
     def ledger(self) -> dict[str, Any]:
         """Return all orders, the cost of each service, balances and notices."""

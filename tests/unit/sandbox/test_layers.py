@@ -18,7 +18,7 @@ ORDER = [
     *("__init__", "clock", "pairwise", "gaps", "rules"),
     *("store", "workloads", "engine", "registry", "domain"),
     *("traffic", "api", "sftp", "control", "server"),
-    *("testing", "embedded", "documents", "load", "profiles", "__main__"),
+    *("testing", "embedded", "documents", "load", "profiles", "pytest_plugin", "__main__"),
 ]  # fmt: skip
 SOURCES = sorted(SANDBOX.rglob("*.py"))
 

@@ -45,7 +45,8 @@ def imported() -> set[str]:
 
 
 def test_the_requirements_are_what_is_imported() -> None:
-    lines = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["pytest"]]
     listed = {normal(Requirement(line).name) for line in lines}
     distributions = packages_distributions()
     assert listed == {normal(distributions[package][0]) for package in imported()}

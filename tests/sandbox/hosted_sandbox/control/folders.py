@@ -62,9 +62,8 @@ def unpack(folder: Path, names: tuple[str, ...], entries: Mapping[str, Entry]) -
         shutil.rmtree(folder / name, ignore_errors=True)
     for path, entry in entries.items():
         _put(folder / paths[path], entry)
-    for path, entry in reversed(
-        list(entries.items())
-    ):  # Set the time of a folder last: adding files to it changes it.
+    # Set the time of a folder last: adding files to it changes it.
+    for path, entry in reversed(list(entries.items())):
         if "target" not in entry:
             os.utime(folder / paths[path], ns=(entry["modified"], entry["modified"]))
 

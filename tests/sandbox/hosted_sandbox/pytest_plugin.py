@@ -1,0 +1,95 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures for pytest, available wherever the package is installed.
+
+`sandbox` is a platform on which nothing has happened yet. `--sandbox-profiles` runs each test that uses it
+under several gap profiles.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from hosted_sandbox.testing import Sandbox
+
+PREFIX = "HOSTED_SERVICES_"
+"""Environment variables with this prefix tell the collection which platform to use, and how."""
+ALL = ("plain", "terse", "wrapped", "pairwise:1-10")
+"""What `all` means: together, these profiles contain every value of every gap point."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the command-line option."""
+    parser.getgroup("hosted-sandbox").addoption(
+        "--sandbox-profiles",
+        metavar="NAMES",
+        help="run each test that uses the sandbox under each of these gap profiles, with commas between: "
+        "plain, terse, wrapped, random:SEED, pairwise:NUMBER, pairwise:FIRST-LAST, or all for "
+        + ",".join(ALL),
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse unknown profiles before anything runs."""
+    if names := config.getoption("--sandbox-profiles"):
+        profiles(names)
+
+
+def profiles(names: str) -> list[str]:
+    """Return the profiles that the option names."""
+    # Imported late, as in the fixtures: most runs of pytest need none of it.
+    from hosted_sandbox.gaps import Profile, pairwise_array  # noqa: PLC0415
+    from hosted_sandbox.profiles import expand  # noqa: PLC0415
+
+    given = ALL if names == "all" else [name.strip() for name in names.split(",")]
+    try:
+        return [Profile(name).name for name in expand(given, len(pairwise_array()))]
+    except ValueError as error:
+        raise pytest.UsageError(f"--sandbox-profiles: {error}") from error
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test under all profiles of the option, unless it selects its profiles itself."""
+    names: str | None = metafunc.config.getoption("--sandbox-profiles")
+    marks = metafunc.definition.iter_markers("parametrize")
+    own = any("sandbox_profile" in str(mark.args[:1]) for mark in marks)
+    if names and not own and "sandbox_profile" in metafunc.fixturenames:
+        metafunc.parametrize("sandbox_profile", profiles(names))
+
+
+@pytest.fixture
+def sandbox_profile() -> str:
+    """The gap profile of the test; define a fixture of this name to select another one."""
+    return "plain"
+
+
+@pytest.fixture(scope="session")
+def sandbox_server() -> Iterator[Sandbox]:
+    """The process behind all tests; under pytest-xdist, each worker has its own."""
+    from hosted_sandbox.testing import Sandbox  # noqa: PLC0415
+
+    with Sandbox() as server:
+        yield server
+        assert server.output() == "", "the sandbox reported an error of its own"
+
+
+@pytest.fixture
+def sandbox(sandbox_server: Sandbox, sandbox_profile: str, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """A platform on which nothing has happened yet, and where everything happens at once.
+
+    Programs that the test starts use it, and no other account: it is in their environment.
+    """
+    from hosted_sandbox.testing import NO_DELAYS  # noqa: PLC0415
+
+    sandbox_server.reset(profile=sandbox_profile, values={}, delays=NO_DELAYS)
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv(f"{PREFIX}URL", sandbox_server.base_url)
+    monkeypatch.setenv(f"{PREFIX}TOKEN", sandbox_server.token)
+    return sandbox_server
