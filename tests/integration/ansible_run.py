@@ -17,6 +17,7 @@ from typing import Any
 
 from hosted_sandbox.testing import Sandbox
 from integration import route_log
+from unit.plugins.results import Result
 
 HERE = Path(__file__).resolve().parent
 TARGETS = HERE / "targets"
@@ -55,9 +56,15 @@ class Outcome:
     host: str
     outcome: str
     is_item: bool
-    result: dict[str, Any]
+    result: Result
     begun: float
     ended: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether the task failed. Who asks may then read from its result what it changed all the same."""
+        self.result.get("failed")
+        return self.outcome == "failed"
 
     @property
     def message(self) -> str:
@@ -93,6 +100,12 @@ class Run:
         """Return the run itself once it is clear that it ended well."""
         assert self.rc == 0, self.output
         return self
+
+
+def read_outcome(line: str) -> Outcome:
+    """Return what the callback noted of a task."""
+    fields = json.loads(line)
+    return Outcome(**{**fields, "result": Result(fields["result"], failed=fields["outcome"] == "failed")})
 
 
 def begin_anew(sandbox: Sandbox, profile: str = PROFILE) -> None:
@@ -156,6 +169,6 @@ class Ansible:
             timeout=PLAY_SECONDS,
             check=False,
         )
-        outcomes = [Outcome(**json.loads(line)) for line in results.read_text().splitlines()]
+        outcomes = [read_outcome(line) for line in results.read_text().splitlines()]
         route_log.note_tasks(outcomes)
         return Run(done.returncode, done.stdout, done.stderr, outcomes)

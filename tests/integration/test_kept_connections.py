@@ -179,4 +179,4 @@ def test_what_one_item_did_is_not_said_of_the_next(ansible: Ansible, sandbox: Sa
     loop = "- name: Both\n  hosted.services.project: {name: '{{ item }}'}\n  loop: [one, two]\n"
     first, second = ansible.tasks(loop).items("Both")
     assert first.result["changed"] and first.outcome == "ok"
-    assert second.outcome == "failed" and second.result["changed"] is False
+    assert second.failed and second.result["changed"] is False

@@ -188,7 +188,7 @@ def test_secrets_outlive_a_failure(ansible: Ansible, sandbox: Sandbox) -> None:
     file = ansible.folder / "secrets.json"
     run = ansible.tasks(order("broken-database").replace("secrets.json", str(file)))
     failed = run["Order new"]
-    assert failed.outcome == "failed"
+    assert failed.failed
     assert failed.result["changed"] is True
     assert failed.result["secrets_file"] == str(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

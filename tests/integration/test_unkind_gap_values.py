@@ -78,8 +78,8 @@ def test_the_reason_of_a_refusal_is_shown_in_any_form(ansible: Ansible, sandbox:
     for form in ("text", "another JSON"):
         sandbox.profile("plain", **{"refusal.project_default": "403", "error.form": form})
         refused = ansible.tasks(tasks)["Delete the default project"]
-        assert refused.result["changed"] is False
         assert "the platform refused (403): The default project cannot be deleted" in refused.message
+        assert refused.result["changed"] is False
         assert "token" not in refused.message
 
 
@@ -319,7 +319,7 @@ def test_an_alias_may_be_taken_in_another_project(refused: str, ansible: Ansible
     moved = run["Move the first"]
     assert "the alias 'mc' is taken in project 'games'" in warnings(moved)
     assert "the alias 'mc' is taken in the default project ('default')" in warnings(run["Delete the project"])
-    assert (moved.outcome == "failed") is (refused == "409")
+    assert moved.failed is (refused == "409")
     assert moved.result["changed"] is (refused != "409")
     assert run["Delete the project"].result["changed"] is True
     aliases = [

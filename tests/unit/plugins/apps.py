@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.session impor
 from ansible_collections.hosted.services.plugins.module_utils._resources import app
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource, Task
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.results import Result
 
 DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.02, "scan": 0.05}
 WRITES = ("apps.create", "releases.declare", "apps.deploy", "apps.environment")
@@ -73,7 +74,7 @@ class Platform:
     def run(self, resource: Resource, check_mode: bool = False, **options: Any) -> dict[str, Any]:
         """Run a task on `shop`, or what else is named, and return its result."""
         given = self.options(resource, options)
-        return execute(resource, given, Surroundings(check_mode, diff=True))
+        return Result(execute(resource, given, Surroundings(check_mode, diff=True)))
 
     def task(self, resource: Resource, **options: Any) -> Task:
         """Return a task on `shop` for the functions that a resource is made of."""

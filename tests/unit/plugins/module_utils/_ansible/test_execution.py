@@ -38,6 +38,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Task,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
+from unit.plugins.results import Result
 
 TOKEN = "tok-hunter2"
 OPTIONS: dict[str, Any] = {
@@ -99,7 +100,7 @@ def run(
     surroundings = Surroundings(
         connect=lambda settings, log: Client(Session(settings, log, transport or Echo())), **around
     )
-    return execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings)
+    return Result(execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings))
 
 
 def fail() -> None:

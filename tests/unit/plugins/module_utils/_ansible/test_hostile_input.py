@@ -30,6 +30,7 @@ from cases import by_noun
 from unit.plugins.fakes import Clock
 from unit.plugins.hostile import HostileTransport
 from unit.plugins.nouns import NOUNS, SETTINGS
+from unit.plugins.results import Result
 
 SAMPLES = by_noun("sample_args")
 TEXTS: dict[str, Any] = {
@@ -110,7 +111,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
         return {"failed": True, "msg": validation.errors.msg}
     sender = HostileTransport(1, 0.0)
     around = Surroundings(check_mode, diff=True, connect=lambda settings, log: Client(sender))
-    return execute(noun, validation.validated_parameters, around)
+    return Result(execute(noun, validation.validated_parameters, around))
 
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option}" for name, option in OPTIONS])

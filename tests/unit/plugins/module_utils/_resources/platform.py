@@ -15,6 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.results import Result
 
 SEED = {
     "services": [
@@ -39,7 +40,7 @@ def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given:
         options.update({"wait_interval": 0.2, "wait_timeout": given.get("wait_timeout", 20.0)})
     if "quiet_time" in spec:
         options.update({"quiet_time": given.get("quiet_time", 2.0)})
-    return execute(resource, options, Surroundings(check_mode=check_mode, diff=True))
+    return Result(execute(resource, options, Surroundings(check_mode=check_mode, diff=True)))
 
 
 def id_of(sandbox: Sandbox, name: str) -> str:

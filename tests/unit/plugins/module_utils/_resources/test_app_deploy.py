@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from hosted_sandbox.gaps import POINTS
 from integration.between import Between, running
 from unit.plugins.apps import Platform, plain, platform, server
+from unit.plugins.results import Result
 
 __all__ = ["plain", "platform", "server"]
 DEPLOY = "apps.deploy"
@@ -294,7 +295,7 @@ def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) 
             plain.sandbox.operator(f"services/{blog['id']}", status="ACTIVE")
 
     given = plain.options(APP_DEPLOY, {"slug": "blog", "tag": "v1"})
-    result = execute(APP_DEPLOY, given, Surroundings(progress=created))
+    result = Result(execute(APP_DEPLOY, given, Surroundings(progress=created)))
     assert result["changed"] and not result.get("failed")
     assert [status < 400 for status in plain.writes(DEPLOY)] == [False, True]
 

@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.file im
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.results import Result
 
 Run = Callable[..., dict[str, Any]]
 SERVICE = {"name": "survival", "product": "minecraft", "files": {".made": ""}}
@@ -52,7 +53,7 @@ def runner(resource: Resource, sandbox: Sandbox) -> Run:
 
     def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
         given = {**defaults, **account, **options}
-        return execute(resource, given, Surroundings(check_mode=check_mode, diff=True))
+        return Result(execute(resource, given, Surroundings(check_mode=check_mode, diff=True)))
 
     return run
 

@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_ho
 )
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
+from unit.plugins.results import Result
 
 
 class Shown(NamedTuple):
@@ -55,7 +56,8 @@ def pin(port: int, known_hosts: Path, check_mode: bool = False, **given: Any) ->
     """Run the noun on a server of this machine."""
     options = {name: option.get("default") for name, option in argument_spec(SFTP_HOST_KEY).items()}
     options.update({"host": "127.0.0.1", "port": port, "known_hosts": str(known_hosts), "timeout": 20.0})
-    return execute(SFTP_HOST_KEY, {**options, **given}, Surroundings(check_mode=check_mode, diff=True))
+    around = Surroundings(check_mode=check_mode, diff=True)
+    return Result(execute(SFTP_HOST_KEY, {**options, **given}, around))
 
 
 def test_a_key_is_pinned_on_first_sight_and_stays(server: Shown, known_hosts: Path) -> None:

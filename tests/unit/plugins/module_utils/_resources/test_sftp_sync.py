@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.servers import Server
+from unit.plugins.results import Result
 
 Sync = Callable[..., dict[str, Any]]
 DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION}.items()}
@@ -79,7 +80,7 @@ def sync(server: Server, tmp_path: Path) -> Sync:
 
     def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
         given = {**DEFAULTS, **server.options, "known_hosts": str(tmp_path / "known_hosts"), **options}
-        return execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True))
+        return Result(execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True)))
 
     return run
 

@@ -24,6 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
 from unit.plugins.module_utils._sftp import servers
 from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.servers import Server
+from unit.plugins.results import Result
 
 DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION}.items()}
 OLD = 1_700_000_000
@@ -54,7 +55,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, Any]:
     """Run the noun with the options that lead to the server; a push to ``up`` unless they say otherwise."""
     given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
-    return execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True))
+    return Result(execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True)))
 
 
 def good(result: dict[str, Any]) -> dict[str, Any]:
