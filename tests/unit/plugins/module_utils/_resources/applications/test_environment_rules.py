@@ -1,0 +1,200 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rules for environments: what is refused before it is sent, and what only the platform can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError, refused
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
+    environment_rules as rules,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient, task_of
+
+APP = m.App.model_construct(id="svc_shop", slug="shop", name="shop")
+
+
+# --- What was given ---------------------------------------------------------------------------------
+
+
+def given_variables(**given: Any) -> Any:
+    """Return the variables of a task with these options."""
+    return rules.given_variables(task_of(ENVIRONMENT, FakeClient(), slug="shop", **given).options)
+
+
+@pytest.mark.parametrize(
+    ("variables", "secret", "given"),
+    [
+        ({"A": "1"}, None, ({"A": "1"}, {})),
+        (None, {"S": "x"}, ({}, {"S": "x"})),
+        ({"A": "1"}, {"S": "x"}, ({"A": "1"}, {"S": "x"})),
+    ],
+)
+def test_variables_are_taken_as_they_are(variables: Any, secret: Any, given: Any) -> None:
+    assert given_variables(variables=variables, secret_variables=secret) == given
+
+
+@pytest.mark.parametrize(
+    ("variables", "secret", "complaint"),
+    [
+        (None, None, "neither variables nor secret_variables holds a variable"),
+        ({}, None, "neither variables nor secret_variables holds a variable"),
+        ({}, {"S": "x"}, "^variables is an empty dictionary"),
+        ({"A": "1"}, {}, "^secret_variables is an empty dictionary"),
+    ],
+)
+def test_an_empty_value_does_not_remove_the_environment(variables: Any, secret: Any, complaint: str) -> None:
+    with pytest.raises(Invalid, match=complaint):
+        given_variables(variables=variables, secret_variables=secret)
+
+
+def test_to_remove_everything_has_to_be_said_and_nothing_else() -> None:
+    assert given_variables(clear=True) == ({}, {})
+    for name in ("variables", "secret_variables"):
+        for value in ({"A": "1"}, {}):
+            with pytest.raises(Invalid, match=f"so {name} cannot be given with it"):
+                given_variables(clear=True, **{name: value})
+
+
+def test_both_are_one_environment_and_no_variable_is_in_both() -> None:
+    assert rules.merged({"A": "1"}, {"S": "x"}) == {"A": "1", "S": "x"}
+    with pytest.raises(Invalid, match=r"^B, C: in variables and in secret_variables") as error:
+        rules.merged({"A": "1", "C": "2", "B": "3"}, {"B": "hush-1", "C": "hush-2"})
+    assert "hush" not in error.value.message
+
+
+def test_at_most_a_hundred_variables() -> None:
+    variables = {f"V{number}": "x" for number in range(100)}
+    assert rules.merged(variables, {}) == variables
+    with pytest.raises(Invalid, match="has 101 variables; at most 100"):
+        rules.merged(variables, {"ONE_MORE": "x"})
+
+
+@pytest.mark.parametrize("name", ["1A", "A-B", "A B", "", "Ä", 7, None, "A\n"])
+def test_what_cannot_name_a_variable(name: Any) -> None:
+    with pytest.raises(Invalid, match="cannot name a variable"):
+        rules.merged({name: "x"}, {})
+
+
+def test_port_is_reserved() -> None:
+    with pytest.raises(Invalid, match="PORT is reserved"):
+        rules.merged({"PORT": "80"}, {})
+    assert rules.merged({"_a1": "x", "PORTS": "80", "port": "80"}, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (True, "a boolean"),
+        (1, "a number"),
+        (1.5, "a number"),
+        ([], "a list"),
+        ({}, "a dictionary"),
+        (None, "empty"),
+    ],
+)
+def test_a_value_is_a_string_as_its_user_spells_it(value: Any, kind: str) -> None:
+    with pytest.raises(Invalid, match=f"the value of the variable A is {kind}; it must be a string"):
+        rules.merged({"A": value}, {})
+    with pytest.raises(Invalid, match="of the variable A is of type bytes"):
+        rules.merged({"A": b"hush"}, {})
+
+
+# --- References -------------------------------------------------------------------------------------
+
+
+def test_what_is_a_reference_and_what_may_be_one() -> None:
+    environment = {"A": "${db.URL}/${cache.HOST_2}", "B": "$${db.URL}", "C": "${VAR:-a.b}", "D": "plain ${X}"}
+    assert list(rules.references(environment)) == [("A", "db", "URL"), ("A", "cache", "HOST_2")]
+    assert rules.unsure(environment) == ["B", "C"]
+    assert rules.unsure({"Z": "${a.b}", "A": "${a.b}"}) == ["A", "Z"]
+
+
+class Project(FakeClient):
+    """A project of the application and its neighbours; or a token that may not see it."""
+
+    def __init__(self, *aliases: str, closed: bool = False) -> None:
+        super().__init__()
+        self.aliases = aliases
+        self.closed = closed
+        self.looks = 0
+
+    def project_graph(self, id: str) -> m.ProjectGraph:
+        self.looks += 1
+        if self.closed:
+            raise refused("not for this token", 403)
+        others = [{"id": f"svc_{number}", "alias": alias} for number, alias in enumerate(self.aliases)]
+        return m.ProjectGraph.model_validate({"nodes": [{"id": "svc_shop", "alias": "shop"}, *others]})
+
+
+def checked(
+    client: FakeClient, environment: Mapping[str, str], check_mode: bool = False
+) -> tuple[list[str], Any]:
+    """Return what the platform alone can check, and the warnings."""
+    task = task_of(ENVIRONMENT, client, check_mode, slug="shop")
+    return rules.check_references(task, APP, environment), task.warnings
+
+
+def test_a_reference_to_a_neighbour_is_fine() -> None:
+    assert checked(Project("db"), {"A": "${db.URL}"}) == ([], [])
+
+
+def test_without_a_reference_nobody_is_asked() -> None:
+    client = Project("db")
+    assert checked(client, {"A": "x", "B": "${a.b}"}) == (["${...} in B"], [])
+    assert client.looks == 0
+
+
+@pytest.mark.parametrize("alias", ["dp", "shop"])
+def test_a_reference_to_no_neighbour_is_refused(alias: str) -> None:
+    """Nor is an application a neighbour of its own."""
+    with pytest.raises(
+        Invalid, match=rf"A refers to \$\{{{alias}.URL\}}, but '{alias}' is no neighbour"
+    ) as error:
+        checked(Project("db"), {"A": f"${{{alias}.URL}}"})
+    assert error.value.message.startswith("the environment of application 'shop' was refused: ")
+    assert "'db'" in error.value.message
+
+
+def test_check_mode_foresees_a_neighbour_that_the_play_creates() -> None:
+    found, warnings = checked(Project("db"), {"A": "${cache.URL}", "B": "${db.URL}", "C": "${x.y}"}, True)
+    assert found == ["${cache.URL}", "${...} in C"]
+    assert len(warnings) == 1 and "only if the play creates it" in warnings[0]
+
+
+def test_a_token_that_does_not_open_the_project_leaves_the_check_to_the_platform() -> None:
+    found = checked(Project(closed=True), {"A": "${db.URL}${db.HOST}", "B": "${db.URL} ${x.y}"})
+    assert found == (["${db.HOST}", "${db.URL}", "${...} in B"], [])
+
+
+def test_an_alias_that_several_have_is_told_where_it_is_used() -> None:
+    assert checked(Project("db", "db", "web"), {"A": "${web.URL}"}) == ([], [])
+    found, (warning,) = checked(Project("db", "db"), {"A": "${db.URL}"})
+    assert found == [] and "several services of the project have the alias 'db'" in warning
+
+
+@pytest.mark.parametrize(
+    ("environment", "hints"),
+    [
+        ({"A": "x"}, []),
+        ({"A": "${db.URL}"}, ["each alias that is referred to ('db') must be a neighbour"]),
+        ({"B": "${a.b}"}, ["the platform may take what is in ${...} in B for a reference"]),
+        ({"A": "${db.URL}", "B": "${a.b}"}, ["('db')", "in ${...} in B"]),
+    ],
+)
+def test_a_refusal_by_the_platform_is_told_with_what_may_be_its_cause(
+    environment: dict[str, str], hints: list[str]
+) -> None:
+    error = rules.explained(HostedError("no", status=422), APP, environment)
+    assert error.message.startswith("the environment of application 'shop' was refused: no")
+    assert all(hint in error.message for hint in hints)
+    assert error.message.count(";") == len(hints)
+    assert error.details == {"status": 422}

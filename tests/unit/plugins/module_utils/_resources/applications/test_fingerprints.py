@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is remembered of an environment: enough to see a difference, and nothing that gives a value away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
+    Fingerprints,
+    locked,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+
+URL = "https://api.example.com"
+
+
+def read(folder: Path, **other: str) -> Fingerprints:
+    """Read the file of the application `shop`."""
+    told = {"base_url": URL, "slug": "shop", "app_id": "app_1", **other}
+    return Fingerprints.read(str(folder), **told)
+
+
+def test_what_was_kept_is_compared(tmp_path: Path) -> None:
+    assert not read(tmp_path).known
+    read(tmp_path).keep({"SAME": "1", "OTHER": "2", "GONE": "3"})
+    found = read(tmp_path)
+    assert found.known
+    assert found.differences({"SAME": "1", "OTHER": "x", "NEW": "4"}) == {
+        "added": ["NEW"],
+        "changed": ["OTHER"],
+        "removed": ["GONE"],
+    }
+
+
+def test_the_file_gives_nothing_away(tmp_path: Path) -> None:
+    """Nor that two variables have one value."""
+    read(tmp_path).keep({"A": "hush-hush", "B": "hush-hush"})
+    (file,) = tmp_path.iterdir()
+    assert "hush" not in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    prints = json.loads(file.read_text())["variables"]
+    assert prints["A"] != prints["B"]
+
+
+@pytest.mark.parametrize("other", [{"app_id": "app_2"}, {"slug": "blog"}, {"base_url": "https://else.where"}])
+def test_another_application_is_not_known_by_it(tmp_path: Path, other: dict[str, str]) -> None:
+    read(tmp_path).keep({"A": "1"})
+    assert read(tmp_path).known and not read(tmp_path, **other).known
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"key": "00"},
+        {"key": "no hexadecimal"},
+        {"key": 7},
+        {"variables": []},
+        {"variables": {"A": 1}},
+        {"app_id": None},
+    ],
+)
+def test_a_damaged_file_is_no_file(tmp_path: Path, damage: dict[str, Any]) -> None:
+    read(tmp_path).keep({"A": "1"})
+    (file,) = tmp_path.iterdir()
+    file.write_text(json.dumps({**json.loads(file.read_text()), **damage}))
+    assert not read(tmp_path).known
+    file.write_text("{")
+    assert not read(tmp_path).known
+
+
+def test_what_was_there_can_be_restored_and_forgotten(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    found.keep({"A": "1"})
+    before = dict(found.prints)
+    found.forget()
+    found.forget()
+    assert not read(tmp_path).known
+    found.restore(before)
+    assert read(tmp_path).differences({"A": "1"}) == {"added": [], "changed": [], "removed": []}
+
+
+def test_two_runs_take_turns(tmp_path: Path) -> None:
+    with locked(str(tmp_path), "shop", 0.1):
+        refused = pytest.raises(Invalid, match="another run has been changing the environment of 'shop'")
+        with refused, locked(str(tmp_path), "shop", 0.05):
+            pass
+        with locked(str(tmp_path), "blog", 0.1):
+            pass
+    with locked(str(tmp_path), "shop", 0.1):
+        pass
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Invalid, match="cannot be used"), locked(str(tmp_path / "file"), "shop", 0.1):
+        pass

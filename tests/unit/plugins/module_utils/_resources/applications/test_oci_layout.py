@@ -1,0 +1,179 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Layouts of images: whole or refused, and the right image of several."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import oci_layout as oci
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Invalid,
+    NoSuchItem,
+)
+
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+
+
+class Builder:
+    """Writes a layout."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        (path / "blobs" / "sha256").mkdir(parents=True)
+
+    def blob(self, content: bytes, media_type: str = "", **more: Any) -> dict[str, Any]:
+        """Add a part and return its descriptor."""
+        digest = hashlib.sha256(content).hexdigest()
+        (self.path / "blobs" / "sha256" / digest).write_bytes(content)
+        return {"digest": f"sha256:{digest}", "size": len(content), "mediaType": media_type, **more}
+
+    def image(self, machine: str = "amd64", layer: bytes = b"layer", **more: Any) -> dict[str, Any]:
+        """Add an image and return its descriptor."""
+        config = self.blob(json.dumps({"os": "linux", "architecture": machine}).encode())
+        manifest = {"mediaType": MANIFEST, "config": config, "layers": [self.blob(layer)]}
+        return self.blob(json.dumps(manifest).encode(), MANIFEST, **more)
+
+    def index(self, *entries: dict[str, Any]) -> oci.Folder:
+        """Write the index and return the layout."""
+        (self.path / "index.json").write_text(json.dumps({"manifests": entries}))
+        return oci.Folder(str(self.path))
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Builder:
+    return Builder(tmp_path / "layout")
+
+
+def named(name: str) -> dict[str, Any]:
+    """Return the annotation that names an image."""
+    return {"annotations": {oci.NAME: name}}
+
+
+def test_the_only_image_is_chosen_whatever_runs(build: Builder) -> None:
+    layout = build.index(build.image("arm64"))
+    image = oci.choose_image(layout, None, None, "linux/amd64")
+    assert (image.platform, image.media_type) == ("linux/arm64", MANIFEST)
+    assert image.size == sum(part.size for part in image.parts) and len(image.parts) == 2
+    assert image.digest == f"sha256:{hashlib.sha256(image.manifest).hexdigest()}"
+
+
+def test_what_runs_chooses_between_several(build: Builder) -> None:
+    amd, arm = build.image("amd64"), build.image("arm64")
+    inner = build.blob(
+        json.dumps(
+            {
+                "mediaType": oci.INDEXES[0],
+                "manifests": [amd, arm, {**amd, "platform": {"os": "unknown", "architecture": "unknown"}}],
+            }
+        ).encode(),
+        oci.INDEXES[0],
+    )
+    layout = build.index(inner)
+    assert oci.choose_image(layout, None, None, "linux/arm64").digest == arm["digest"]
+    assert oci.choose_image(layout, None, "linux/x86_64", "linux/arm64").digest == amd["digest"]
+    with pytest.raises(Invalid, match="set platform to that of its node"):
+        oci.choose_image(layout, None, None, "linux/riscv64")
+    with pytest.raises(Invalid, match="is for linux/amd64, linux/arm64, not for linux/riscv64") as error:
+        oci.choose_image(layout, None, "linux/riscv64")
+    assert error.value.details["platforms"] == ["linux/amd64", "linux/arm64"]
+
+
+def test_an_image_is_named(build: Builder) -> None:
+    first, second = build.image(**named("one")), build.image(layer=b"other", **named("two"))
+    layout = build.index(first, second)
+    assert oci.choose_image(layout, "two", None).digest == second["digest"]
+    with pytest.raises(NoSuchItem, match=r"no image named 'on'; did you mean 'one'\?"):
+        oci.choose_image(layout, "on", None)
+    with pytest.raises(Invalid, match="holds 2 images for linux/amd64; name one by image_name"):
+        oci.choose_image(layout, None, "linux/amd64")
+    assert oci.choose_image(build.index(first, first), None, "linux/amd64").digest == first["digest"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("linux/amd64", "linux/x86_64", True),
+        ("linux/arm64/v8", "linux/aarch64", True),
+        ("arm64", "linux/ARM64", True),
+        ("linux/amd64", "windows/amd64", False),
+        ("linux/amd64", "linux/arm64", False),
+        ("amd64", "arm64", False),
+    ],
+)
+def test_platforms_in_several_spellings(one: str, other: str, same: bool) -> None:
+    assert oci.same_platform(one, other) is oci.same_platform(other, one) is same
+
+
+# --- Damage -----------------------------------------------------------------------------------------
+
+
+def test_what_is_no_layout_is_told(tmp_path: Path, build: Builder) -> None:
+    with pytest.raises(NoSuchItem, match="there is no file or folder"):
+        oci.open_layout(str(tmp_path / "gone"))
+    with pytest.raises(Invalid, match="is not an OCI layout"):
+        oci.choose_image(oci.open_layout(str(build.path)), None, None)
+    (tmp_path / "text").write_text("text")
+    with pytest.raises(Invalid, match="is not an OCI archive, or it is cut short"):
+        oci.open_layout(str(tmp_path / "text"))
+    with pytest.raises(Invalid, match="holds no image"):
+        oci.choose_image(build.index(), None, None)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"a": 1}', b'{"a": "' + b"x" * oci.MOST_JSON + b'"}'])
+def test_a_manifest_that_is_another_one_is_refused(build: Builder, content: bytes) -> None:
+    entry = build.image()
+    layout = build.index(entry)
+    (build.path / "blobs" / entry["digest"].replace(":", "/")).write_bytes(content)
+    with pytest.raises(Invalid, match="is cut short or damaged"):
+        oci.choose_image(layout, None, None)
+
+
+@pytest.mark.parametrize(
+    "entry", [None, {}, {"digest": "sha256:1", "size": 1}, {"digest": "sha256:" + "a" * 64}]
+)
+def test_a_part_needs_a_digest_and_a_size(entry: Any) -> None:
+    with pytest.raises(Invalid, match="without a digest or a size"):
+        oci.Part.read(entry)
+
+
+def test_a_part_is_as_its_digest_says(build: Builder) -> None:
+    layout = build.index()
+    part = oci.Part.read(build.blob(b"content"))
+    layout.verify(part)
+    with layout.copy(part) as path:
+        assert Path(path).read_bytes() == b"content"
+    assert not Path(path).exists()
+    for wrong in (b"another", b"content and more", b""):
+        (build.path / oci.blob(part)).write_bytes(wrong)
+        into = io.BytesIO()
+        with pytest.raises(Invalid, match="should have 7 bytes"):
+            layout.verify(part, into)
+        assert into.getvalue() == wrong
+    (build.path / oci.blob(part)).unlink()
+    with pytest.raises(NoSuchItem, match="lacks blobs/sha256/"):
+        layout.verify(part)
+
+
+def test_an_archive_is_read_as_its_folder(build: Builder, tmp_path: Path) -> None:
+    entry = build.image()
+    build.index(entry)
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(build.path, ".")
+    layout = oci.open_layout(str(tmp_path / "image.tar"))
+    assert isinstance(layout, oci.Archive)
+    image = oci.choose_image(layout, None, None)
+    assert image.digest == entry["digest"]
+    for part in image.parts:
+        layout.verify(part)
+    with pytest.raises(NoSuchItem, match="lacks nothing"):
+        layout.open("nothing")
+    layout.close()

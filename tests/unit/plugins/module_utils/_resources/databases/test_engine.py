@@ -1,0 +1,63 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Engines that the tunnel cannot open, and tables as tasks read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._resources.database_info import DATABASE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases import engine
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient, task_of
+
+
+class Account(FakeClient):
+    """A database service."""
+
+    def __init__(self, supported: bool | None = True, url: str | None = "postgres://u:p@db/shop") -> None:
+        super().__init__()
+        self.add_service("svc_db", "db")
+        self.supported, self.url = supported, url
+
+    def database(self, id: str) -> m.DatabaseInventory:
+        return m.DatabaseInventory.model_validate({"engine": "odd", "supported": self.supported})
+
+    def database_connection(self, id: str) -> m.DatabaseConnection:
+        return m.DatabaseConnection.model_validate({"url": self.url})
+
+
+@pytest.mark.parametrize("supported", [True, None])
+def test_a_database_is_read_unless_the_platform_says_that_it_cannot_be(supported: bool | None) -> None:
+    task = task_of(DATABASE_INFO, Account(supported), service="db")
+    assert engine.inventory_of(task, "svc_db").engine == "odd"
+
+
+def test_an_engine_that_the_tunnel_cannot_open_is_named() -> None:
+    task = task_of(DATABASE_INFO, Account(False), service="db")
+    with pytest.raises(Invalid, match="cannot open the engine 'odd' of service 'db'") as error:
+        engine.inventory_of(task, "svc_db")
+    assert error.value.details == {"engine": "odd"}
+
+
+def test_the_url_of_a_database_is_needed() -> None:
+    task = task_of(DATABASE_INFO, Account(), service="db")
+    assert engine.connection_url(task) == "postgres://u:p@db/shop"
+    with pytest.raises(UnexpectedAnswer, match="the field 'url' is missing"):
+        engine.connection_url(task_of(DATABASE_INFO, Account(url=None), service="db"))
+
+
+def test_columns_of_one_name_are_told_apart() -> None:
+    columns = [{"name": name} for name in ("id", "id", "id_2", "", "id")]
+    rows: list[list[Any]] = [["1", "2", "3", None, "5"]]
+    result = m.QueryResult.model_validate({"columns": columns, "rows": rows})
+    assert engine.column_names(result) == ["id", "id_2", "id_2_2", "column_4", "id_3"]
+    table = engine.as_table(result)
+    assert table["rows"] == rows
+    assert table["records"] == [{"id": "1", "id_2": "2", "id_2_2": "3", "column_4": None, "id_3": "5"}]
+    assert engine.as_table(m.QueryResult.model_construct(columns=None, rows=None))["records"] == []

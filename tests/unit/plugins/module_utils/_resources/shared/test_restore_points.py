@@ -1,0 +1,93 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups and snapshots as copies: which of them count, and when they were made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
+    restore_points as points,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import RestorePoint
+from unit.plugins.fakes import FakeClient
+
+MOMENT = datetime(2026, 3, 1, 4, 5, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-03-01T04:05:06.000Z", MOMENT),
+        ("2026-03-01T05:05:06+01:00", MOMENT),
+        ("2026-03-01T04:05:06", MOMENT),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+        ("0001-01-01T00:00:00Z", None),
+        ("9999-12-31T23:59:59Z", None),
+    ],
+)
+def test_a_moment_that_cannot_be_read_is_none(text: str | None, moment: datetime | None) -> None:
+    assert points.parse_moment(text) == moment
+    found = points.parse_moment(text)
+    assert found is None or found.tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        (None, "COMPLETED"),
+        ("ready", "COMPLETED"),
+        ("IN_PROGRESS", "PENDING"),
+        ("creating", "PENDING"),
+        ("Failed", "FAILED"),
+        ("corrupt", "FAILED"),
+    ],
+)
+def test_a_snapshot_that_is_not_whole_is_not_relied_on(given: str | None, status: str) -> None:
+    extra = {} if given is None else {"status": given}
+    snapshot = m.Snapshot.model_validate({"name": "n", "createdAt": "2026-03-01T04:05:06Z", **extra})
+    assert points.snapshots_as_restore_points([snapshot]) == [RestorePoint("n", "n", status, MOMENT)]
+
+
+def test_copies_are_read_and_deleted_by_their_kind() -> None:
+    calls: list[tuple[str, ...]] = []
+
+    class Account(FakeClient):
+        def delete_backup(self, service_id: str, id: str) -> None:
+            calls.append(("backup", service_id, id))
+
+        def delete_snapshot(self, service_id: str, name: str) -> None:
+            calls.append(("snapshot", service_id, name))
+
+    account = Account()
+    account.backup_records["svc"] = [{"id": "b_1", "name": "n", "status": "FAILED"}]
+    account.snapshot_records["svc"] = [{"id": "s_1", "name": "m"}]
+    (backup,) = points.read_restore_points(account, points.BACKUPS, "svc")  # type: ignore[arg-type]
+    (snapshot,) = points.read_restore_points(account, points.SNAPSHOTS, "svc")  # type: ignore[arg-type]
+    assert (backup.id, backup.name, backup.status) == ("b_1", "n", "FAILED")
+    assert (snapshot.id, snapshot.name, snapshot.status) == ("m", "m", "COMPLETED")
+    points.delete_restore_point(account, points.BACKUPS, "svc", backup)  # type: ignore[arg-type]
+    points.delete_restore_point(account, points.SNAPSHOTS, "svc", snapshot)  # type: ignore[arg-type]
+    assert calls == [("backup", "svc", "b_1"), ("snapshot", "svc", "m")]
+
+
+def test_the_newest_whole_copy() -> None:
+    def copy(id: str, status: str = "COMPLETED", day: int | None = 1) -> RestorePoint:
+        return RestorePoint(id, id, status, MOMENT.replace(day=day) if day else None)
+
+    copies = [
+        copy("a", day=2),
+        copy("b", "PENDING", 3),
+        copy("c", "FAILED", 4),
+        copy("d", day=None),
+        copy("e"),
+    ]
+    assert points.newest_complete(copies) == copies[0]
+    assert points.newest_complete(copies[1:4]) is None
+    assert points.newest_complete([copy("x"), copy("z"), copy("y")]) == copy("z")

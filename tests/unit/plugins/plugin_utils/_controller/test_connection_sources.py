@@ -1,0 +1,152 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whose address and whose token a task uses: the nearest, and never the token of one platform on another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
+    Connected,
+    connected,
+)
+
+WEST, EAST = "https://west.example.com", "https://east.example.com"
+HOST = {"inventory_hostname": "web", "hosted_url": WEST}
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("URL", "TOKEN", "TOKEN_FILE"):
+        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
+
+
+def found(
+    arguments: dict[str, Any] | None = None,
+    variables: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+) -> Connected:
+    """Connect a task on a host."""
+    return connected(arguments or {}, environment or {}, {**HOST, **(variables or {})}, lambda value: value)
+
+
+def test_a_host_brings_its_platform_and_its_token() -> None:
+    result = found({"name": "x"}, {"hosted_services_token": "west-token"})
+    assert result.arguments == {"name": "x", "base_url": WEST, "token": "west-token"}
+    assert result.same_platform and not result.from_controller and not result.warnings
+    assert result.elsewhere == ""
+
+
+def test_no_token_of_a_host_goes_to_another_platform() -> None:
+    for given in ({"arguments": {"base_url": EAST}}, {"environment": {"HOSTED_SERVICES_URL": EAST}}):
+        result = found(
+            variables={"hosted_services_token": "west-token", "hosted_services_timeout": 5}, **given
+        )
+        assert "token" not in result.arguments and "timeout" not in result.arguments
+        assert not result.same_platform
+
+
+def test_the_same_platform_in_another_spelling_is_the_same() -> None:
+    result = found({"base_url": WEST + "/"}, {"hosted_services_token": "west-token"})
+    assert result.same_platform and result.arguments["token"] == "west-token"
+    assert result.arguments["base_url"] == WEST + "/"
+
+
+@pytest.mark.parametrize("own", [{"token": "mine"}, {"token_file": "/mine"}])
+def test_the_token_of_a_task_is_nearer_than_that_of_its_host(own: dict[str, str]) -> None:
+    variables = {"hosted_services_token": "west-token"}
+    by_option = found(own, variables)
+    environment = {f"HOSTED_SERVICES_{name.upper()}": value for name, value in own.items()}
+    by_keyword = found({}, variables, environment)
+    for result in (by_option, by_keyword):
+        assert result.arguments == {"base_url": WEST, **own}
+        assert "by another token than the task used" in result.elsewhere
+
+
+@pytest.mark.parametrize(
+    ("variables", "token", "from_controller"),
+    [
+        ({"hosted_services_token_file": "/f"}, {"token_file": "/f"}, True),
+        ({"hosted_token_file": "/f"}, {"token_file": "/f"}, True),
+        ({"hosted_token_env": "WEST_TOKEN"}, {"token": "from-env"}, False),
+        ({"hosted_token_variable": "vaulted", "vaulted": "from-vault"}, {"token": "from-vault"}, False),
+        ({"hosted_services_token": ""}, {}, False),
+    ],
+)
+def test_where_a_host_says_that_its_token_is(
+    variables: dict[str, Any], token: dict[str, str], from_controller: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEST_TOKEN", "from-env")
+    result = found(variables=variables)
+    assert {
+        name: result.arguments.get(name) for name in ("token", "token_file") if name in result.arguments
+    } == token
+    assert result.from_controller is from_controller
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"arguments": {"base_url": None}}, "base_url is null"),
+        ({"arguments": {"token": None}}, "token is null"),
+        ({"arguments": {"token": "a", "token_file": "b"}}, "has both token and token_file"),
+        (
+            {"environment": {"HOSTED_SERVICES_TOKEN": "a", "HOSTED_SERVICES_TOKEN_FILE": "b"}},
+            "the environment of the task has both",
+        ),
+        ({"variables": {"hosted_services_url": EAST}}, "name two platforms"),
+        ({"variables": {"hosted_services_token": "a", "hosted_token_file": "/f"}}, "each name a token"),
+        ({"variables": {"hosted_token_env": "NOT_SET"}}, "environment variable NOT_SET, which is not set"),
+        (
+            {"variables": {"hosted_token_variable": "nope"}},
+            "the variable nope, which is not set for this host",
+        ),
+        ({"variables": {"hosted_services_token": "  "}}, "is set, but there is nothing in it"),
+        ({"variables": {"hosted_token_handed_on": False}}, "by a token of its own"),
+    ],
+)
+def test_what_may_be_of_two_accounts_is_refused(given: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint):
+        found(**given)
+
+
+def test_a_token_and_a_file_in_the_environment_are_of_two_accounts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_TOKEN", "a")
+    monkeypatch.setenv("HOSTED_SERVICES_TOKEN_FILE", "b")
+    with pytest.raises(ConfigurationError, match="the environment has both"):
+        found()
+    assert found({"token": "mine"}).arguments["token"] == "mine"
+
+
+def test_the_token_of_the_environment_on_another_platform_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_URL", WEST + "/")
+    assert found().warnings == ()
+    monkeypatch.setenv("HOSTED_SERVICES_URL", EAST)
+    (warning,) = found().warnings
+    assert f"names {EAST} as the platform, was used on {WEST}" in warning
+    assert found({"token": "mine"}).warnings == ()
+    assert found(variables={"hosted_services_token": "west-token"}).warnings == ()
+    assert found({"base_url": EAST}).warnings == ()
+
+
+def test_other_settings_of_a_host_fill_what_the_task_leaves_open() -> None:
+    variables = {
+        "hosted_services_timeout": 7,
+        "hosted_services_auth_scheme": "",
+        "hosted_services_retries": "",
+    }
+    arguments = found(variables=variables).arguments
+    assert arguments["timeout"] == 7 and arguments["auth_scheme"] == "" and "retries" not in arguments
+    assert found({"timeout": 3}, variables).arguments["timeout"] == 3
+    assert "timeout" not in found({}, variables, {"HOSTED_SERVICES_TIMEOUT": "9"}).arguments
+
+
+def test_a_platform_elsewhere_is_told() -> None:
+    assert (
+        found({"base_url": EAST}).elsewhere == f"the inventory has web from {WEST}, and the task asked {EAST}"
+    )
+    assert connected({"base_url": EAST}, {}, {}, lambda value: value).elsewhere == ""
