@@ -61,6 +61,7 @@ def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> N
 """
     run = ansible.tasks(tasks).succeed()
     games = run["Create a project"].result["project"]["id"]
+    assert [outcome.failed for outcome in run.outcomes] == [False] * 4 + [True]
     assert [outcome.result["changed"] for outcome in run.outcomes] == [True] * 4 + [False]
     sent = bodies(sandbox, "apps.create")
     assert [(body["hostId"], body["projectId"]) for body in sent] == [("node-paris-1", games)] * 2
