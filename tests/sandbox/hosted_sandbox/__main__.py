@@ -34,16 +34,20 @@ def _options(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--control-port", type=int, default=8081, help="the control port (%(default)s)")
     parser.add_argument("--sftp-port", type=int, default=8022, help="port of SFTP (%(default)s)")
     parser.add_argument("--registry-port", type=int, default=8083, help="port of the registry (%(default)s)")
-    parser.add_argument("--data", type=Path, help="folder that keeps the state (default: memory)")
-    parser.add_argument("--seed", type=Path, help="YAML document to begin with, when the state is new")
+    parser.add_argument("--data", type=Path, help="folder to keep the state in (default: memory)")
+    parser.add_argument("--seed", type=Path, help="YAML file with the initial state, if the state is new")
     parser.add_argument(
         "--profile", help="gap profile: plain, terse, wrapped, random:SEED, pairwise:NUMBER (default: plain)"
     )
-    parser.add_argument("--ready-file", type=Path, help="file to write, as JSON, when everything listens")
+    parser.add_argument(
+        "--ready-file",
+        type=Path,
+        help="file to write addresses and tokens to, as JSON, when every port is listening",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing")
     parser.add_argument(
         "--detach", type=Path, metavar="LOG",
-        help="go on in the background once everything listens (needs --ready-file), and print to LOG",
+        help="continue in the background once every port is listening (needs --ready-file), and print to LOG",
     )  # fmt: skip
     options = Options(**vars(parser.parse_args(arguments)))
     if options.detach and not options.ready_file:
