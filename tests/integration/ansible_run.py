@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from hosted_sandbox.testing import Sandbox
 from integration import route_log
+from integration.warm import programs
 from unit.plugins.results import Result
 
 HERE = Path(__file__).resolve().parent
@@ -39,9 +39,7 @@ nocolor = true
 [connection]
 pipelining = true
 """
-INVENTORY = f"""\
-localhost ansible_connection=local ansible_python_interpreter={sys.executable}
-"""
+INVENTORY = "localhost ansible_connection=local ansible_python_interpreter={python}\n"
 
 
 @dataclass(frozen=True)
@@ -121,10 +119,11 @@ class Ansible:
     def __init__(self, folder: Path, sandbox: Sandbox) -> None:
         self.folder = folder
         self.inventory = folder / "hosts.ini"
-        self.inventory.write_text(INVENTORY)
+        self.inventory.write_text(INVENTORY.format(python=programs().python))
         configuration = folder / "ansible.cfg"
         configuration.write_text(CONFIGURATION)
         self._runs = 0
+        self.programs = programs()
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -160,7 +159,7 @@ class Ansible:
         environment = {**self.environment, "RESULTS_FILE": str(results), **(env or {})}
         values = {**(variables or {}), **({} if in_process else {"hosted_in_process": False})}
         done = subprocess.run(
-            ["ansible-playbook", "-i", self.inventory, path, "-e", json.dumps(values), *arguments],
+            [self.programs.playbook, "-i", self.inventory, path, "-e", json.dumps(values), *arguments],
             env={name: value for name, value in environment.items() if value is not None},
             cwd=folder or self.folder,
             stdin=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ import pytest
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.tls import Authority, TlsFront, port_of, running
+from integration.warm import COLD
 
 PATIENCE = 20.0
 """Seconds in which a process that is about to end has ended, on a busy machine too."""
@@ -30,6 +31,13 @@ FOUR_READS = """
   hosted.services.project: {name: games}
   loop: [1, 2]
 """
+
+
+@pytest.fixture
+def ansible(ansible: Ansible) -> Ansible:
+    """Started cold: here, processes are known by their command lines."""
+    ansible.programs = COLD
+    return ansible
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PLAY_SECONDS, Ansible
+from integration.warm import programs
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Inventory:
             **(env or {}),
         }
         done = subprocess.run(
-            ["ansible-inventory", "-i", self.path, *arguments],
+            [programs().inventory, "-i", self.path, *arguments],
             env={name: value for name, value in environment.items() if value is not None},
             cwd=self.ansible.folder,
             stdin=subprocess.DEVNULL,

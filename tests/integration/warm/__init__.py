@@ -1,0 +1,83 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Start programs from a process that has imported what they import: most of a short run is its imports.
+
+``programs()`` returns the paths of programs that replace ``ansible-playbook`` and others. Each asks
+a server (``server.py``) for a fork with its own arguments, folder, environment and standard streams, waits
+until the fork ends, and ends with the same code. If the server cannot start a run as if it were new, the real
+program starts. WARM_START=0 always starts the real program.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Their paths."""
+
+    playbook: str
+    inventory: str
+    python: str
+
+
+COLD = Programs(str(BIN / "ansible-playbook"), str(BIN / "ansible-inventory"), sys.executable)
+
+
+@functools.cache
+def programs() -> Programs:
+    """Start the servers of this process; they end with it."""
+    if os.environ.get("WARM_START") == "0":
+        return COLD
+    folder = Path(tempfile.mkdtemp(prefix="warm-"))
+    servers = [start(folder, kind) for kind in ("ansible", "python")]
+    for server in servers:
+        assert server.stdout is not None
+        assert server.stdout.readline(), "the server did not start"
+    atexit.register(stop, servers, folder)
+    return Programs(
+        write(folder, "ansible", COLD.playbook),
+        write(folder, "ansible", COLD.inventory),
+        write(folder, "python", COLD.python),
+    )
+
+
+def start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
+    """Start a server."""
+    home = folder / f"home-{kind}"
+    home.mkdir()
+    return subprocess.Popen(
+        [sys.executable, HERE / "server.py", kind, folder / f"{kind}.socket"],
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+
+def write(folder: Path, kind: str, cold: str) -> str:
+    """Write a program that asks the server of its kind; return its path."""
+    constants = f"SERVER, COLD = {str(folder / kind) + '.socket'!r}, {cold!r}\n"
+    program = folder / Path(cold).name
+    program.write_text(f"#!{sys.executable} -IS\n{constants}{(HERE / 'client.py').read_text()}")
+    program.chmod(0o755)
+    return str(program)
+
+
+def stop(servers: list[subprocess.Popen[bytes]], folder: Path) -> None:
+    """Let the servers end: they do when nobody can write to them any more."""
+    for server in servers:
+        server.communicate()
+    shutil.rmtree(folder)
