@@ -62,6 +62,7 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
             made = (datetime.now(UTC) - timedelta(days=age)).isoformat()
             sandbox.operator(f"services/{id}/backups", name=name, status="COMPLETED", created_at=made)
     machine = BackupMachine(tmp_path, sandbox)
+    machine.warm = False
     machine.install(NIGHTLY).succeed()
     sandbox.clear_journal()
     sandbox.fault("*", "latency", latency=0.05, count=None)
@@ -92,6 +93,7 @@ def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox
     """A child that goes on keeps no lock: it ends with its run, or else the next run finds and ends it."""
     sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})
     machine = BackupMachine(tmp_path, sandbox)
+    machine.warm = False
     hook = f"test -e {tmp_path}/again || {{ echo $$ >{tmp_path}/pid; exec sleep 600; }}"
     machine.install({**NIGHTLY, "before": [hook]}).succeed()
     run = machine.start("run", "nightly")
@@ -118,6 +120,7 @@ def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox
 def test_a_run_that_hangs_is_ended(tmp_path: Path, sandbox: Sandbox) -> None:
     """Whoever started it; nothing of it is left to keep others out."""
     machine = BackupMachine(tmp_path, sandbox)
+    machine.warm = False
     machine.install({**NIGHTLY, "before": ["sleep 600"]}, backups_deadline="3s").succeed()
     code, output = machine.run("run", "nightly")
     assert code == 124, output
@@ -130,6 +133,7 @@ def test_what_a_hook_leaves_running_stays(tmp_path: Path, sandbox: Sandbox) -> N
     """A service that a hook starts is no part of the run, and keeps the next one from nothing."""
     sandbox.seed({"services": [{"name": "one", "product": "minecraft", "project": "web"}]})
     machine = BackupMachine(tmp_path, sandbox)
+    machine.warm = False
     hook = f"test -e {tmp_path}/pid || {{ sleep 600 >/dev/null 2>&1 & echo $! >{tmp_path}/pid; }}"
     machine.install({**NIGHTLY, "after": [hook]}).succeed()
     for _night in range(2):

@@ -229,6 +229,7 @@ def test_a_copy_that_the_platform_removes_by_itself_is_a_problem(machine: Backup
 def test_two_runs_at_once(machine: BackupMachine) -> None:
     """One works, the other steps aside and says so."""
     sandbox = machine.sandbox
+    machine.warm = False
     ids = seed(sandbox)
     sandbox.delays(backup=3600)
     machine.install(NIGHTLY).succeed()
