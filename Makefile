@@ -33,7 +33,7 @@ demo: install ## install the collection, start a sandbox and run the quickstart 
 .PHONY: test
 test: dev ## run everything that has to pass
 	@if [ -n "$${CI:-}" ]; then scripts/packages.sh; fi
-	@scripts/stages.sh lint unit build integration demo sanity
+	@scripts/stages.sh unit integration -- sanity lint build demo
 
 .PHONY: sandbox
 sandbox: dev ## run the sandbox in the foreground
@@ -107,9 +107,17 @@ lint-changelog: dev
 lint-licences: dev
 	reuse lint --quiet || reuse lint --lines
 
+# A worker that has nothing left to do takes tests from the other one.
+WORKERS := -n 2 --dist worksteal
+
 .PHONY: unit
-unit: dev ## the unit tests
-	pytest -q -n 2 tests/unit
+unit: dev ## the unit tests; of one file or folder: make unit ONLY=tests/unit/plugins/module_utils/...
+	pytest -q $(or $(ONLY),$(WORKERS) tests/unit)
+
+.PHONY: target
+target: dev ## the integration target of one module: make target NAME=project
+	@test -n "$(NAME)" || { echo "Which one? make target NAME=project" >&2; exit 1; }
+	pytest -q tests/integration/test_targets.py -k "test_target and $(NAME)-"
 
 # What a whole run has to do with the platform's routes; a test that is run alone keeps nothing.
 SEEN := $(CURDIR)/$(BUILD)/routes
@@ -121,7 +129,7 @@ TURN ?=
 .PHONY: integration
 integration: dev ## real playbooks against a sandbox; the other gap profiles are test-profiles' part
 	@rm -rf $(SEEN) && mkdir -p $(SEEN)
-	ROUTES_SEEN=$(SEEN) PAIRWISE_TURN=$(TURN) pytest -q -n 2 tests/integration
+	ROUTES_SEEN=$(SEEN) PAIRWISE_TURN=$(TURN) pytest -q $(WORKERS) tests/integration
 	@python -m integration.coverage $(SEEN)
 
 .PHONY: coverage
@@ -154,7 +162,7 @@ LAST_WORD = done; if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 .PHONY: test-profiles
 test-profiles: dev ## the integration tests under every gap profile (PROFILES=...)
 	@python -m hosted_sandbox.profiles $(PROFILES)
-	@$(EACH_PROFILE); pytest -q -n 2 tests/integration $(WITHOUT_PROFILE:%=--ignore=%) || failed+=" $$profile"; $(LAST_WORD)
+	@$(EACH_PROFILE); pytest -q $(WORKERS) tests/integration $(WITHOUT_PROFILE:%=--ignore=%) || failed+=" $$profile"; $(LAST_WORD)
 
 SCENARIOS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard extensions/molecule/*/molecule.yml))))
 # After how many of a run's requests it is killed (tests/integration/test_backups_killed.py).

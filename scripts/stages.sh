@@ -1,23 +1,34 @@
 #!/usr/bin/env bash
 # Run each make target that is named, go on after a failure, and end with what passed and what failed.
+# What follows `--` runs at the same time as what precedes it, and shows its output when it has ended.
 set -uo pipefail
 
-passed=0
-failed=0
-summary=""
+results=.build/stages
+rm -rf "$results"
+mkdir -p "$results"
 
-for stage in "$@"; do
-    printf '\n==> make %s\n' "$stage"
-    started=$SECONDS
-    if make --no-print-directory "$stage" < /dev/null; then
-        verdict=ok
-        passed=$((passed + 1))
-    else
-        verdict=FAILED
-        failed=$((failed + 1))
-    fi
-    summary+=$(printf '  %-14s %-8s %4d s' "$stage" "$verdict" $((SECONDS - started)))$'\n'
+run() {
+    for stage in "$@"; do
+        printf '\n==> make %s\n' "$stage"
+        started=$SECONDS
+        if make --no-print-directory "$stage" < /dev/null; then verdict=ok; else verdict=FAILED; fi
+        printf '  %-14s %-8s %4d s\n' "$stage" "$verdict" $((SECONDS - started)) > "$results/$stage"
+    done
+}
+
+shown=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    shown+=("$1")
+    shift
 done
+[ $# -eq 0 ] || shift
+run "$@" > "$results/.output" 2>&1 &
+run "${shown[@]}"
+wait
+cat "$results/.output"
 
-printf '\n==> summary, %d s in all\n%s\n%d passed, %d failed\n' "$SECONDS" "$summary" "$passed" "$failed" | tee .build/summary
+summary=$(cat "$results"/*)
+failed=$(grep -c ' FAILED ' <<< "$summary")
+printf '\n==> summary, %d s in all\n%s\n\n%d passed, %d failed\n' "$SECONDS" "$summary" \
+    $(($(wc -l <<< "$summary") - failed)) "$failed" | tee .build/summary
 [ "$failed" -eq 0 ]

@@ -199,11 +199,20 @@ def serving(kind: type[Server], port: int, owner: str = USER, database: str = DA
 
 
 def wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a server answers."""
+    """Wait until a server answers and runs statements."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         with socket.socket() as knock:
-            if knock.connect_ex(("127.0.0.1", server.port)) == 0:
+            if knock.connect_ex(("127.0.0.1", server.port)) == 0 and is_ready(server):
                 return
         time.sleep(0.1)
     raise AssertionError((server.folder / "log").read_text(errors="replace"))
+
+
+def is_ready(server: Server) -> bool:
+    """Return whether a server runs statements: PostgreSQL listens before it does."""
+    try:
+        server.sql("SELECT 1;")
+    except AssertionError:
+        return False
+    return True
