@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Diffs for people: what the task manages, as YAML."""
+"""Formats plans as diffs in YAML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def as_diff(plan: Plan) -> dict[str, str]:
 
 
 def as_yaml(state: Mapping[str, Any] | str) -> str:
-    """Return ``state`` as YAML in the order it was given; nothing at all for nothing, text as text."""
+    """Return ``state`` as YAML, with its keys in order; an empty string if it is empty. Text is kept."""
     if not state:
         return ""
     if isinstance(state, str):

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From options to a result: the one place where a plan is made, shown or carried out.
+"""Runs a task: turns its options into a plan, applies the plan, and returns the result.
 
-Both ways of running a task, inside the controller and as a module, call :func:`execute` and pass on what
-it returns. So their results are the same.
+The action plugins and the modules both call :func:`execute` and return its result unchanged, so that both
+ways of running a task give the same result.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .diff import as_diff
 from .options import argument_spec, check_waiting, connection
 
 USER_IN_URL = re.compile(r"//.*@")
-"""A user name and a password in a URL, which are refused but must not be shown either."""
+"""Matches the user name and password in a URL. They are rejected, but must not be shown either."""
 OURS = os.path.join("hosted", "services", "plugins")
 SHORTEST_SECRET = 4
-"""Shorter ones come up by chance, and hiding them everywhere would tell what they are."""
+"""Shorter secrets match by chance, and redacting them everywhere would reveal them."""
 
 
 @dataclass
 class Surroundings:
-    """What the way of running a task brings along."""
+    """What differs between running a task in the controller and as a module."""
 
     check_mode: bool = False
     diff: bool = False
@@ -48,7 +48,7 @@ class Surroundings:
 
 
 def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings) -> dict[str, Any]:
-    """Run a task and return its result, as Ansible wants it. Errors become a failed result, defects too."""
+    """Run a task and return its result in Ansible's form. Any exception becomes a failed result."""
     result: dict[str, Any] = {"changed": False}
     task: Task | None = None
     client: Any = None
@@ -67,7 +67,7 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
     except HostedError as error:
         result.update(without_secrets(resource, options, failure(error)))
         result["changed"] |= left_half_way(error, client)
-    except Exception as error:  # one that nobody foresaw
+    except Exception as error:  # a defect of the collection
         result.update(defect(error))
     if task is not None:
         result.update(task.facts)
@@ -78,12 +78,15 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
 
 
 def left_half_way(error: HostedError, client: Any) -> bool:
-    """Tell whether a call failed after others had changed something. Other errors say themselves what was."""
+    """Tell whether a call failed after an earlier one changed something.
+
+    Errors that are not of a single call report ``changed`` themselves.
+    """
     return isinstance(error, OF_A_CALL) and client is not None and bool(client.carried_out)
 
 
 def describe(resource: Resource, plan: Plan, around: Surroundings, result: dict[str, Any]) -> None:
-    """Put into ``result`` what the plan says."""
+    """Add the plan's result, actions, cost and diff to ``result``."""
     result[resource.result_key] = plan.result
     result["changed"] = plan.changed
     result["actions"] = [step.summary for step in plan.steps]
@@ -100,7 +103,7 @@ def carry_out(
     progress: Callable[[str], None] = lambda line: None,
     client: Any = None,
 ) -> None:
-    """Make the plan's calls. When one raises, ``result`` tells how far it came, not what was wished."""
+    """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
     done: list[str] = []
     try:
         for number, step in enumerate(plan.steps, 1):
@@ -112,7 +115,7 @@ def carry_out(
             result[resource.result_key] = plan.reread()
         if done and plan.had_effect is not None:
             result["changed"] = plan.had_effect()
-        if "diff" in result:  # a step may have found that there is less to do
+        if "diff" in result:  # a step may have found less to change than planned
             result["diff"] = as_diff(plan)
     except Exception:
         result.pop("diff", None)
@@ -121,24 +124,24 @@ def carry_out(
 
 
 def as_left(plan: Plan, done: Sequence[str]) -> Any:
-    """Return the noun as a failed task has left it; nothing where that cannot be read."""
+    """Return the current state after a failed task; ``None`` if nothing was done or it cannot be read."""
     if not done or plan.reread is None:
         return None
     try:
         return plan.reread()
-    except Exception:  # the first error is the one to tell
+    except Exception:  # must not replace the error that is being reported
         return None
 
 
 def failure(error: HostedError) -> dict[str, Any]:
-    """Return what an error says."""
+    """Return an error as a failed result."""
     return {"failed": True, "msg": error.message, **error.details}
 
 
 def defect(error: Exception) -> dict[str, Any]:
-    """Return what is said of an error that is a mistake of the collection: its kind and place, in one line.
+    """Return an unexpected exception as a failed result: its type and where it was raised.
 
-    Its text is left out, because it may hold whatever was at hand, such as the headers of a request.
+    Its message is left out, because it may hold secrets, such as the headers of a request.
     """
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
@@ -152,20 +155,20 @@ def defect(error: Exception) -> dict[str, Any]:
 
 
 def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
-    """Return the secrets among the options, so far as they are long enough to be hidden."""
+    """Return the values of the secret options that are long enough to be redacted."""
     names = hidden_options(resource, argument_spec(resource))
     values = {value for name in names for value in string_values(options.get(name))}
     return {value for value in values if len(value) >= SHORTEST_SECRET}
 
 
 def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
-    """Return what is said to the user without the secrets of the options, wherever it was taken from."""
+    """Return ``said``, text or nested data for the user, with the values of secret options redacted."""
     secrets = secrets_of(resource, options)
     return replaced(said, Redactor(secrets)) if secrets else said
 
 
 def string_values(value: Any) -> Iterator[str]:
-    """Yield every text and number inside ``value``."""
+    """Yield every string and number inside ``value``, as a string."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -176,7 +179,7 @@ def string_values(value: Any) -> Iterator[str]:
 
 
 def replaced(value: Any, redact: Callable[[str], str]) -> Any:
-    """Return ``value`` with every text inside it as ``redact`` returns it."""
+    """Return ``value`` with ``redact`` applied to every string in it."""
     if isinstance(value, dict):
         return {key: replaced(item, redact) for key, item in value.items()}
     if isinstance(value, list):
@@ -190,9 +193,9 @@ def hidden_options(resource: Resource, spec: Mapping[str, Any]) -> set[str]:
 
 
 def shown_options(resource: Resource, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options without the secrets among them.
+    """Return the options with secret values hidden.
 
-    The value of a name that is no option is hidden too: it may be that of a secret with a slip in it.
+    Values of unknown options are hidden, too: the name may be a misspelled secret option.
     """
     spec = argument_spec(resource)
     aliases = {alias for option in spec.values() for alias in option.get("aliases", ())}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running a noun as an ordinary module: on another host, in the background, or where nothing else will do."""
+"""Runs a resource as an ordinary Ansible module, for example on a remote host or with ``async``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .options import argument_spec, checked_arguments, with_token_meant
 
 
 class HostedModule(AnsibleModule):
-    """A module that never shows a secret option, not even when it refuses its arguments."""
+    """An Ansible module that never shows a secret option, not even if its arguments are invalid."""
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
@@ -27,7 +27,7 @@ class HostedModule(AnsibleModule):
         )
 
     def _load_params(self) -> None:
-        """Read the arguments, before Ansible makes a text of everything."""
+        """Read and check the arguments before Ansible converts their types."""
         super()._load_params()  # type: ignore[no-untyped-call]
         self.given = {name: value for name, value in self.params.items() if not name.startswith("_ansible_")}
         self.objection = ""
@@ -37,9 +37,9 @@ class HostedModule(AnsibleModule):
             self.objection = error.message
 
     def _log_invocation(self) -> None:
-        """Note in the system's log what the module was called with, with our own account of the arguments.
+        """Log the invocation to syslog with secret options hidden.
 
-        Ansible's would hide what is a secret by itself, and show a dictionary that holds some.
+        Ansible's own method hides ``no_log`` options only, and shows a dictionary that holds secrets.
         """
         shown = shown_options(self.resource, self.params)
         said = {name: str(value) for name, value in shown.items()}
@@ -47,13 +47,13 @@ class HostedModule(AnsibleModule):
         self.log(f"Invoked with {line}", log_args=said)
 
     def fail_json(self, msg: str, **kwargs: Any) -> NoReturn:
-        """Fail as any module does, with our own account of the arguments."""
+        """Fail as any module does, with secret options hidden in ``invocation``."""
         kwargs.setdefault("invocation", {"module_args": shown_options(self.resource, self.params)})
         super().fail_json(msg, **kwargs)
 
 
 def run_module(resource: Resource) -> None:
-    """Be the module of ``resource``: read the arguments, run the task, print the result, exit."""
+    """Run ``resource`` as a module: read the arguments, run the task, print the result and exit."""
     module = HostedModule(resource)
     if module.objection:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})

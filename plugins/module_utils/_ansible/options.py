@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options that all nouns share, each written once, and what they become."""
+"""The argument specs of modules, the checks before Ansible's own, and the connection options."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .._resources.shared.plan import Resource
 from .._resources.shared.selectors import check_one_pattern, check_selectors
 
 VAULT = b"$ANSIBLE_VAULT"
-"""What a file begins with that ansible-vault has encrypted."""
+"""The first bytes of a file that is encrypted with ansible-vault."""
 
 
 def with_environment(options: type[Options]) -> dict[str, Any]:
-    """Return Ansible's argument spec of all options of a class, with the environment that fills them."""
+    """Return the argument spec of a class of options, with environment variables as fallbacks."""
     variables = {each.name: each.metadata.get("environment") for each in fields(options)}
     return {
         name: {**entry, "fallback": (env_fallback, [variables[name]])} if variables[name] else entry
@@ -37,14 +37,17 @@ WAITING = {name: entry for name, entry in argument_spec_of(WaitOptions).items() 
 
 
 def argument_spec(resource: Resource) -> dict[str, Any]:
-    """Return all options of a noun in Ansible's form."""
+    """Return the argument spec of a module, connection and waiting options included."""
     return {**resource.options, **CONNECTION, **(WAITING if resource.waits else {})}
 
 
 def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationResult:
-    """Return the arguments of a task as Ansible's own checks leave them, with what these complain about.
+    """Validate a task's arguments: run the collection's checks, then Ansible's.
 
-    :raises ConfigurationError: when the checks trip over an argument.
+    Ansible's complaints are in the ``error_messages`` of the result.
+
+    :raises ConfigurationError: if an argument makes Ansible's checks crash, or fails the collection's.
+    :raises Invalid: if a selector is empty.
     """
     spec = argument_spec(resource)
     checked = checked_arguments(resource, arguments)
@@ -58,12 +61,12 @@ def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationRes
 
 
 def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as they were written, checked before Ansible converts them.
+    """Check the arguments as written, before Ansible converts them, and return them.
 
-    Afterwards nobody can tell null from what was left out, or a name with a comma from two names.
+    After the conversion, null is the same as omitted, and a name with a comma is the same as two names.
 
-    :raises ConfigurationError: for a list or a dictionary in place of a text.
-    :raises Invalid: for a selector that holds nothing.
+    :raises ConfigurationError: for a list or a dictionary in place of a string, or a fraction for a name.
+    :raises Invalid: if a selector is empty.
     """
     spec = argument_spec(resource)
     check_texts(spec, arguments)
@@ -83,7 +86,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
 
 
 def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Refuse a list or a dictionary for a text: Ansible would write it out, and order what is called so.
+    """Reject a list or a dictionary for a string option: Ansible would silently convert it to its ``repr``.
 
     :raises ConfigurationError: naming the option.
     """
@@ -94,11 +97,11 @@ def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
 
 
 AMOUNTS = frozenset({"max_monthly"})
-"""Selectors for which a number with a fraction is as good as its text."""
+"""Selectors that may be numbers with a fraction."""
 
 
 def check_fractions(resource: Resource, arguments: Mapping[str, Any]) -> None:
-    """Refuse a number with a fraction for a name or a tag: YAML reads 1.10 as 1.1.
+    """Reject a number with a fraction for a name or a tag: YAML reads 1.10 as 1.1.
 
     :raises ConfigurationError: naming the option.
     """
@@ -116,7 +119,7 @@ TRIPPED = (ArithmeticError, AttributeError, TypeError, ValueError)
 
 
 def culprit(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
-    """Return the name of the argument that Ansible's checks trip over by itself."""
+    """Return the name of the argument that makes Ansible's checks crash on its own."""
     for name, value in arguments.items():
         try:
             ModuleArgumentSpecValidator({name: spec.get(name, {})}).validate({name: value})
@@ -126,9 +129,9 @@ def culprit(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
 
 
 def check_waiting(options: Mapping[str, Any]) -> None:
-    """Refuse a wait of which nobody can tell when it ends.
+    """Reject a wait that is negative, infinite or not a number.
 
-    :raises ConfigurationError: for a number below 0, or none.
+    :raises ConfigurationError: naming the option.
     """
     for name in ("wait_timeout", "wait_interval", "quiet_time"):
         value = options.get(name)
@@ -137,9 +140,9 @@ def check_waiting(options: Mapping[str, Any]) -> None:
 
 
 def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
-    """Read the connection options, on behalf of a module or plugin of this name.
+    """Return the connection for a task's options. ``caller`` is the name of the module or plugin.
 
-    :raises ConfigurationError: when one is missing or wrong.
+    :raises ConfigurationError: if an option is missing or invalid.
     """
     given = Options.from_ansible(options)
     if not given.base_url:
@@ -159,16 +162,20 @@ def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
 
 
 def with_token_meant(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with the token that was meant. ``given`` are those that somebody wrote down here.
+    """Return ``options`` with the token that the user selected. ``given`` are the options that the task sets.
 
-    A file that is among them wins over a token of the environment: they may be of two accounts.
+    A ``token_file`` in ``given`` takes precedence over a token in the environment, which may belong to
+    another account.
     """
     by_file = given.get("token_file") is not None and given.get("token") is None
     return {**options, "token": None} if by_file else dict(options)
 
 
 def read_token(token: str | None, token_file: str | None) -> str:
-    """Return the token itself; it wins over the file, whose closing line break does not count."""
+    """Return ``token``, or else the content of ``token_file`` without its trailing line break.
+
+    :raises ConfigurationError: if there is neither, or the file is unreadable, encrypted or not a token.
+    """
     if token is not None:
         return token
     if token_file is None:
@@ -191,7 +198,7 @@ def read_token(token: str | None, token_file: str | None) -> str:
 
 
 def is_encrypted(path: str) -> bool:
-    """Tell whether ansible-vault has encrypted a file. Others refuse one that cannot be read."""
+    """Tell whether a file is encrypted with ansible-vault. False if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(len(VAULT)) == VAULT

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long to pause before a retry."""
+"""Exponential backoff with full jitter."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import random
 FIRST = 0.25
 LONGEST = 10.0
 DOUBLINGS = 10
-"""More than it takes to reach the longest pause, and few enough to compute."""
+"""Caps the exponent: enough to reach :data:`LONGEST`, too few to overflow a float."""
 
 
 def backoff(failures: int) -> float:
-    """Return the seconds to pause after this many failures.
+    """Return the seconds to pause before the retry that follows ``failures`` failed attempts.
 
-    They are random, so that clients that failed together do not retry together; their bound doubles with
-    each failure, up to :data:`LONGEST`.
+    The pause is random, so that clients that failed together do not retry together. Its upper bound doubles
+    with each failure, from :data:`FIRST` up to :data:`LONGEST` seconds.
     """
     return random.uniform(0, min(FIRST * 2 ** min(failures - 1, DOUBLINGS), LONGEST))  # noqa: S311 - no secret

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A typed call for each route of the platform.
+"""The client of the platform's API: one typed method per route.
 
-Methods carry the name of what they do, take and return models, and raise the errors of :mod:`errors`.
-Where the specification does not show the answer of a write, the method returns nothing: read again.
+Methods take and return :mod:`models` and raise the errors of :mod:`errors`. A write whose response the
+specification does not show returns ``None``: read the object again.
 """
 
 from __future__ import annotations
@@ -36,37 +36,42 @@ M = TypeVar("M", bound=m.Model)
 
 
 class Client:
-    """The platform as Python calls. Ids and names are strings; money is in the unit that a name ends in."""
+    """Calls the platform. Ids and names are strings; an amount is in the unit that its field's name ends in.
+
+    Not thread-safe; give each thread a :meth:`clone`.
+
+    All methods raise :class:`HostedError`; its subclasses tell whether the platform acted on the call.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.carried_out = 0
-        """How many calls that may change something the platform said it had carried out."""
+        """The number of writes that the platform has confirmed."""
 
     def clone(self) -> Client:
-        """Return a client of the same settings, with connections of its own, for another thread."""
+        """Return a client with the same settings and its own connections, for another thread."""
         return Client(self.session.clone())
 
     def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close all open connections."""
         self.session.close()
 
     def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
-        """Hide what ``secrets`` returns in the messages of all errors from now on, as the token is."""
+        """Redact the strings that ``secrets`` returns from all later error messages, as the token is."""
         self.session.hide(secrets)
 
     @property
     def last_call_was_retried(self) -> bool:
-        """Whether the last call had to be sent more than once."""
+        """Whether the last call took more than one request."""
         return self.session.attempts_of_call > 1
 
-    # --- How every call is made -------------------------------------------------------------------
+    # --- Sending ----------------------------------------------------------------------------------
 
     def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
         try:
             answer = self.session.send(route, ids, query, body)
         except CallOutcomeUnknown as error:
-            if route.idempotency is r.IDEMPOTENT:  # of the others those who call find out, or say so
+            if route.idempotency is r.IDEMPOTENT:  # for other routes, callers find out or say so themselves
                 error.message += ". Whether it was carried out is unknown"
             raise
         if route.idempotency is not r.READ:
@@ -83,9 +88,9 @@ class Client:
         keep: Callable[[Any], object] = lambda item: True,
         **ids: str,
     ) -> Iterator[M]:
-        """Yield the items of all pages that are to be kept.
+        """Yield the items of all pages for which ``keep`` is true.
 
-        What would never end is an error, as a cursor that comes twice is.
+        :raises UnexpectedAnswer: if the platform repeats a cursor, or after :data:`MAX_PAGES` pages.
         """
         query, seen = dict(query or {}), set()
         for _page in range(MAX_PAGES):
@@ -100,18 +105,20 @@ class Client:
         raise UnexpectedAnswer(f"{route}: the list does not end after {MAX_PAGES} pages; stopped")
 
     def _delete(self, route: r.Route[Any], is_there: Callable[[], bool], **ids: str) -> None:
-        """Delete one item; one that is not there any more is as good.
+        """Delete an item. An item that no longer exists counts as deleted.
 
-        A try whose answer was lost may have deleted it, or another hand. With which status the next one is
-        refused then is not shown, and a 404 may be a gateway's, so it is read whether the item is there.
+        An attempt whose response was lost, or another client, may have deleted the item. The specification
+        does not show which status a second deletion gets, and a 404 may come from a gateway. So after a
+        refusal, ``is_there`` decides.
         """
         with self._unless_listed(is_there, "there"):
             self._send(route, **ids)
 
     def _or_absent(self, read: Callable[[], M], listed: Callable[[], bool]) -> M | None:
-        """Read one item; ``None`` when it is refused with 404, or with any other status and is on no list.
+        """Read an item; return ``None`` if it does not exist.
 
-        Which status an item has that does not exist is not shown.
+        The specification does not show the status for an item that does not exist. A 404 means that; after
+        any other refusal, the item is absent if ``listed`` is false.
         """
         try:
             return read()
@@ -122,9 +129,9 @@ class Client:
 
     @contextmanager
     def _unless_listed(self, listed: Callable[[], bool], where: str = "on the list") -> Iterator[None]:
-        """Take a refused deletion for done, unless the list still has the item: gateways send 404 as well.
+        """Treat a refused deletion as done, unless ``listed`` still finds the item: gateways send 404, too.
 
-        Where the list is not found either, the whole service is gone.
+        If the list itself answers 404, the whole service is gone.
         """
         try:
             yield
@@ -141,54 +148,57 @@ class Client:
     # --- Applications -----------------------------------------------------------------------------
 
     def whoami(self) -> m.Whoami:
-        """Return whose token it is."""
+        """Return the account that the token belongs to (Authentication)."""
         return self._one(r.WHOAMI)
 
     def apps(self) -> list[m.App]:
         """Return the applications of the account.
 
-        One of the catalogue, such as a database, is an application as well, and a platform may list it.
-        It has no slug then, so none of the routes of applications is for it.
+        A platform may also list applications from the catalogue, such as databases. They have no slug, so
+        no route under ``/api/apps`` can address them; they are left out.
         """
         return list(self._pages(r.APPS, keep=lambda item: not isinstance(item, dict) or item.get("slug")))
 
     def create_app(
         self, slug: str, host_id: str | None, project_id: str | None, dimensions: m.Dimensions | None
     ) -> None:
-        """Create an application; ``None`` leaves a choice to the platform."""
+        """Create an application. For ``None``, the platform chooses (Applications, rule 2)."""
         size = None if dimensions is None else dimensions.model_dump(by_alias=True)
         body = {"slug": slug, "hostId": host_id, "projectId": project_id, "dimensions": size}
         self._send(r.APP_CREATE, body=body)
 
     def quote_app(self, host_id: str | None, dimensions: m.Dimensions | None) -> m.AppQuote:
-        """Return the price of an application."""
+        """Return the monthly price of an application in millicents, without creating it."""
         size = None if dimensions is None else dimensions.model_dump(by_alias=True)
         return self._one(r.APP_QUOTE, body={"hostId": host_id, "dimensions": size})
 
     def app_nodes(self) -> Any:
-        """Return the nodes that can carry applications, as they come."""
+        """Return the nodes that can host applications, as undocumented JSON."""
         return self._send(r.APP_NODES)
 
     def app_projects(self) -> Any:
-        """Return the projects that applications can join, as they come."""
+        """Return the projects that applications can join, as undocumented JSON."""
         return self._send(r.APP_PROJECTS)
 
     def registry_credentials(self) -> m.RegistryCredentials:
-        """Return the login of the account's registry space."""
+        """Return the credentials for the account's registry space."""
         return self._one(r.REGISTRY_CREDENTIALS)
 
     def declare_release(self, slug: str, tag: str, digest: str) -> None:
-        """Declare the image ``digest`` as the release ``tag``."""
+        """Declare the pushed image ``digest`` as release ``tag``."""
         self._send(r.RELEASE_DECLARE, slug=slug, body={"tag": tag, "digest": digest})
 
     def releases(self, slug: str, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the releases of an application, as it comes."""
+        """Return a page of an application's releases, as undocumented JSON."""
         return self._send(r.RELEASES, query=query or None, slug=slug)
 
     def scan(self, slug: str, tag: str, seconds: float | None = None) -> m.ScanReport | None:
-        """Return the scan of a release; ``None`` when the tag is not declared.
+        """Return the scan report of a release; ``None`` if the platform answers 404.
 
-        The platform waits with its answer while the analysis runs; ``seconds`` bounds the whole call.
+        The platform delays its response while the scan runs.
+
+        :param seconds: the deadline of the whole call; by default, the connection's.
+        :raises Interrupted: if the deadline passes first.
         """
         ids = {"slug": slug, "tag": tag}
         try:
@@ -197,32 +207,38 @@ class Client:
             return None
 
     def deploy(self, slug: str, tag: str) -> None:
-        """Put a release into service. Returns once the application has restarted."""
+        """Deploy a release. Return once the application has restarted (Applications, rule 5).
+
+        :raises Unprocessable: if the verdict on the release blocks it, or its scan is still running.
+        """
         self._send(r.APP_DEPLOY, slug=slug, body={"tag": tag})
 
     def replace_environment(self, slug: str, environment: dict[str, str]) -> None:
-        """Replace the whole environment of an application."""
+        """Replace an application's whole environment: variables that are not given are removed."""
         self._send(r.APP_ENVIRONMENT, slug=slug, body={"environment": environment})
 
     def app_logs(self, slug: str) -> Any:
-        """Return the log of an application, as it comes."""
+        """Return an application's log, as undocumented JSON or plain text."""
         return self._send(r.APP_LOGS, slug=slug)
 
     # --- Services ---------------------------------------------------------------------------------
 
     def services(self) -> list[m.ServiceSummary]:
-        """Return the services of the account, deleted ones excepted."""
+        """Return all services of the account that are not deleted."""
         return list(self._pages(r.SERVICES))
 
     def service(self, id: str) -> m.Service | None:
-        """Return a service in full, or ``None`` when there is none of this id."""
+        """Return the full form of a service; ``None`` if it does not exist."""
         return self._or_absent(
             lambda: self._one(r.SERVICE, id=id),
             lambda: any(service.id == id for service in self.services()),
         )
 
     def metrics(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
-        """Return the live metrics by service id, ``None`` where the node cannot be reached."""
+        """Return live metrics by service id; ``None`` for a service whose node cannot be reached.
+
+        Takes one call for every 50 ids (Limits).
+        """
         found: dict[str, m.Metrics | None] = dict.fromkeys(ids)
         remaining = iter(ids)
         while batch := list(islice(remaining, METRICS_PER_CALL)):
@@ -232,8 +248,8 @@ class Client:
     def _metrics_of(self, ids: Sequence[str]) -> dict[str, m.Metrics | None]:
         """Return the metrics of at most :data:`METRICS_PER_CALL` services.
 
-        What the platform says of an id that it does not know is not shown. Where it refuses all for one, such
-        as a service deleted a moment ago, the others are asked for in smaller numbers.
+        The specification does not show the response to an unknown id. If one id, such as that of a service
+        deleted a moment ago, makes the platform refuse the whole batch, the batch is split in halves.
         """
         try:
             answer = self._send(r.METRICS, query={"ids": ",".join(ids)})
@@ -249,42 +265,51 @@ class Client:
         return {id: None if value is None else one(r.METRICS, model, value) for id, value in told.items()}
 
     def settings(self, id: str) -> m.Settings:
-        """Return what can be changed on a game server or an application."""
+        """Return the settings of a game server or an application, databases included (Settings)."""
         return self._one(r.SETTINGS, id=id)
 
     def set_network(self, id: str, is_public: bool) -> None:
-        """Open a service to the Internet or close it. The container is recreated."""
+        """Publish a service on the Internet, or close it. The platform recreates the container.
+
+        :raises Conflict: if no port is left on the node's shared IP.
+        """
         self._send(r.NETWORK, id=id, body={"isPublic": is_public})
 
     def set_scale(self, id: str, dimensions: m.Dimensions) -> None:
-        """Give a service its whole wanted size."""
+        """Resize a service. ``dimensions`` is the whole new size, not a delta.
+
+        :raises BadRequest: if a value is outside the node's bounds, or the disk would shrink.
+        """
         self._send(r.SCALE, id=id, body=dimensions.model_dump(by_alias=True))
 
     def set_command(self, id: str, command: str) -> None:
-        """Set the line that is launched at the next start; an empty one restores the original."""
+        """Set the command that runs at the next start. An empty string restores the original."""
         self._send(r.COMMAND, id=id, body={"command": command})
 
     def set_project(self, id: str, project_id: str) -> None:
-        """Move a service into another project's network."""
+        """Move a service to another project and its private network."""
         self._send(r.MOVE, id=id, body={"projectId": project_id})
 
     def power(self, id: str, signal: str) -> None:
-        """Send ``start``, ``stop``, ``restart`` or ``kill``."""
+        """Send the signal ``start``, ``stop``, ``restart`` or ``kill``.
+
+        :raises Conflict: if the service does not take this signal.
+        """
         self._send(r.POWER, id=id, body={"signal": signal})
 
     def suspend(self, id: str) -> None:
-        """Stop a service and bill its storage only."""
+        """Suspend a service: it stops, and only its storage is billed."""
         self._send(r.SUSPEND, id=id)
 
     def resume(self, id: str) -> None:
-        """Take a suspended service back into service."""
+        """Resume a suspended service."""
         self._send(r.RESUME, id=id)
 
     def delete_service(self, id: str) -> None:
-        """Destroy a service with its disk and its backups."""
+        """Delete a service with its disk and backups, irreversibly."""
 
         def is_there() -> bool:
-            service = self.service(id)  # a list may be cut, so that what is not on it need not be gone
+            service = self.service(id)  # absence from the list proves nothing: the list may be truncated
             return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
 
         self._delete(r.SERVICE_DELETE, is_there, id=id)
@@ -292,27 +317,27 @@ class Client:
     # --- Files ------------------------------------------------------------------------------------
 
     def files(self, id: str, directory: str) -> list[m.FileEntry]:
-        """Return the entries of a directory, its path relative to the service's root."""
+        """Return the entries of a directory. Its path is relative to the service's root."""
         return list(self._pages(r.FILES, {"directory": directory}, id=id))
 
     def read_file(self, id: str, path: str) -> str:
-        """Return the text of a file of at most 2 MB."""
+        """Return the content of a text file of at most 2 MB (Limits)."""
         return self._one(r.FILE_CONTENTS, query={"path": path}, id=id).content
 
     def write_file(self, id: str, path: str, content: str) -> None:
-        """Create a file or replace it whole."""
+        """Create a file or replace its whole content."""
         self._send(r.FILE_WRITE, id=id, body={"path": path, "content": content})
 
     def create_directory(self, id: str, root: str, name: str) -> None:
-        """Create the directory ``name`` in ``root``."""
+        """Create directory ``name`` in directory ``root``."""
         self._send(r.FILE_DIRECTORY, id=id, body={"root": root, "name": name})
 
     def rename_file(self, id: str, root: str, old: str, new: str) -> None:
-        """Rename an entry of ``root``."""
+        """Rename an entry of directory ``root``."""
         self._send(r.FILE_RENAME, id=id, body={"root": root, "from": old, "to": new})
 
     def delete_files(self, id: str, root: str, names: Sequence[str]) -> None:
-        """Delete entries of ``root`` for good, in calls of at most 100 names."""
+        """Delete entries of directory ``root`` permanently, 100 names per call (Limits)."""
         remaining = iter(names)
         while batch := list(islice(remaining, FILES_PER_DELETE)):
             self._send(r.FILE_DELETE, id=id, body={"root": root, "files": batch})
@@ -324,11 +349,11 @@ class Client:
         return list(self._pages(r.BACKUPS, id=id))
 
     def create_backup(self, id: str, name: str) -> None:
-        """Begin a backup; the list tells when it is complete."""
+        """Start a backup. It is complete when :meth:`backups` shows the status ``COMPLETED``."""
         self._send(r.BACKUP_CREATE, id=id, body={"name": name})
 
     def restore_backup(self, id: str, backup_id: str) -> None:
-        """Put a backup's data back in place of the service's."""
+        """Restore a backup: it replaces the service's data."""
         self._send(r.BACKUP_RESTORE, id=id, backup_id=backup_id)
 
     def delete_backup(self, id: str, backup_id: str) -> None:
@@ -341,11 +366,11 @@ class Client:
         return list(self._pages(r.SNAPSHOTS, id=id))
 
     def create_snapshot(self, id: str, name: str) -> None:
-        """Take a snapshot."""
+        """Create a snapshot."""
         self._send(r.SNAPSHOT_CREATE, id=id, body={"name": name})
 
     def roll_back(self, id: str, name: str) -> None:
-        """Take a service back to a snapshot."""
+        """Roll a service back to a snapshot."""
         self._send(r.SNAPSHOT_ROLLBACK, id=id, name=name)
 
     def delete_snapshot(self, id: str, name: str) -> None:
@@ -356,14 +381,14 @@ class Client:
     # --- Journals, activity, consumption ----------------------------------------------------------
 
     def logs(self, id: str, lines: int = 100) -> list[str]:
-        """Return the last 1 to 100 lines of a service's log."""
+        """Return the last ``lines`` lines of a service's log, at most 100 (Limits)."""
         return self._one(r.LOGS, query={"lines": lines}, id=id).lines
 
     def events(self, id: str, limit: int | None = None) -> list[m.Event]:
-        """Return the activity of a service, the newest first, at most ``limit`` entries.
+        """Return the activity events of a service, newest first, at most ``limit`` of them.
 
-        In which order the platform lists events is not shown. Where the oldest come first, all pages are
-        read; where the first ones are of one moment, so many that another moment tells.
+        The specification does not show their order. If the oldest come first, this reads all pages. If the
+        first events share a timestamp, it reads on until one differs.
         """
         found = self._pages(r.EVENTS, id=id)
         events = list(islice(found, limit and max(limit, 2)))
@@ -375,42 +400,42 @@ class Client:
         return newest_first([*events, *found] if is_rising(events) else events)[:limit]
 
     def usage(self, id: str, days: int | None = None) -> m.Usage:
-        """Return the spend of a service over a window of ``days``."""
+        """Return the spend of a service in cents over the last ``days`` days; 30 by default (Limits)."""
         return self._one(r.USAGE, query={"range": days}, id=id)
 
     def billed_totals(self, id: str, hour: str, day: str, week: str, month: str) -> m.BilledTotals:
-        """Return the spend of a service since four moments, given as timestamps."""
+        """Return the spend of a service in cents since each of four timestamps (ISO 8601, UTC)."""
         query = {"hourStart": hour, "dayStart": day, "weekStart": week, "monthStart": month}
         return self._one(r.BILLED_TOTALS, query=query, id=id)
 
     # --- Billing ----------------------------------------------------------------------------------
 
     def billing_overview(self) -> m.BillingOverview:
-        """Return balance, spend and forecast."""
+        """Return the account's balance, spend and forecast in cents."""
         return self._one(r.BILLING_OVERVIEW)
 
     def wallet(self) -> m.Wallet:
-        """Return the money on the account and its currency."""
+        """Return the account's balance in cents and its currency."""
         return self._one(r.WALLET)
 
     def transactions(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of transactions, as it comes."""
+        """Return a page of the wallet's transactions, as undocumented JSON."""
         return self._send(r.TRANSACTIONS, query=query)
 
     def daily_spend(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the spend of each day of this month, as it comes."""
+        """Return a page of the current month's spend by day, as undocumented JSON."""
         return self._send(r.DAILY_SPEND, query=query)
 
     def invoices(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the invoices, as it comes."""
+        """Return a page of the invoices, as undocumented JSON."""
         return self._send(r.INVOICES, query=query)
 
     def statements(self, query: dict[str, Any] | None = None) -> Any:
-        """Return a page of the monthly statements, as it comes."""
+        """Return a page of the monthly statements, as undocumented JSON."""
         return self._send(r.STATEMENTS, query=query)
 
     def statement(self, period: str) -> Any:
-        """Return the statement of a month ``YYYY-MM``, as it comes."""
+        """Return the statement of a month (``YYYY-MM``), as undocumented JSON."""
         return self._send(r.STATEMENT, period=period)
 
     # --- Projects ---------------------------------------------------------------------------------
@@ -420,11 +445,11 @@ class Client:
         return list(self._pages(r.PROJECTS))
 
     def create_project(self, name: str) -> None:
-        """Create a project."""
+        """Create a project. Its name has at most 60 characters and is unique on the account (Limits)."""
         self._send(r.PROJECT_CREATE, body={"name": name})
 
     def rename_project(self, id: str, name: str) -> None:
-        """Give a project another name."""
+        """Rename a project."""
         self._send(r.PROJECT_RENAME, id=id, body={"name": name})
 
     def delete_project(self, id: str) -> None:
@@ -432,28 +457,28 @@ class Client:
         self._delete(r.PROJECT_DELETE, lambda: self.project(id) is not None, id=id)
 
     def project(self, id: str) -> m.ProjectDetail | None:
-        """Return a project with its services, or ``None`` when there is none of this id."""
+        """Return a project with its services; ``None`` if it does not exist."""
         return self._or_absent(
             lambda: self._one(r.PROJECT, id=id),
             lambda: any(project.id == id for project in self.projects()),
         )
 
     def project_spend(self, id: str, query: dict[str, Any] | None = None) -> m.ProjectSpend:
-        """Return what a project cost. The query parameters are not shown by the specification."""
+        """Return the spend of a project in cents. The specification does not show the query parameters."""
         return self._one(r.PROJECT_SPEND, query=query, id=id)
 
     def project_graph(self, id: str) -> m.ProjectGraph:
-        """Return the services of a project and what refers to what."""
+        """Return the services of a project and the references between them."""
         return self._one(r.PROJECT_GRAPH, id=id)
 
     # --- Ordering ---------------------------------------------------------------------------------
 
     def quote(self, order: dict[str, Any]) -> m.Quote:
-        """Return the price of an order without placing it. ``order`` has the fields of an order."""
+        """Return the price of an order without placing it. ``order`` has the keys of Order fields."""
         return self._one(r.QUOTE, body=order)
 
     def order(self, order: dict[str, Any]) -> m.Order:
-        """Place an order. Its answer is the only one that holds the generated secrets."""
+        """Place an order. No other response holds the generated secrets."""
         return self._one(r.ORDER, body=order)
 
     # --- SSH keys and SFTP ------------------------------------------------------------------------
@@ -463,43 +488,46 @@ class Client:
         return list(self._pages(r.SSH_KEYS))
 
     def add_ssh_key(self, name: str, public_key: str) -> None:
-        """Register a public key."""
+        """Add a public key to the account.
+
+        :raises Conflict: if the account has this key already.
+        """
         self._send(r.SSH_KEY_ADD, body={"name": name, "publicKey": public_key})
 
     def delete_ssh_key(self, id: str) -> None:
-        """Remove a public key; it opens nothing from then on."""
+        """Delete a public key. It opens no new SFTP sessions; those already open continue."""
         self._delete(r.SSH_KEY_DELETE, lambda: any(key.id == id for key in self.ssh_keys()), id=id)
 
     def sftp(self, id: str) -> m.SftpAccess:
-        """Return where and as whom a service's files are reached."""
+        """Return the SFTP host, port and username of a service."""
         return self._one(r.SFTP, id=id)
 
     def new_sftp_password(self, id: str) -> m.SftpPassword:
-        """Generate an SFTP password, which ends the one before."""
+        """Generate an SFTP password. It invalidates the previous one and cannot be read again."""
         return self._one(r.SFTP_PASSWORD, id=id)
 
     # --- Database tunnel --------------------------------------------------------------------------
 
     def database_connection(self, id: str) -> m.DatabaseConnection:
-        """Return how neighbours reach a database, password included."""
+        """Return the connection details of a database inside its project, password included."""
         return self._one(r.CONNECTION, id=id)
 
     def database(self, id: str) -> m.DatabaseInventory:
-        """Return what is in a database."""
+        """Return the tables of a database with estimated row counts and sizes in bytes."""
         return self._one(r.DATABASE, id=id)
 
     def database_rows(self, id: str, schema: str, table: str, page: int = 0) -> m.QueryResult:
-        """Return a page of 50 rows of a table, counted from page 0."""
+        """Return a page of 50 rows of a table. The first page is 0."""
         query = {"schema": schema, "table": table, "page": page}
         return self._one(r.DATABASE_ROWS, query=query, id=id)
 
     def database_query(self, id: str, sql: str) -> m.QueryResult:
-        """Run a statement. It is cut at 15 seconds and never sent twice."""
+        """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
 
 
 def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:
-    """Tell whether what the platform refuses to read is gone; what cannot be read is not."""
+    """Tell whether an item that the platform refuses to read is gone; false if nobody can tell."""
     if isinstance(error, TokenRejected):
         return False
     try:
@@ -509,9 +537,9 @@ def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:
 
 
 def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:
-    """Raise the refusal of a deletion again, unless the item is gone: an earlier try may have deleted it.
+    """Raise a refused deletion's ``error``, unless the item is gone: an earlier attempt may have deleted it.
 
-    :raises Refused: the same one; where nobody can look, it says that this is unknown.
+    :raises Refused: ``error`` itself. If ``is_there`` fails, its message says that the outcome is unknown.
     """
     if isinstance(error, TokenRejected):
         raise error
@@ -526,15 +554,15 @@ def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:
 
 
 def is_rising(events: Sequence[m.Event]) -> bool:
-    """Tell whether an event comes right after an older one."""
+    """Tell whether any event directly follows an older one."""
     moments = [event.at for event in events if event.at]
     return any(before < after for before, after in pairwise(moments))
 
 
 def newest_first(events: list[m.Event]) -> list[m.Event]:
-    """Return events in the order of their moments; those of one moment as the list has them.
+    """Return events newest first, keeping the platform's order for equal timestamps where possible.
 
-    A list that begins with the oldest is turned round as a whole. One that is in neither order is sorted.
+    A list in ascending order is reversed as a whole; a list in no order is sorted.
     """
     if not is_rising(events):
         return events

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the platform is and how to speak to it: settings that were checked before anything is sent."""
+"""The settings of a connection, validated before anything is sent."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 @dataclass(frozen=True)
 class Connection:
-    """The settings of a connection. ``timeout`` is the deadline of a call with its retries, in seconds.
+    """The settings of a connection.
 
-    ``caller`` is the module or plugin that calls, for those who read the platform's log.
+    ``timeout`` is the deadline of a call with all its retries, in seconds. ``caller`` names the module or
+    plugin in the ``User-Agent`` header, for readers of the platform's log.
 
-    :raises ConfigurationError: when a setting cannot work, or would send the token in the clear.
+    :raises ConfigurationError: if a setting is invalid, or would send the token unencrypted.
     """
 
     base_url: str
@@ -53,28 +54,31 @@ class Connection:
 
     @property
     def authorization(self) -> str:
-        """The value of the header that carries the token."""
+        """The value of the header that holds the token."""
         return f"{self.auth_scheme} {self.token}".strip()
 
     @property
     def user_agent(self) -> str:
-        """What calls, in the words of a ``User-Agent`` header."""
+        """The value of the ``User-Agent`` header."""
         return f"hosted.services (Ansible collection{'; ' if self.caller else ''}{self.caller})"
 
     @property
     def verify(self) -> bool | str:
-        """What certificates are checked against: a file of authorities, the system's, or nothing."""
+        """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
         return self.validate_certs and (self.ca_path or True)
 
     @property
     def proxies(self) -> dict[str, str]:
-        """What the environment's proxies are not used for: this very machine, as no token leaves it."""
+        """The ``proxies`` argument of requests. A local platform bypasses them: no token leaves the host."""
         host = urlsplit(self.base_url).hostname or ""
         return {"no_proxy": host} if is_loopback(host) else {}
 
 
 def check_token(token: str) -> None:
-    """Refuse what cannot be a token, without echoing it."""
+    """Reject an invalid token without showing it.
+
+    :raises ConfigurationError: if it is empty, has several lines, or a character that headers cannot hold.
+    """
     if not token:
         raise ConfigurationError("token is empty; set token, token_file or HOSTED_SERVICES_TOKEN")
     if len(token.splitlines()) > 1:
@@ -87,7 +91,10 @@ def check_token(token: str) -> None:
 
 
 def check_header(name: str, scheme: str) -> None:
-    """Refuse what cannot be part of a header, before a library does so and shows the token."""
+    """Reject an invalid header name or scheme here, because requests would show the token in its error.
+
+    :raises ConfigurationError: naming the option.
+    """
     if not HEADER_NAME.fullmatch(name):
         raise ConfigurationError(f"auth_header is {name!r}, which is not the name of a header")
     if not scheme.isascii() or not scheme.isprintable():
@@ -97,11 +104,15 @@ def check_header(name: str, scheme: str) -> None:
 
 
 def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
-    """Return ``url`` without a closing slash, or say why it is refused."""
+    """Return ``url`` without trailing slashes.
+
+    :raises ConfigurationError: if it is not a plain http(s) URL, or is http on a host that is neither local
+        nor in ``allow_http_hosts``.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-    except ValueError:  # its text may hold a password
+    except ValueError:  # the error's text may hold a password
         raise ConfigurationError("base_url is not a URL: its host or its port makes no sense") from None
     if parts.username or parts.password:
         raise ConfigurationError("base_url holds a user name or a password; use token instead")
@@ -122,12 +133,12 @@ def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether ``host`` is this very machine, judged by its name alone."""
+    """Tell whether ``host`` is the local machine, without resolving it."""
     if host == "localhost":
         return True
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return False
-    # Whether an IPv4 address in the clothes of IPv6 counts differs between versions of Python.
+    # Python versions disagree on whether an IPv4-mapped IPv6 address is loopback.
     return address.is_loopback and getattr(address, "ipv4_mapped", None) is None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From decoded JSON to models, with errors that name the route, the field and what came."""
+"""Validates decoded JSON into models. Errors name the route, the field and the type received."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ M = TypeVar("M", bound=m.Model)
 
 
 def one(route: Route[Any], model: type[M], value: Any) -> M:
-    """Read ``value`` as ``model``.
+    """Validate ``value`` as a ``model``.
 
-    :raises UnexpectedAnswer: when a field that is needed is missing, or one is of another type.
+    :raises UnexpectedAnswer: if a required field is missing or a field has another type.
     """
     if not isinstance(value, dict):
         raise UnexpectedAnswer(f"{route}: expected an object, got {describe(value)}")
@@ -33,7 +33,12 @@ def one(route: Route[Any], model: type[M], value: Any) -> M:
 def items_of(
     route: Route[Many[M]], value: Any, keep: Callable[[Any], object] = lambda item: True
 ) -> tuple[list[M], str | None]:
-    """Read a page: a bare array or an object with ``items``; return the next cursor and the items to keep."""
+    """Return a page's items for which ``keep`` is true, and the next cursor or ``None``.
+
+    A page is a bare array, or an object with ``items`` and an optional ``nextCursor``.
+
+    :raises UnexpectedAnswer: if it is neither, or an item is invalid.
+    """
     cursor = None
     if isinstance(value, dict):
         cursor, value = value.get("nextCursor"), value.get("items")
@@ -47,7 +52,7 @@ def items_of(
 
 
 def first_problem(error: Any) -> str:
-    """Put the first finding of pydantic in words. Values are not shown: they may be secrets."""
+    """Describe the first error of pydantic. Values are left out: they may be secrets."""
     problem = error.errors(include_url=False, include_context=False)[0]
     field = clean(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "missing":
@@ -56,7 +61,7 @@ def first_problem(error: Any) -> str:
 
 
 def describe(value: Any) -> str:
-    """Say what kind of value came, without the value."""
+    """Name the JSON type of a value, with an article."""
     if value is None:
         return "nothing"
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}

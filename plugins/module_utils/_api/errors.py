@@ -1,15 +1,13 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that can go wrong with a call, as one tree of exceptions.
+"""The exceptions that a call raises. Their class tells whether the platform acted:
 
-The branches say what the caller may conclude:
-
-* :class:`ConfigurationError`: nothing was sent, and that is final: no retry helps until the settings change.
-* :class:`NotSent`: the platform did not act on the call. It may be sent again.
-* :class:`CallOutcomeUnknown`: the platform may have acted or not. Only the state on the platform can tell.
-* :class:`Refused`: the platform answered that it will not do it.
-* :class:`UnexpectedAnswer`: it answered with success, in a shape that the specification rules out.
+* :class:`ConfigurationError`: nothing was sent. No retry helps until the settings change.
+* :class:`NotSent`: the platform did not act. The call can be retried.
+* :class:`CallOutcomeUnknown`: the platform may have acted. Read its state before a retry.
+* :class:`Refused`: the platform answered with an error and did not act.
+* :class:`UnexpectedAnswer`: the platform answered with success, but not as the specification shows.
 """
 
 from __future__ import annotations
@@ -19,18 +17,18 @@ from typing import Any, ClassVar
 from .text import printable, shortened
 
 NO_REASON = "no reason was given"
-"""What an error says where the platform said nothing."""
+"""Stands in for the platform's message when it sent none."""
 
 
 class HostedError(Exception):
-    """Base of all errors of the collection.
+    """Base class of all errors of the collection.
 
-    ``message`` is a sentence for people, and can be printed whatever names of the platform are in it;
-    ``details`` are data that the result of the task carries.
+    ``message`` is for users and safe to print: control characters in it are escaped. ``details`` are
+    returned in the task's result.
     """
 
     nothing_done: ClassVar[bool] = False
-    """The platform certainly did not act on the call."""
+    """Whether the platform certainly did not act on the call."""
 
     def __init__(self, message: str, **details: Any) -> None:
         self.message = shortened(printable(message))
@@ -39,28 +37,28 @@ class HostedError(Exception):
 
 
 class ConfigurationError(HostedError):
-    """A setting of the user is missing or wrong, or a library is not there."""
+    """A setting is missing or invalid, or a library is not installed."""
 
     nothing_done = True
 
 
 class NotSent(HostedError):
-    """The call did not reach the platform, or was turned away unread (429)."""
+    """The call did not reach the platform, or was rate-limited (429)."""
 
     nothing_done = True
     retry_after: float | None = None
 
 
 class ConnectionFailed(NotSent):
-    """No connection was made: name resolution, refused connection, connect time-out, proxy."""
+    """No connection could be opened: DNS failure, connection refused, connect timeout, proxy."""
 
 
 class CertificateError(ConfigurationError):
-    """The server's certificate was not accepted. The request was not sent; trying again will not help."""
+    """The server's certificate is not trusted. Nothing was sent; a retry does not help."""
 
 
 class RateLimited(NotSent):
-    """The platform answered 429. ``retry_after`` is the wait it asked for, in seconds, if it named one."""
+    """429: too many requests. ``retry_after`` is the pause in seconds that the platform asked for, if any."""
 
     def __init__(self, message: str, retry_after: float | None = None, **details: Any) -> None:
         super().__init__(message, **details)
@@ -68,19 +66,19 @@ class RateLimited(NotSent):
 
 
 class CallOutcomeUnknown(HostedError):
-    """Nobody knows yet whether the platform acted on this call: look before you send it again."""
+    """The platform may have acted on the call. Read its state before a retry."""
 
     retry_after: float | None = None
 
 
 class Interrupted(CallOutcomeUnknown):
-    """The request went out and no whole answer came back: reset, time-out, cut-off body."""
+    """The request was sent, but no complete response arrived: reset, timeout, truncated body."""
 
 
 class ServerFailure(CallOutcomeUnknown):
-    """The platform, or a proxy before it, answered 5xx.
+    """5xx, from the platform or a proxy in front of it.
 
-    ``explained`` tells that the platform itself says what went wrong, in more than the name of the status.
+    ``explained`` is true if the platform itself gave a reason, in more than the name of the status.
     """
 
     explained = False
@@ -91,21 +89,21 @@ class ServerFailure(CallOutcomeUnknown):
 
 
 class MalformedResponse(CallOutcomeUnknown):
-    """An answer of success whose body is not the JSON that was announced."""
+    """A 2xx response whose body is not valid JSON."""
 
 
 class Refused(HostedError):
-    """The platform responded with an error of its own (4xx): it did not do it.
+    """4xx: the platform refused the call and did not act.
 
-    Only this package asks for the number. The others catch a branch below, or ask what a refusal may mean.
-    Make one with :func:`refused`, so that its class and its number agree.
+    Outside this package, catch a subclass or use the ``may_mean_...`` attributes instead of ``status``.
+    Create instances with :func:`refused`, so that class and status agree.
     """
 
     nothing_done = True
     may_mean_absent: ClassVar[bool] = False
-    """It may be the way to say that what the call names is not there: with which status is not shown."""
+    """Whether this may be the response for a missing item: the specification does not show its status."""
     may_mean_not_offered: ClassVar[bool] = False
-    """It may be the way to say that the service lacks the capability that the route needs (Errors)."""
+    """Whether this may mean that the service lacks the capability for the route (Errors)."""
 
     def __init__(self, message: str, status: int, **details: Any) -> None:
         super().__init__(message, status=status, **details)
@@ -113,54 +111,54 @@ class Refused(HostedError):
 
     @property
     def gives_reason(self) -> bool:
-        """Tell whether the platform said why."""
+        """Whether the platform gave a reason."""
         return NO_REASON not in self.message
 
 
 class AccessDenied(Refused):
-    """The token may not do this: :class:`TokenRejected`, or :class:`Forbidden`."""
+    """The token is rejected (:class:`TokenRejected`) or lacks the permission (:class:`Forbidden`)."""
 
 
 class TokenRejected(AccessDenied):
-    """401: the token is missing or invalid. Every other call would be refused as well."""
+    """401: the token is missing or invalid. Every other call would fail, too."""
 
 
 class Forbidden(AccessDenied):
-    """403: the token lacks the scope, or the platform forbids this one thing."""
+    """403: the token lacks the scope, or the platform forbids this one call."""
 
     may_mean_absent = True
 
 
 class InvalidRequest(Refused):
-    """400 or 422: the platform does not take what was sent."""
+    """400 or 422: the platform rejects the request's content."""
 
     may_mean_absent = True
 
 
 class BadRequest(InvalidRequest):
-    """400: the service does not offer it, or a value is out of bounds (Errors)."""
+    """400: the service lacks the capability, or a value is missing or out of bounds (Errors)."""
 
     may_mean_not_offered = True
 
 
 class Unprocessable(InvalidRequest):
-    """422: the request is well-formed, but the state of things forbids it, as a verdict does a deploy."""
+    """422: the request is valid, but the current state forbids it, such as the verdict on a release."""
 
 
 class NotFoundResponse(Refused):
-    """404 or 410. It means that an item is absent only where one item is read or deleted."""
+    """404 or 410. Proves that an item is absent only when a single item is read or deleted."""
 
     may_mean_absent = True
 
 
 class Conflict(Refused):
-    """409: it contradicts what is there, a limit, or what the service is doing at the moment."""
+    """409: the call conflicts with existing data, a limit, or the current state of the service."""
 
     may_mean_absent = True
 
 
 class Locked(Refused):
-    """423 or 425: not now. The same call may be taken later."""
+    """423 or 425: temporarily refused. The same call may succeed later."""
 
 
 REFUSALS: dict[int, type[Refused]] = {
@@ -177,17 +175,17 @@ REFUSALS: dict[int, type[Refused]] = {
 
 
 def refused(message: str, status: int, **details: Any) -> Refused:
-    """Return the error for a response of this HTTP status."""
+    """Return the error for a response with this HTTP status."""
     return REFUSALS.get(status, Refused)(message, status, **details)
 
 
 class Redirected(HostedError):
-    """The server answered with a redirect, which is not followed: a token goes to one host only."""
+    """3xx: the server redirects. Redirects are not followed, because the token is for one host only."""
 
 
 class UnexpectedAnswer(HostedError):
-    """A field that is needed is missing or of another type than the specification shows."""
+    """A required field of the response is missing, or has another type than the specification shows."""
 
 
 OF_A_CALL = (NotSent, CallOutcomeUnknown, Refused, UnexpectedAnswer)
-"""What a single call ends in. Such an error knows nothing of the calls before it."""
+"""The errors of a single call. They say nothing about the calls before it."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One exchange over HTTP: a request out, an answer back, bounded in time and size. Knows no routes."""
+"""HTTP transport: sends one request and returns its response, bounded in time and size. Knows no routes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent. ``verify`` and ``proxies`` are as requests has them; ``body`` goes out as JSON.
+    """An HTTP request. ``verify`` and ``proxies`` are those of requests; ``body`` is sent as JSON.
 
-    With ``fresh`` no connection is used that was open before: one that the server has just given up is
-    found out only by a request that fails on it, and nobody would know whether the server acted.
+    ``fresh`` opens a new connection: a kept one that the server has just closed shows only when a request
+    fails on it, and then it is unknown whether the server acted.
     """
 
     method: str
@@ -45,13 +45,13 @@ class Request:
 
     @property
     def peer(self) -> tuple[str, bool | str]:
-        """What requests have in common that may share a connection: the server, and how it is checked."""
+        """The key for sharing a connection: the server, and how its certificate is verified."""
         return origin(self.url), self.verify
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer of the platform, whole."""
+    """A complete HTTP response."""
 
     status: int
     retry_after: str | None
@@ -60,24 +60,24 @@ class Response:
 
 
 class Transport(Protocol):
-    """What can carry out requests, one at a time."""
+    """Sends requests, one at a time."""
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its answer.
+        """Send a request and return its response.
 
-        :raises TimeoutError: when there is no whole answer after ``seconds``.
-        :raises HostedError: when there will be none.
+        :raises TimeoutError: if no complete response arrives within ``seconds``.
+        :raises HostedError: if the exchange fails.
         """
 
     def clone(self) -> Transport:
-        """Return another one, for another thread."""
+        """Return a transport with its own connections, for another thread."""
 
     def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close all open connections."""
 
 
 class HttpTransport:
-    """Carries out requests over a session of its own, whose connections stay open."""
+    """Sends requests over its own session of requests, which keeps connections open."""
 
     def __init__(self) -> None:
         self._session = open_session()
@@ -85,26 +85,26 @@ class HttpTransport:
         self._settled: dict[tuple[str, bool | str], Any] = {}
 
     def clone(self) -> HttpTransport:
-        """Return another one, for another thread."""
+        """Return a transport with its own connections, for another thread."""
         return HttpTransport()
 
     def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close all open connections."""
         self._session.close()
         self._thread.stop()
 
     def exchange(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its answer; see :class:`Transport`."""
+        """Send a request and return its response; see :meth:`Transport.exchange`."""
         try:
             return self._thread.run(seconds, lambda: self.send(request, seconds))
         except TimeoutError:
-            self._session = open_session()  # the old one is busy for as long as the server likes
+            self._session = open_session()  # the abandoned thread still uses the old one
             raise
 
     def send(self, request: Request, seconds: float) -> Response:
-        """Send a request and return its answer. ``seconds`` bound each wait for the server, not their sum.
+        """Send a request and return its response. ``seconds`` bounds each wait for the server, not their sum.
 
-        :raises HostedError: when there will be no answer.
+        :raises HostedError: if the exchange fails.
         """
         if request.fresh:
             self._session.close()
@@ -126,9 +126,9 @@ class HttpTransport:
             raise translate(error, request) from None
 
     def _surroundings(self, request: Request) -> Any:
-        """Return the proxies and authorities for a server, with those that the environment names.
+        """Return the proxies and CAs for a server, including those of the environment.
 
-        The environment is asked once: that takes a quarter of what a call costs.
+        Cached per server: reading the environment takes a quarter of the time of a call.
         """
         server = request.peer
         if server not in self._settled:
@@ -139,9 +139,9 @@ class HttpTransport:
 
 
 def prepared(request: Request) -> Any:
-    """Return a request in the form that a session sends as it is, and adds nothing to.
+    """Return a prepared request, which a session sends unchanged.
 
-    Asking each time what the session would add takes another quarter.
+    Letting the session merge its own settings takes another quarter of the time of a call.
     """
     return requests.Request(
         request.method,
@@ -153,16 +153,16 @@ def prepared(request: Request) -> Any:
 
 
 def encoded(query: Mapping[str, Any] | None) -> str | None:
-    """Return a query with each space as ``%20``, which every server reads; a plus is a space to some only."""
+    """Return a query string with spaces as ``%20``: not every server decodes a plus. Omits null values."""
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return urlencode(given, doseq=True, quote_via=quote, safe="") or None
 
 
 def open_session() -> Any:
-    """Return a session that remembers connections and nothing else: a cookie would outlive its token."""
-    # urllib3 warns of certificates that nobody looks at, which somebody asked for. A worker of Ansible is not
-    # to write to the terminal by itself, and one of ansible-core 2.18 waits for ever when a thread tries to.
-    # This is not done on import, as Ansible takes back what a plugin says of warnings then.
+    """Return a session that stores no cookies: a cookie would outlive its token."""
+    # urllib3 warns about unverified certificates, which the user asked for. An Ansible worker must not write
+    # to the terminal itself; in ansible-core 2.18, it hangs if one of its threads does. Disabling the
+    # warnings on import has no effect, because Ansible restores the filters after it loads a plugin.
     urllib3.disable_warnings()
     session = requests.Session()
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
@@ -170,11 +170,11 @@ def open_session() -> Any:
 
 
 class CallThread:
-    """A thread that makes calls for someone who waits no longer than he wants. It is kept for the next one.
+    """A reusable daemon thread that makes calls with a total timeout.
 
-    Time-outs of sockets bound each read, not their sum, and do not bound name resolution at all. A thread
-    that can be left behind bounds everything, whatever the other side does. Those of the standard library's
-    pools cannot: Python waits for them at its end.
+    Socket timeouts bound each read, not their sum, and do not bound name resolution at all. A daemon thread
+    can be abandoned whatever it waits for. The threads of ``concurrent.futures`` cannot: Python joins them
+    on exit.
     """
 
     def __init__(self) -> None:
@@ -182,9 +182,9 @@ class CallThread:
         self._outcomes: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
     def run(self, seconds: float, call: Callable[[], T]) -> T:
-        """Run ``call`` and return what it returns, but wait no longer than ``seconds``.
+        """Run ``call`` in the thread and return its result, or raise its exception.
 
-        :raises TimeoutError: when the time is up; the thread ends when its own socket time-outs do.
+        :raises TimeoutError: after ``seconds``. The abandoned thread ends with its own socket timeouts.
         """
         if self._calls is None:
             self._calls, self._outcomes = SimpleQueue(), SimpleQueue()
@@ -194,7 +194,7 @@ class CallThread:
         try:
             value, error = self._outcomes.get(timeout=seconds)
         except Empty:
-            self.stop()  # what comes later is the outcome of another call
+            self.stop()  # its late outcome must not pass for that of the next call
             raise TimeoutError from None
         if error is not None:
             raise error
@@ -202,7 +202,7 @@ class CallThread:
         return result
 
     def stop(self) -> None:
-        """Let the thread end when it is done with its call."""
+        """End the thread after its current call."""
         if self._calls is not None:
             self._calls.put(None)
             self._calls = None
@@ -211,16 +211,19 @@ class CallThread:
 def make_calls(
     calls: SimpleQueue[Callable[[], Any] | None], outcomes: SimpleQueue[tuple[Any, BaseException | None]]
 ) -> None:
-    """Make each call and pass on its outcome, until there is ``None`` instead of one."""
+    """Make each call and queue its outcome, until ``None`` arrives."""
     while (call := calls.get()) is not None:
         try:
             outcomes.put((call(), None))
-        except BaseException as error:  # handed over to the caller, whatever it is
+        except BaseException as error:  # the caller raises it in its own thread
             outcomes.put((None, error))
 
 
 def read_body(response: Any) -> bytes:
-    """Read the body whole, up to :data:`MAX_BODY` bytes."""
+    """Read the whole body.
+
+    :raises UnexpectedAnswer: if it has more than :data:`MAX_BODY` bytes.
+    """
     parts, size = [], 0
     for chunk in response.iter_content(CHUNK):
         size += len(chunk)
@@ -231,7 +234,7 @@ def read_body(response: Any) -> bytes:
 
 
 def translate(error: Exception, request: Request) -> errors.HostedError:
-    """Turn an error of requests into one of ours, by whether the request can have reached the server."""
+    """Convert an exception of requests, by whether the request can have reached the server."""
     reason, server = root_reason(error), origin(request.url)
     of_tls = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
     if isinstance(error, of_tls) and (refused := tls_refusal(error, request)):
@@ -248,16 +251,16 @@ def translate(error: Exception, request: Request) -> errors.HostedError:
         requests.exceptions.InvalidProxyURL,
         requests.exceptions.InvalidSchema,
     )
-    unsent = isinstance(error, OSError) and error.errno is None  # requests' own: a file that it cannot use
+    unsent = isinstance(error, OSError) and error.errno is None  # raised by requests for an unusable CA file
     if isinstance(error, invalid) or (unsent and not isinstance(error, NETWORK_ERRORS)):
         return errors.ConfigurationError(f"cannot send: {reason}")
     return errors.Interrupted(f"the connection broke before the answer was whole: {reason}")
 
 
 def tls_refusal(error: Exception, request: Request) -> errors.ConfigurationError | None:
-    """Return the error for a TLS connection that cannot come about, trying again or not; ``None`` for others.
+    """Return the error for a TLS handshake that no retry can fix; ``None`` for other errors.
 
-    It is over before the request is sent.
+    The handshake fails before the request is sent.
     """
     said, reason = str(error), root_reason(error)
     if any(name in said for name in NO_AUTHORITIES):
@@ -278,22 +281,22 @@ def tls_refusal(error: Exception, request: Request) -> errors.ConfigurationError
 
 
 def origin(url: str) -> str:
-    """Return the server of a URL: what a person would look at."""
+    """Return the scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 NO_AUTHORITIES = ("NO_CERTIFICATE_OR_CRL_FOUND", "PEM", "unknown error (_ssl.c")
 NO_COMMON_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNSUPPORTED_PROTOCOL", "HANDSHAKE_FAILURE")
-"""What OpenSSL calls a greeting that is not TLS, or not one that both sides know."""
+"""OpenSSL's names for a peer that does not speak TLS, or no version of it that both sides support."""
 NETWORK_ERRORS = (ConnectionError, TimeoutError, *((requests.RequestException,) if requests else ()))
 
 
 def is_connection_failure(error: Exception) -> bool:
-    """Tell whether urllib3 gave up before a connection stood, or a proxy refused to make one.
+    """Tell whether urllib3 failed to connect, or a proxy refused to.
 
-    It blames the proxy also for a connection that broke after the request went out over it, where the
-    platform may have acted.
+    urllib3 also raises ``ProxyError`` if the connection breaks after the request was sent through the proxy.
+    That is no connection failure: the platform may have acted.
     """
     cause = getattr(error.args[0], "reason", None) if error.args else None
     if isinstance(cause, urllib3.exceptions.ProxyError):
@@ -304,7 +307,7 @@ def is_connection_failure(error: Exception) -> bool:
 
 
 def root_reason(error: BaseException) -> str:
-    """Return the innermost reason of an error of requests, as a short phrase."""
+    """Return the message of the innermost exception in an error of requests."""
     reason: Any = error
     while True:
         inner = getattr(reason, "reason", None)

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The third-party libraries that the collection stands on, imported in one place.
+"""Imports the third-party libraries of the collection.
 
-A machine may lack one of them, and ansible-doc and ansible-test import every plugin on machines that
-lack them all. So a missing library leaves a placeholder here, good enough to define classes with, and is
-reported as one line by :func:`require` when a task runs.
+ansible-doc and ansible-test import every plugin, even where no library is installed. So a missing library
+is replaced with a placeholder that is enough to define classes, and :func:`require` reports it when a task
+runs.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ except ImportError:
     MISSING.append("pydantic>=2")
 
     class BaseModel:  # type: ignore[no-redef]
-        """Stands in for pydantic's class, so that the models can be defined."""
+        """Placeholder for pydantic's class, so that models can be defined."""
 
     class ValidationError(Exception):  # type: ignore[no-redef]
-        """Stands in for pydantic's error, so that it can be named in an except clause."""
+        """Placeholder for pydantic's error, so that except clauses can name it."""
 
     def ConfigDict(**settings: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
-        """Stand in for pydantic's settings."""
+        """Return the settings unchanged, in place of pydantic's type."""
         return settings
 
     def to_camel(snake: str) -> str:
-        """Stand in for pydantic's function."""
+        """Return the name unchanged, in place of pydantic's function."""
         return snake
 
     def to_snake(camel: str) -> str:
-        """Stand in for pydantic's function."""
+        """Return the name unchanged, in place of pydantic's function."""
         return camel
 
 
@@ -80,9 +80,9 @@ __all__ = [
 
 
 def require() -> None:
-    """Check that every library is there.
+    """Check that all required libraries are installed.
 
-    :raises ConfigurationError: naming what is missing and the command that installs it.
+    :raises ConfigurationError: naming the missing ones and the command that installs them.
     """
     if MISSING:
         wanted = " ".join(f"'{name}'" for name in MISSING)
@@ -93,7 +93,7 @@ def require() -> None:
 
 
 def require_for(purpose: str, library: object, name: str) -> None:
-    """Check that a library is there which only some tasks need, and so only they import.
+    """Check that an optional library is installed. ``library`` is the imported module, or ``None``.
 
     :raises ConfigurationError: naming the command that installs it.
     """

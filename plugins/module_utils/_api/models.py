@@ -1,11 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shapes that the specification shows, one class each.
+"""The models of the API, one class per shape in the specification (Resources and their fields).
 
-Fields that the collection cannot work without are required; all others may be missing or null. Fields
-that the specification does not name are kept. Enumerations are plain strings, so that a value of tomorrow
-does not fail today. Timestamps stay the strings they came as.
+Only fields that the collection cannot work without are required; all others may be missing or null. Fields
+that the specification does not name are kept. Enums are plain strings, so that new values do not fail.
+Timestamps are strings, as received.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from .libraries import BaseModel, ConfigDict, to_camel, to_snake
 
 
 def alias(name: str) -> str:
-    """Return the platform's name of a field. A closing underscore keeps ours off a word of Python's."""
+    """Return the JSON name of a field. A trailing underscore avoids a Python keyword or a pydantic name."""
     return str(to_camel(name.rstrip("_")))
 
 
 class Model(BaseModel):
-    """A JSON object of the platform: camelCase there, snake_case here."""
+    """A JSON object of the platform, with its camelCase names in snake_case."""
 
     model_config = ConfigDict(
         alias_generator=alias, populate_by_name=True, extra="allow", coerce_numbers_to_str=True
     )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object with snake_case keys, unknown fields included, ready for JSON."""
+        """Return the object as JSON-serializable data with snake_case keys, unknown fields included."""
         known = type(self).model_fields
         return {name.rstrip("_") if name in known else to_snake(name): plain(value) for name, value in self}
 
 
 class LateModel(Model):
-    """An object that few tasks meet. It is made ready at first use, so that start-up need not wait for it."""
+    """A model that few tasks use. pydantic builds its validator on first use, which saves start-up time."""
 
     model_config = ConfigDict(defer_build=True)
 
 
 def plain(value: Any) -> Any:
-    """Turn models inside ``value`` into dictionaries, and exact numbers into strings."""
+    """Convert models inside ``value`` to dictionaries, and decimals to strings."""
     if isinstance(value, Model):
         return value.as_dict()
     if isinstance(value, list):
@@ -55,7 +55,7 @@ def plain(value: Any) -> Any:
 
 
 class Dimensions(Model):
-    """A size: vCPU count, memory and disk in GB."""
+    """The size of a service: vCPU count, memory and disk in GB (Dimensions)."""
 
     cpu_cores: int | None = None
     ram_gb: int | None = None
@@ -63,7 +63,7 @@ class Dimensions(Model):
 
 
 class Product(Model):
-    """What was ordered."""
+    """The product that a service is an instance of."""
 
     slug: str | None = None
     name: str | None = None
@@ -79,7 +79,7 @@ class Runtime(Model):
 
 
 class Host(Model):
-    """The node that carries a service."""
+    """The node that hosts a service."""
 
     id: str | None = None
     label: str | None = None
@@ -87,7 +87,7 @@ class Host(Model):
 
 
 class ServiceSummary(Model):
-    """A service as lists show it."""
+    """A service in its list form."""
 
     id: str
     name: str
@@ -106,7 +106,7 @@ class ServiceSummary(Model):
 
 
 class Pricing(Model):
-    """What a service costs: millicents a month, and cents where the name says so."""
+    """The price of a service per month, in millicents or cents as the field's name says."""
 
     monthly_millicents: int | None = None
     storage_monthly_millicents: int | None = None
@@ -119,7 +119,7 @@ class Pricing(Model):
 
 
 class Dates(Model):
-    """The life of a service."""
+    """When a service was created, suspended and deleted."""
 
     created_at: str | None = None
     suspended_at: str | None = None
@@ -127,7 +127,7 @@ class Dates(Model):
 
 
 class Service(Model):
-    """A service in full. What ``maintenance`` and ``panel_url`` hold is not shown."""
+    """A service in its full form. The content of ``maintenance`` and ``panel_url`` is not shown."""
 
     id: str
     name: str
@@ -148,7 +148,7 @@ class Service(Model):
 
 
 class Metrics(Model):
-    """The container at this second. A service whose node cannot be reached has none at all."""
+    """The live state of a container (Live metrics). Null for a service whose node cannot be reached."""
 
     state: str | None = None
     cpu_allocation_percent: float | None = None
@@ -160,7 +160,7 @@ class Metrics(Model):
 
 
 class Source(Model):
-    """Where the running software comes from."""
+    """The image or runtime that a service runs."""
 
     kind: str | None = None
     reference: str | None = None
@@ -171,7 +171,7 @@ class Source(Model):
 
 
 class Network(Model):
-    """How a service is reached."""
+    """The private and public address of a service."""
 
     alias: str | None = None
     project: str | None = None
@@ -204,7 +204,7 @@ class Scale(Model):
 
 
 class Deploy(Model):
-    """The command that a container is launched with."""
+    """The command that a container starts with. An empty one stands for the original."""
 
     command: str | None = None
     default_command: str | None = None
@@ -212,7 +212,7 @@ class Deploy(Model):
 
 
 class Settings(Model):
-    """What can be changed on a game server or an application."""
+    """The settings of a game server or an application, databases included."""
 
     source: Source | None = None
     network: Network | None = None
@@ -222,7 +222,7 @@ class Settings(Model):
 
 
 class FileEntry(Model):
-    """An entry of a directory. Size in bytes, mode as octal digits."""
+    """An entry of a directory: size in bytes, mode as octal digits."""
 
     name: str
     size: int | None = None
@@ -234,13 +234,13 @@ class FileEntry(Model):
 
 
 class FileContents(LateModel):
-    """The text of a file of at most 2 MB."""
+    """The content of a text file of at most 2 MB."""
 
     content: str
 
 
 class Backup(Model):
-    """A copy of a service's data, kept with the service."""
+    """A backup of a service. It is deleted with the service."""
 
     id: str
     name: str
@@ -251,7 +251,7 @@ class Backup(Model):
 
 
 class Snapshot(Model):
-    """A point that a service can be rolled back to. Addressed by name."""
+    """A snapshot that a service can be rolled back to. Routes address it by name."""
 
     id: str | None = None
     name: str
@@ -268,7 +268,7 @@ class LogLines(LateModel):
 
 
 class Event(Model):
-    """A fact of a service's life."""
+    """An event in the activity of a service."""
 
     id: str
     type: str | None = None
@@ -276,14 +276,14 @@ class Event(Model):
 
 
 class DaySpend(LateModel):
-    """What a day cost, in cents."""
+    """The spend of one day in cents."""
 
     date: str | None = None
     total_cents: int | None = None
 
 
 class Usage(LateModel):
-    """What a service cost over a window of ``range`` days."""
+    """The spend of a service over the last ``range`` days, in cents."""
 
     range: int | None = None
     total_cents: int | None = None
@@ -291,7 +291,7 @@ class Usage(LateModel):
 
 
 class BilledTotals(LateModel):
-    """What a service cost since four moments, in cents."""
+    """The spend of a service since four timestamps, in cents."""
 
     hour_cents: int | None = None
     day_cents: int | None = None
@@ -300,7 +300,7 @@ class BilledTotals(LateModel):
 
 
 class SftpAccess(Model):
-    """Where and as whom a service's files are reached over SFTP."""
+    """The SFTP address and username of a service."""
 
     host: str
     port: int
@@ -309,7 +309,7 @@ class SftpAccess(Model):
 
 
 class SftpPassword(Model):
-    """A new SFTP password, shown this once."""
+    """A new SFTP password. No other response holds it."""
 
     host: str
     port: int
@@ -321,7 +321,7 @@ class SftpPassword(Model):
 
 
 class DatabaseConnection(LateModel):
-    """How neighbours in the project reach a database."""
+    """The connection details of a database, for neighbours in its project."""
 
     engine: str | None = None
     host: str | None = None
@@ -333,7 +333,7 @@ class DatabaseConnection(LateModel):
 
 
 class DatabaseTable(LateModel):
-    """A table; ``rows`` is an estimate of the engine."""
+    """A table of a database. ``rows`` is the engine's estimate."""
 
     schema_: str | None = None
     name: str | None = None
@@ -342,7 +342,7 @@ class DatabaseTable(LateModel):
 
 
 class DatabaseInventory(LateModel):
-    """What is in a database."""
+    """The engine, version and tables of a database."""
 
     engine: str | None = None
     supported: bool | None = None
@@ -352,14 +352,14 @@ class DatabaseInventory(LateModel):
 
 
 class Column(LateModel):
-    """A column of a result."""
+    """A column of a query's result."""
 
     name: str | None = None
     type: str | None = None
 
 
 class QueryResult(LateModel):
-    """The outcome of a statement: every value a string or null."""
+    """The result of a statement. Every value is a string or null."""
 
     columns: list[Column] | None = None
     rows: list[list[str | None]] | None = None
@@ -373,13 +373,13 @@ class QueryResult(LateModel):
 
 
 class Whoami(LateModel):
-    """Whose token it is."""
+    """The account that a token belongs to."""
 
     email: str | None = None
 
 
 class App(LateModel):
-    """An application as the list shows it."""
+    """An application in its list form."""
 
     id: str
     name: str | None = None
@@ -393,7 +393,7 @@ class App(LateModel):
 
 
 class AppQuote(LateModel):
-    """The price of an application."""
+    """The price of an application in millicents a month."""
 
     host_id: str | None = None
     host_label: str | None = None
@@ -402,7 +402,7 @@ class AppQuote(LateModel):
 
 
 class RegistryCredentials(LateModel):
-    """The login of the account's registry space."""
+    """The credentials for the account's registry space."""
 
     host: str
     project: str
@@ -411,7 +411,7 @@ class RegistryCredentials(LateModel):
 
 
 class Flaw(LateModel):
-    """A vulnerability that a scan found; ``reason`` is there when it blocks."""
+    """A vulnerability found by a scan. One that blocks a release has a ``reason``."""
 
     id: str | None = None
     package: str | None = None
@@ -422,7 +422,7 @@ class Flaw(LateModel):
 
 
 class Verdict(LateModel):
-    """What a scan concluded."""
+    """The verdict of a scan: counts by severity, blocking flaws and warnings."""
 
     counts: dict[str, int | None] | None = None
     blocking: list[Flaw] | None = None
@@ -432,7 +432,7 @@ class Verdict(LateModel):
 
 
 class ScanReport(LateModel):
-    """The scan of a release."""
+    """The scan report of a release."""
 
     tag: str | None = None
     digest: str | None = None
@@ -460,14 +460,14 @@ class ProjectDetail(Project):
 
 
 class SpendPart(LateModel):
-    """A part of a service's spend."""
+    """A part of a service's spend, in cents."""
 
     label: str | None = None
     cents: int | None = None
 
 
 class ServiceSpend(LateModel):
-    """What a service of a project cost."""
+    """The spend of one service in a project, in cents."""
 
     id: str | None = None
     name: str | None = None
@@ -479,7 +479,7 @@ class ServiceSpend(LateModel):
 
 
 class ProjectSpend(LateModel):
-    """What a project cost over a window of ``range`` days."""
+    """The spend of a project over the last ``range`` days, in cents."""
 
     id: str | None = None
     name: str | None = None
@@ -490,7 +490,7 @@ class ProjectSpend(LateModel):
 
 
 class Node(LateModel):
-    """A service as the graph of a project shows it."""
+    """A service in the graph of its project."""
 
     id: str
     name: str | None = None
@@ -505,7 +505,7 @@ class Node(LateModel):
 
 
 class Edge(LateModel):
-    """A reference from one service's environment to another service."""
+    """A reference to service ``to`` in the environment of service ``from_``, by variables ``through``."""
 
     from_: str | None = None
     to: str | None = None
@@ -513,7 +513,7 @@ class Edge(LateModel):
 
 
 class ProjectGraph(LateModel):
-    """The services of a project and what refers to what."""
+    """The services of a project and the references between them."""
 
     id: str | None = None
     name: str | None = None
@@ -533,7 +533,7 @@ class QuoteLine(Model):
 
 
 class Quote(Model):
-    """What an order would cost, and whether the balance covers its first day."""
+    """The price of an order, and whether the balance covers its first day."""
 
     product_slug: str | None = None
     dimensions: Dimensions | None = None
@@ -548,15 +548,18 @@ class Quote(Model):
 
 
 class Secret(Model):
-    """Something generated at creation and shown this once."""
+    """A secret generated at creation. No other response holds it."""
 
     label: Any = None
     value: Any = None
 
 
 class Order(Model):
-    """What was ordered. An order that was placed must not fail on its receipt, nor its secrets be lost for
-    it: so nothing is required, and what nothing depends on may be of any type."""
+    """The receipt of an order.
+
+    By the time it arrives, the order is placed, and its secrets are not shown again. So an odd receipt must
+    not raise an error: no field is required, and fields that nothing depends on have any type.
+    """
 
     instance_id: str | None = None
     product_slug: Any = None
@@ -568,14 +571,14 @@ class Order(Model):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Order:
-        """Read a receipt. Its secrets are shown this once, so they are kept in whatever form they come."""
+        """Read a receipt, keeping its secrets in whatever form they come."""
         if isinstance(obj, dict) and obj.get("secrets") is not None:
             obj = {**obj, "secrets": listed_secrets(obj["secrets"])}
         return super().model_validate(obj, **options)
 
 
 def listed_secrets(given: Any) -> list[dict[str, Any]]:
-    """Return secrets as a list of objects, each with a label and a value where they can be told apart."""
+    """Return secrets as a list of ``{label, value}`` objects; the label is null if there is none."""
     if isinstance(given, dict) and not {"label", "value"} & given.keys():
         return [{"label": name, "value": value} for name, value in given.items()]
     items = given if isinstance(given, list) else [given]
@@ -583,7 +586,7 @@ def listed_secrets(given: Any) -> list[dict[str, Any]]:
 
 
 class BillingOverview(LateModel):
-    """Balance and spend in cents; the two burn rates may be fractions."""
+    """The balance, spend and forecast of the account in cents. The two burn rates may be fractions."""
 
     balance_cents: int | None = None
     month_to_date_cents: int | None = None
@@ -595,7 +598,7 @@ class BillingOverview(LateModel):
 
 
 class Wallet(LateModel):
-    """The money on the account."""
+    """The balance of the account in cents, and its currency."""
 
     balance_cents: int | None = None
     currency: str | None = None
@@ -606,7 +609,7 @@ class Wallet(LateModel):
 
 
 class SshKey(Model):
-    """A public key on the account."""
+    """An SSH public key on the account."""
 
     id: str
     name: str | None = None

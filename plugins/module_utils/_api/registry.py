@@ -1,11 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The account's space in the platform's image registry, over the standard push protocol.
+"""A client of the platform's image registry, based on oras.
 
-The client is oras. Its own repetitions are left out: they take minutes, and do not know what may be repeated.
-Import this module only where the registry is asked: it takes a third of a second, which no other task need
-pay.
+It bypasses the retries of oras, which take minutes and ignore what may be retried. Importing this module
+takes a third of a second, so only tasks that use the registry import it.
 """
 
 from __future__ import annotations
@@ -51,15 +50,17 @@ TRIES = 3
 CONNECT_SECONDS = 10.0
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 ELSEWHERE = (301, 302, 303, 307, 308)
-"""What a registry answers that keeps the parts of images in an object store."""
+"""Redirects to an object store: a registry may keep blobs there."""
 T = TypeVar("T")
 
 
 class Repository:
-    """The repository of one application. Its secret stays in memory and goes to the registry alone.
+    """The repository of one application. Sends the account's secret to the registry only.
 
-    ``sent`` is called with the number of bytes of each piece that arrived. ``timeout`` is how long the
-    registry may be silent, in seconds.
+    :param timeout: how long the registry may be silent, in seconds.
+    :param sent: called after each uploaded chunk with its size in bytes.
+    :raises ConfigurationError: if oras is not installed, or the registry redirects to an unencrypted host.
+    :raises HostedError: if the registry cannot be reached or rejects the credentials.
     """
 
     def __init__(
@@ -83,19 +84,19 @@ class Repository:
     # --- Logging in -----------------------------------------------------------------------------------
 
     def _log_in(self, credentials: RegistryCredentials, verify: bool | str) -> Any:
-        """Return a client that sends the credentials as the registry asks for them."""
+        """Return an oras client that authenticates as the registry requests."""
         oras.logger.setup_logger(quiet=True)
         registry = oras.provider.Registry(self._host, insecure=self._scheme == "http", tls_verify=verify)
         plain_request = registry.session.request
 
         def request(method: str, url: str, **options: Any) -> Any:
             self._check_address(url)
-            # The library leaves out `verify` in some of its calls; the environment would then decide.
+            # oras omits `verify` in some calls; requests would then read it from the environment.
             bounds = {"allow_redirects": False, "timeout": self._timeout, "verify": verify}
             return plain_request(method, url, **{**options, **bounds})
 
         registry.session.request = request
-        registry.session.auth = lambda prepared: prepared  # so that no .netrc entry takes its place
+        registry.session.auth = lambda prepared: prepared  # keeps requests from reading .netrc
         challenge = self._attempt(
             lambda: registry.session.request("GET", f"{self._scheme}://{self._host}/v2/")
         )
@@ -107,7 +108,10 @@ class Repository:
         return registry
 
     def _check_address(self, url: str) -> None:
-        """Refuse to follow the registry elsewhere over a connection that anybody may listen to."""
+        """Refuse to follow the registry to an unencrypted address.
+
+        :raises ConfigurationError: naming it.
+        """
         parts = urlsplit(url)
         if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
             raise ConfigurationError(
@@ -116,19 +120,19 @@ class Repository:
             )
 
     def _do_request(self, registry: Any, url: str, method: str = "GET", **options: Any) -> Any:
-        """Make one request of the library's, with its way of logging in, and without its repetitions."""
+        """Replace the client's ``do_request``: the same authentication, but no retries."""
         if urlsplit(url).netloc != self._host:
             raise ConfigurationError(f"the registry {self._host} wants the upload at {place(url)}; not sent")
         response = self._logged_in(registry, url, method, **options)
         if response.status_code == 401 and getattr(registry.auth, "token", None):
-            registry.auth.token = None  # it has run out, and oras would send it again
+            registry.auth.token = None  # it has expired, and oras would send it again
             response = self._logged_in(registry, url, method, **options)
         if method == "PATCH" and response.ok:
             self._sent(len(options.get("data") or b""))
         return response
 
     def _logged_in(self, registry: Any, url: str, method: str, **options: Any) -> Any:
-        """Make a request with the library's way of logging in, which drops the answer that it cannot use."""
+        """Make a request with the authentication of oras, which discards the response if it fails."""
         request = type(registry).do_request.__wrapped__
         try:
             return request(registry, url, method, **options)
@@ -141,10 +145,10 @@ class Repository:
                 401,
             ) from None
 
-    # --- What is there --------------------------------------------------------------------------------
+    # --- Reading --------------------------------------------------------------------------------------
 
     def digest_of(self, reference: str) -> str | None:
-        """Return the digest of the image of this tag or digest; ``None`` when there is none."""
+        """Return the digest of the image with this tag or digest; ``None`` if it does not exist."""
 
         def look() -> str | None:
             response = self._look(reference)
@@ -156,29 +160,29 @@ class Repository:
             named = response.headers.get("Docker-Content-Digest", "")
             if DIGEST.fullmatch(named):
                 return str(named)
-            # A registry may leave the header out. The digest is that of the manifest, byte for byte.
+            # A registry may omit the header. The digest is the hash of the manifest's bytes.
             content = response.content or self._read(reference).content
             return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
         return self._again(look)
 
     def _look(self, reference: str) -> Any:
-        """Ask for a manifest without its content, or with it where the registry does not know HEAD."""
+        """Request a manifest with HEAD, or with GET if the registry does not support HEAD."""
         response = self._registry.do_request(self._manifest(reference), "HEAD", headers=dict(ACCEPT))
         if response.status_code in (405, 501):
             return self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
         return response
 
     def _read(self, reference: str) -> Any:
-        """Ask for a manifest."""
+        """Request a manifest."""
         response = self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
         judge(response)
         return response
 
     def manifest(self, reference: str) -> tuple[bytes, str]:
-        """Return the manifest of this tag or digest, byte for byte, and its media type.
+        """Return the bytes and the media type of the manifest with this tag or digest.
 
-        :raises UnexpectedAnswer: when it is not the one that the digest names.
+        :raises UnexpectedAnswer: if its hash is not ``reference``.
         """
 
         def read() -> tuple[bytes, str]:
@@ -193,7 +197,7 @@ class Repository:
         return self._again(read)
 
     def has_blob(self, digest: str) -> bool:
-        """Tell whether a part of an image is there already."""
+        """Tell whether the registry has a blob."""
 
         def look() -> bool:
             url = f"{self._scheme}://{self._container.get_blob_url(digest)}"
@@ -206,7 +210,7 @@ class Repository:
     # --- Sending --------------------------------------------------------------------------------------
 
     def send_blob(self, path: str, digest: str, size: int) -> None:
-        """Send a part of an image of ``size`` bytes from a file. One that is cut off goes on where it was."""
+        """Upload a blob from the file at ``path``. A retry resumes where the upload was interrupted."""
 
         def request(url: str, method: str, **options: Any) -> Any:
             response = self._registry.do_request(url, method, **options)
@@ -218,7 +222,7 @@ class Repository:
         self._again(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:
-        """Put the manifest under a tag or its digest, byte for byte. Return the registry's digest of it."""
+        """Upload a manifest under a tag or its digest. Return the digest that the registry reports."""
 
         def put() -> Any:
             headers = {"Content-Type": media_type}
@@ -231,13 +235,13 @@ class Repository:
         digest: str | None = self._again(put)
         return digest
 
-    # --- How every call is made -----------------------------------------------------------------------
+    # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
         return f"{self._scheme}://{self._container.manifest_url(reference)}"
 
     def _again(self, call: Callable[[], T]) -> T:
-        """Make a call, again after a failure: all of them can be made twice."""
+        """Make a call with retries: all calls to a registry are idempotent."""
         for failures in range(1, TRIES):
             try:
                 return self._attempt(call)
@@ -246,7 +250,7 @@ class Repository:
         return self._attempt(call)
 
     def _attempt(self, call: Callable[[], T]) -> T:
-        """Make a call once, with the errors of the libraries in our words."""
+        """Make a call once, and convert the exceptions of the libraries."""
         try:
             return call()
         except HostedError:
@@ -262,7 +266,7 @@ class Repository:
             raise kind(
                 f"the registry {self._host} cannot be reached: {self._redact(root_reason(error))}"
             ) from None
-        except ValueError as error:  # what oras raises for an answer that it did not want
+        except ValueError as error:  # oras raises it for an unexpected response
             raise Interrupted(f"the registry {self._host}: {clean(self._redact(str(error)))}") from None
 
 
@@ -278,7 +282,10 @@ ACCEPT = {"Accept": ", ".join(MANIFEST_TYPES)}
 
 
 def scheme_of(host: str) -> str:
-    """Return how a registry is spoken to: plain http on this very machine alone."""
+    """Return the URL scheme for a registry: http only for the local machine.
+
+    :raises UnexpectedAnswer: if ``host`` is not a host name.
+    """
     name = urlsplit(f"//{host}").hostname
     if not name:
         raise UnexpectedAnswer(f"the platform names {host!r} as its registry, which is no host")
@@ -286,16 +293,16 @@ def scheme_of(host: str) -> str:
 
 
 def judge(response: Any) -> bool:
-    """Tell that the registry did what it was asked, or raise what it answered.
+    """Return ``True`` for a 2xx response; raise an error with the registry's message for any other.
 
-    :raises Refused: with the registry's own words.
-    :raises RateLimited: when it wants a pause.
-    :raises ServerFailure: when it failed.
+    :raises RateLimited: for 429.
+    :raises ServerFailure: for 5xx.
+    :raises Refused: for any other status.
     """
     if response.ok and response.status_code < 300:
         return True
     said = registry_message(response)
-    where = f"{response.request.method} {urlsplit(response.url).path}"  # a query may open the upload
+    where = f"{response.request.method} {urlsplit(response.url).path}"  # the query may hold a secret
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         after = retry_after_seconds(response.headers.get("Retry-After"))
         raise RateLimited(f"too many requests (429) at {where}: {said}", after)
@@ -305,7 +312,7 @@ def judge(response: Any) -> bool:
 
 
 def registry_message(response: Any) -> str:
-    """Return what the registry says in an error's body, or else what its status means."""
+    """Return the messages in the body of an error, or the meaning of its status."""
     try:
         errors = response.json()["errors"]
         said = clean("; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors))
@@ -325,7 +332,7 @@ MEANINGS = {
 
 
 def type_of(response: Any) -> str:
-    """Return the media type of a manifest: that of the answer, or else the one that it names itself."""
+    """Return the media type of a manifest, from the response's header or else from its content."""
     said = response.headers.get("Content-Type", "").partition(";")[0].strip()
     if said in MANIFEST_TYPES:
         return str(said)
@@ -340,6 +347,6 @@ def type_of(response: Any) -> str:
 
 
 def place(url: str) -> str:
-    """Return an address without its query, which may open an upload to whoever has it."""
+    """Return a URL without its query, which may hold an upload's secret."""
     parts = urlsplit(url)
     return clean(f"{parts.scheme}://{parts.netloc}{parts.path}")

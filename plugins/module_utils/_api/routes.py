@@ -1,11 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All routes of the platform on one page.
+"""The routes of the platform (Endpoints).
 
-A line says: method and path; the token scope that is needed; whether the call may be sent again; what the
-answer is. The client, the retry policy, the coverage table and the sandbox's contract test read this page.
-Nothing else in the collection spells a path.
+Each line holds the method, the path, the required token scope, whether the call can be retried, and the
+shape of the response. The client, the retry policy, the coverage table and the sandbox's contract test read
+it. No other file of the collection contains a path.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class Scope(Enum):
 
 
 class Idempotency(Enum):
-    """What may be done when the outcome of a call is open. A call that never left is always sent again."""
+    """What to do if the outcome of a call is unknown. A call that was not sent is always retried."""
 
-    READ = "changes nothing: send again"
-    IDEMPOTENT = "twice is as good as once: send again"
-    CREATE = "would create a second one: read the list and compare, never send again blindly"
-    ACT = "sets something in motion: read the state and decide"
-    LAST_WINS = "send again; the newest answer replaces those before"
-    NEVER = "cannot be judged from outside: never send again"
+    READ = "changes nothing: retry"
+    IDEMPOTENT = "repeating it has no further effect: retry"
+    CREATE = "a retry may create a duplicate: read the list and compare first"
+    ACT = "starts an action: read the state and decide"
+    LAST_WINS = "retry; the newest response replaces earlier ones"
+    NEVER = "its effect cannot be observed: never retry"
 
     @property
     def resendable(self) -> bool:
-        """Whether the session may send the call again by itself when its outcome is open."""
+        """Whether the session may retry the call if its outcome is unknown."""
         return self in (Idempotency.READ, Idempotency.IDEMPOTENT, Idempotency.LAST_WINS)
 
 
@@ -47,28 +47,28 @@ M = TypeVar("M", bound=m.Model)
 
 @dataclass(frozen=True)
 class One(Generic[M]):
-    """An answer that is an object."""
+    """A response that is an object."""
 
     model: type[M]
 
 
 @dataclass(frozen=True)
 class Many(Generic[M]):
-    """An answer that lists items: a bare array, or an object with ``items`` and perhaps ``nextCursor``."""
+    """A response that lists items: a bare array, or an object with ``items`` and optional ``nextCursor``."""
 
     model: type[M]
 
 
 @dataclass(frozen=True)
 class Keyed(Generic[M]):
-    """An answer that is an object of key to item, where an item may be null."""
+    """A response that is an object of items by key. An item may be null."""
 
     model: type[M]
 
 
 @dataclass(frozen=True)
 class Undocumented:
-    """The specification does not show the answer; nothing is concluded from it."""
+    """A response that the specification does not show. The collection does not depend on it."""
 
 
 A_co = TypeVar("A_co", covariant=True)
@@ -76,7 +76,7 @@ A_co = TypeVar("A_co", covariant=True)
 
 @dataclass(frozen=True)
 class Route(Generic[A_co]):
-    """One line of the page. ``min_timeout`` is how long the platform may rightly take, in seconds."""
+    """A route. ``min_timeout`` is how long the platform may legitimately take to respond, in seconds."""
 
     method: str
     path: str
@@ -86,16 +86,16 @@ class Route(Generic[A_co]):
     min_timeout: float = 0
 
     def url(self, ids: dict[str, Any], quote: Any) -> str:
-        """Return the path with its placeholders filled, each quoted by ``quote``.
+        """Return the path with ``ids`` in its placeholders, each quoted with ``quote``.
 
-        :raises ConfigurationError: for a name that would make another path of it: clients resolve dots.
+        :raises ConfigurationError: if an id is empty, ``.`` or ``..``, because HTTP clients normalize paths.
         """
         for name, value in ids.items():
             if str(value) in ("", ".", ".."):
                 raise ConfigurationError(f"{self}: {name} {str(value)!r} cannot be part of an address")
         try:
             return self.path.format(**{name: quote(str(value)) for name, value in ids.items()})
-        except UnicodeEncodeError:  # half a character
+        except UnicodeEncodeError:  # a lone surrogate
             raise ConfigurationError(f"{self}: {list(ids.values())!r} cannot be part of an address") from None
 
     def __str__(self) -> str:
@@ -193,4 +193,4 @@ DATABASE_QUERY = Route("POST", "/api/resources/{id}/database/query", FULL, NEVER
 # fmt: on
 
 ROUTES: dict[str, Route[Any]] = {name: value for name, value in globals().items() if isinstance(value, Route)}
-"""Every route by its name on this page."""
+"""All routes by name."""

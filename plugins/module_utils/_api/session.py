@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One call of the platform: sent, sent again where that is safe, bounded in all, and decoded."""
+"""Makes calls to the platform: retries where that is safe, within a deadline, and decodes the response."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ from .text import Redactor, clean
 MAX_DEPTH = 100
 MAX_VALUES = 2_000_000
 SMALL = 8 * 1024 * 1024
-"""A body up to this size cannot need much memory, whatever is in it."""
+"""The size in bytes up to which a body cannot need much memory, whatever it holds."""
 MAX_SAID = 100_000
-"""How much of an error's sentence is looked at. Of that, far less is shown."""
+"""How many characters of an error's message are searched for secrets. Far fewer are shown."""
 MAX_RETRY_AFTER = 300.0
 SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
-"""Where the body of an error has its sentence; the first is what the specification shows."""
+"""The keys of the message in an error's body. The specification shows the first one."""
 TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 EMPTY_WORDS = frozenset({errors.NO_REASON, "forbidden", "access denied", "permission denied"})
-"""Sentences that say no more than the status does."""
+"""Messages that say no more than the status."""
 OF_TOKENS = re.compile(r"\b(token|scope|auth|credential)", re.IGNORECASE)
-"""What a refusal speaks of that is about the token."""
+"""Matches a refusal that is about the token."""
 
 
 class Session:
-    """Makes calls, one at a time. Not for use by several threads at once; see :meth:`clone`.
+    """Makes calls, one at a time. Not thread-safe; give each thread a :meth:`clone`.
 
-    ``transport`` sends the requests; by default, a new :class:`HttpTransport`.
+    :param log: called with one line per request, without secrets.
+    :param transport: sends the requests; by default, a new :class:`HttpTransport`.
     """
 
     def __init__(
@@ -53,34 +54,34 @@ class Session:
     ) -> None:
         self.connection = connection
         self.attempts_of_call = 0
-        """How many requests the last call took; it takes several when it has to be retried."""
+        """The number of requests that the last call took, retries included."""
         self._log = log or (lambda line: None)
         self._transport = transport or HttpTransport()
         self.hide(tuple)
 
     def hide(self, secrets: Callable[[], Iterable[str]]) -> None:
-        """Hide what ``secrets`` returns in all messages from now on, besides the token.
+        """Redact the strings that ``secrets`` returns, and the token, from all later messages.
 
-        It is asked when there is a message. After the message was cut would be too late: a half of a secret
-        is not known any more.
+        ``secrets`` is called for the first message. Redaction comes before truncation, because half a secret
+        would not be recognized.
         """
         self._secrets = secrets
         self._redactor: Redactor | None = None
 
     def redact(self, said: str) -> str:
-        """Return a message without secrets."""
+        """Return a message with its secrets redacted."""
         if self._redactor is None:
             self._redactor = Redactor([self.connection.token, *self._secrets()])
         return self._redactor(said)
 
     def clone(self) -> Session:
-        """Return a session with the same settings and connections of its own, for another thread."""
+        """Return a session with the same settings and its own connections, for another thread."""
         clone = Session(self.connection, self._log, self._transport.clone())
         clone.hide(self._secrets)
         return clone
 
     def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close all open connections."""
         self._transport.close()
 
     def send(
@@ -91,12 +92,13 @@ class Session:
         body: Any = None,
         seconds: float | None = None,
     ) -> Any:
-        """Make the call and return the decoded answer; ``None`` where there is no body.
+        """Make a call, with retries, and return the decoded response; ``None`` if its body is empty.
 
-        ``seconds`` bounds the call with all its tries, where the caller has less time than the platform may
-        take; the first of them may then take all of it.
-
-        :raises HostedError: one of its branches; see :mod:`errors`.
+        :param ids: the values of the path's placeholders.
+        :param seconds: the deadline of the call with all its attempts; the first attempt may use it up. By
+            default, the connection's timeout or, if longer, the route's; an attempt that can be retried then
+            uses at most half of it.
+        :raises HostedError: one of its subclasses; see :mod:`errors`.
         """
         self.attempts_of_call = 0
         url = self.connection.base_url + route.url(ids, lambda text: quote(text, safe=""))
@@ -105,7 +107,7 @@ class Session:
 
         def attempt() -> Any:
             left = deadline - time.monotonic()
-            if route.idempotency.resendable and seconds is None:  # leave time for another try
+            if route.idempotency.resendable and seconds is None:  # leave time for a retry
                 left = min(left, allowed / 2)
             return self._attempt(route, url, query, body, max(left, 0.001))
 
@@ -169,21 +171,21 @@ class Session:
 
 
 def may_send_again(error: BaseException, route: Route[Any]) -> bool:
-    """Tell whether a call that ended in ``error`` can be made again without harm."""
+    """Tell whether a call that ended in ``error`` can safely be retried."""
     if isinstance(error, errors.CallOutcomeUnknown):
         return route.idempotency.resendable
     return isinstance(error, errors.NotSent)
 
 
 def pause_before_retry(error: errors.HostedError, failures: int) -> float:
-    """Return the seconds before the next try: what the server asked for, else a random time that grows."""
+    """Return the seconds before the next attempt: what the server asked for, else :func:`backoff`."""
     asked: float | None = getattr(error, "retry_after", None)
     pause = backoff(failures)
     return pause if asked is None else min(asked, MAX_RETRY_AFTER) + min(pause, 1)
 
 
 def retry_after_seconds(value: str | None) -> float | None:
-    """Read a ``Retry-After`` header: a number of seconds, or a date."""
+    """Return the seconds in a ``Retry-After`` header: a number or a date. ``None`` if it is neither."""
     if value is None:
         return None
     try:
@@ -200,12 +202,19 @@ def retry_after_seconds(value: str | None) -> float | None:
 
 
 def is_page(response: Response) -> bool:
-    """Tell whether an answer is HTML: the platform speaks JSON, so that whoever sent it may not be it."""
+    """Tell whether a response is HTML. The platform sends JSON, so HTML probably comes from a proxy."""
     return response.content_type.lower().startswith("text/html") or response.body.lstrip()[:1] == b"<"
 
 
 def decode(route: Route[Any], response: Response) -> Any:
-    """Return the JSON of an answer of success, or ``None`` where the body says nothing."""
+    """Return the JSON of a 2xx response, or ``None`` if its body is empty.
+
+    For an undocumented response that is neither JSON nor HTML, return ``None`` after a write; after a read,
+    return plain text as a string.
+
+    :raises MalformedResponse: if the body is not JSON.
+    :raises UnexpectedAnswer: if it is too large or too deeply nested.
+    """
     if not response.body.strip():
         return None
     try:
@@ -216,26 +225,27 @@ def decode(route: Route[Any], response: Response) -> Any:
                 "the answer is not JSON but a page for people, as proxies send"
             ) from None
         if isinstance(route.answer, Undocumented) and route.method != "GET":
-            return None  # an answer that is not shown may be anything, and nothing depends on it
+            return None  # nothing depends on the undocumented response to a write
         if isinstance(route.answer, Undocumented) and response.content_type.startswith("text/plain"):
-            return response.body.decode(errors="replace")  # a log, for one, may well be plain text
+            return response.body.decode(errors="replace")  # such as a log
         if isinstance(error, Excessive):
             raise errors.UnexpectedAnswer(str(error)) from None
         raise errors.MalformedResponse("the answer is not JSON, or was cut off") from None
 
 
 class Excessive(ValueError):
-    """JSON that no honest platform sends."""
+    """JSON that is too large or too deeply nested to be genuine."""
 
 
 def parse(body: bytes) -> Any:
-    """Read JSON, within bounds of memory and depth. Halves of characters become the sign for unknown ones.
+    """Parse JSON within bounds of memory and depth. Lone surrogates become U+FFFD.
 
-    :raises ValueError: when it is no JSON in UTF-8, or too much.
+    :raises ValueError: if it is not JSON in UTF-8; :class:`Excessive` if it exceeds the bounds.
+    :raises RecursionError: if it is nested too deeply for Python's parser.
     """
     if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise Excessive(f"the answer holds more than {MAX_VALUES} values")
-    # The codec utf-8-sig does both, but each of Ansible's workers would import it anew.
+    # The codec utf-8-sig strips the BOM, too, but each Ansible worker would have to import it.
     value = json.loads(body.removeprefix(codecs.BOM_UTF8).decode())
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
         raise Excessive(f"the answer is nested more than {MAX_DEPTH} levels deep")
@@ -243,11 +253,11 @@ def parse(body: bytes) -> Any:
 
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-"""What is half a character unless the other half follows. A half cannot be written to a file or terminal."""
+"""Matches an escaped surrogate. A lone one cannot be written to a file or terminal."""
 
 
 def is_shallow(value: Any) -> bool:
-    """Tell whether nothing in ``value`` is more than :data:`MAX_DEPTH` levels deep."""
+    """Tell whether ``value`` is nested at most :data:`MAX_DEPTH` levels deep."""
     level = [value]
     for _level in range(MAX_DEPTH):
         holders = [item for item in level if isinstance(item, (dict, list))]
@@ -260,7 +270,7 @@ def is_shallow(value: Any) -> bool:
 
 
 def with_whole_characters(value: Any) -> Any:
-    """Return ``value`` with every text in it such that it can be written."""
+    """Return ``value`` with lone surrogates in its strings replaced by U+FFFD."""
     if isinstance(value, dict):
         return {with_whole_characters(key): with_whole_characters(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -271,7 +281,7 @@ def with_whole_characters(value: Any) -> Any:
 
 
 def refusal(route: Route[Any], response: Response, said: str) -> errors.HostedError:
-    """Turn an answer of 4xx or 5xx into an error that tells what the platform said and what to do."""
+    """Return the error for a 4xx or 5xx response, with the platform's message and advice for the user."""
     after = retry_after_seconds(response.retry_after)
     status = response.status
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -288,7 +298,7 @@ def refusal(route: Route[Any], response: Response, said: str) -> errors.HostedEr
 
 
 def access_denied(route: Route[Any], status: int, said: str) -> str:
-    """Say why a call was not let through. A 403 may have a reason that has nothing to do with the token."""
+    """Return the message for a 401 or 403. A 403 may have a reason unrelated to the token."""
     empty = said.strip(". !").lower() in EMPTY_WORDS
     if status == HTTPStatus.FORBIDDEN and not empty and not OF_TOKENS.search(said):
         return f"the platform refused ({status}): {said}"
@@ -300,9 +310,9 @@ def access_denied(route: Route[Any], status: int, said: str) -> str:
 
 
 def is_explained(response: Response, said: str) -> bool:
-    """Tell whether an error is of the platform's form and says more than its status (Errors).
+    """Tell whether an error has the platform's form and says more than its status (Errors).
 
-    A gateway that has lost the platform may keep to the form as well, and has nothing to say in it.
+    A gateway that cannot reach the platform may use the same form, but knows no reason.
     """
     try:
         own = parse(response.body)["statusCode"] == response.status
@@ -323,20 +333,19 @@ NOTHING_SAID = (
     "Timeout",
 )
 EMPTY_PHRASES = {re.sub(r"[^a-z]", "", phrase.lower()) for phrase in (*STATUS_PHRASES, *NOTHING_SAID)}
-"""What stands in an error where nothing is known of it, in small letters alone."""
+"""Messages without a reason, reduced to lowercase letters."""
 
 
 def error_message(body: bytes, redact: Callable[[str], str]) -> str:
-    """Return what the platform said in an error's body, made safe to print.
+    """Return the message in an error's body, redacted and safe to print.
 
-    That is the sentence of the specification's form, or whatever else came. Secrets go first: once a text is
-    cut, a half of one would not be known any more.
+    Redaction comes before truncation, because half a secret would not be recognized.
     """
     return clean(redact(said_in(body)[:MAX_SAID])) or errors.NO_REASON
 
 
 def said_in(body: bytes) -> str:
-    """Return the text of an error's body, whatever form it has; nothing where it has none."""
+    """Return the message in an error's body, be it JSON, HTML or plain text; empty if there is none."""
     try:
         said = parse(body)
     except (ValueError, RecursionError):
@@ -349,7 +358,7 @@ def said_in(body: bytes) -> str:
 
 
 def sentence(said: Any) -> str:
-    """Return the sentence in an error's JSON, or all of it where none can be told from the rest."""
+    """Return the message in an error's JSON, or all of the JSON if no key is known to hold it."""
     if isinstance(said, dict):
         key = next((key for key in SENTENCES if said.get(key)), None)
         if key is not None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text of the platform made safe to show: no control characters, no secrets."""
+"""Makes text from the platform safe to print: escapes control characters and redacts secrets."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ MAX_LENGTH = 1000
 LONGEST = 20_000
 STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 HARMLESS = frozenset("\n\t\u00ad\u200c\u200d")
-"""What is in those categories and steers nothing: line ends, and marks inside words and emoji."""
+"""Exceptions in :data:`STEERING`: line breaks, and joiners in words and emoji."""
 SHORTEST_PART = 8
-"""How many characters of base64 are enough to be no accident."""
+"""The number of base64 characters below which a match may be a coincidence."""
 PIECE = re.compile(r"[A-Za-z0-9]{12,}")
-"""A part of a secret that no way of escaping changes."""
+"""Matches a part of a secret that no escaping changes."""
 
 
 def clean(text: str) -> str:
-    """Return ``text`` on one line, without characters that would steer a terminal, cut at a length."""
+    """Return ``text`` on one line, without control characters, truncated to :data:`MAX_LENGTH`."""
     shown = "".join(char if char.isprintable() else " " for char in text[: MAX_LENGTH + 1])
     shown = " ".join(shown.split())
     return shown if len(text) <= MAX_LENGTH else shown[:MAX_LENGTH] + " …"
 
 
 def megabytes(count: int) -> str:
-    """Write a number of bytes for people."""
+    """Format a number of bytes in MB, such as ``1.5 MB``."""
     return f"{count / 1_000_000:.1f} MB"
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with what would steer a terminal written as escapes, such as ``\\x1b``."""
+    """Return ``text`` with characters that control a terminal escaped, such as ``\\x1b``."""
     if text.isprintable():
         return text
     return "".join(char if harmless(char) else char.encode("unicode_escape").decode() for char in text)
 
 
 def shortened(text: str) -> str:
-    """Return ``text`` without its middle where it is longer than anybody reads."""
+    """Return ``text`` with its middle removed if it is longer than :data:`LONGEST`."""
     half = LONGEST // 2
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def harmless(char: str) -> bool:
-    """Tell whether a character may reach a terminal as it is."""
+    """Tell whether a character can be printed to a terminal unescaped."""
     return char.isprintable() or char in HARMLESS or unicodedata.category(char) not in STEERING
 
 
 class Redactor:
-    """Hides known secrets in text, however they were encoded on their way there."""
+    """Replaces known secrets in text, raw or in a common encoding, with :data:`HIDDEN`."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         variants = {variant for secret in secrets if secret for variant in encodings(secret)}
@@ -68,9 +68,10 @@ class Redactor:
 
 
 def encodings(secret: str) -> set[str]:
-    """Return ``secret`` raw, as SQL, JSON and Python write it, and each of these in URLs and in base64.
+    """Return the forms in which a secret may appear in text.
 
-    Its telling pieces as well: they remain what they are, however often it was escaped.
+    They are the raw secret, its SQL, JSON and Python literals, and each of these URL-encoded and in base64;
+    and its distinctive pieces, which survive repeated escaping.
     """
     in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     written = {secret, repr(secret)[1:-1], secret.replace("'", "''"), *in_json}
@@ -83,12 +84,12 @@ def encodings(secret: str) -> set[str]:
 
 
 def telling(piece: str) -> bool:
-    """Tell whether a piece of a secret looks made up: letters with digits among them, or the reverse."""
+    """Tell whether a piece of a secret is distinctive: it has both letters and digits."""
     return not piece.isalpha() and not piece.isdigit()
 
 
 def in_base64(raw: bytes) -> set[str]:
-    """Return ``raw`` in base64: padded, bare, and what does not change when other bytes stand around it."""
+    """Return ``raw`` in base64: padded, unpadded, and as it appears inside the encoding of a longer text."""
     found: set[str] = set()
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         padded = encode(raw).decode()
@@ -98,6 +99,6 @@ def in_base64(raw: bytes) -> set[str]:
 
 
 def inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int) -> str:
-    """Return the characters of base64 that come from ``raw`` alone, with ``offset`` bytes before it."""
+    """Return the base64 characters that depend on ``raw`` alone if ``offset`` bytes precede it."""
     first, last = -(-offset * 8 // 6), (offset + len(raw)) * 8 // 6
     return encode(bytes(offset) + raw).decode()[first:last]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts of images on their way to a registry, in pieces, by the OCI distribution protocol."""
+"""Chunked, resumable upload of blobs to a registry, by the OCI distribution specification."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .errors import Refused, UnexpectedAnswer
 
 CHUNK = 8 * 1024 * 1024
 LARGEST_CHUNK = 64 * 1024 * 1024
-"""The most that a registry may ask a piece to have: pieces are held in memory."""
+"""The largest minimum that a registry may ask for, in bytes: chunks are held in memory."""
 RANGE = re.compile(r"(?:bytes=)?0-(\d+)")
 FORGOTTEN = (400, 404, 405, 410, 416)
-"""What a registry answers that does not know an upload any more, or not how far it got."""
+"""The statuses of a registry that has lost an upload, or does not report its progress."""
 
 Request = Callable[..., Any]
-"""Makes one request (address, method, then ``data`` and ``headers``); a refusal is raised."""
+"""Makes a request (URL, method, ``data``, ``headers``), and raises an error unless the response is 2xx."""
 
 
 class Upload:
-    """One part of an image on its way. After a failure :meth:`run` goes on where the registry stopped."""
+    """The upload of one blob. Call :meth:`run` again after a failure: it resumes."""
 
     def __init__(self, request: Request, start: str, path: str, digest: str) -> None:
         self._request = request
@@ -35,7 +35,10 @@ class Upload:
         self._chunk = CHUNK
 
     def run(self) -> None:
-        """Send the part, or what the registry lacks of it."""
+        """Send the blob, or the bytes that the registry still lacks.
+
+        :raises UnexpectedAnswer: if the registry does not say where to send it.
+        """
         arrived = self._arrived() if self._address else 0
         if not arrived:
             self._begin()
@@ -56,9 +59,9 @@ class Upload:
             self._chunk = max(CHUNK, min(int(least), LARGEST_CHUNK))
 
     def _arrived(self) -> int:
-        """Return how many bytes the registry has; none where it does not say, and the upload begins anew.
+        """Return how many bytes the registry has; 0 if it does not say, so that the upload starts over.
 
-        A range cannot say that nothing arrived, so one of the first byte alone counts as nothing.
+        ``Range`` cannot express zero bytes, so ``0-0`` counts as nothing.
         """
         try:
             answer = self._request(self._address, "GET")
@@ -71,7 +74,7 @@ class Upload:
         return last + 1 if last else 0
 
     def _send(self, piece: bytes, start: int) -> int:
-        """Send a piece. Return where the next one begins: a registry may take a part of it only."""
+        """Send a chunk. Return the offset of the next one: a registry may accept only part of a chunk."""
         end = start + len(piece)
         headers = {"Content-Range": f"{start}-{end - 1}", "Content-Type": "application/octet-stream"}
         answer = self._request(self._address, "PATCH", data=piece, headers=headers)
@@ -80,7 +83,7 @@ class Upload:
         return last + 1 if last is not None and start <= last < end - 1 else end
 
     def _follow(self, answer: Any) -> None:
-        """Note where the next request goes, which may change with every answer."""
+        """Remember the URL of the next request: every response may change it."""
         said = answer.headers.get("Location")
         if said:
             self._address = urljoin(answer.url, said)
@@ -91,6 +94,6 @@ class Upload:
 
 
 def last_byte(answer: Any) -> int | None:
-    """Return the place of the last byte that a registry says it has; ``None`` where it does not say."""
+    """Return the offset of the last byte that a registry reports; ``None`` if it reports none."""
     found = RANGE.fullmatch(answer.headers.get("Range", "").strip())
     return int(found[1]) if found else None

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The values that fields of the platform take, as far as the specification names them.
+"""The enum values that the specification names.
 
-They are plain texts, because results hold them and Ansible takes nothing else. The platform may add others: a
-value that is none of these is not an error.
+They are plain strings, because task results must be. The platform may add others: an unknown value is not an
+error.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FAMILIES = [
     Family.BUCKET,
 ]
 WITH_SETTINGS = (Family.GAME, Family.APP)
-"""The families that the settings apply to (Settings). How the others refuse them is not shown."""
+"""The families that have settings (Settings). How the platform refuses them for others is not shown."""
 
 
 class ServiceStatus:
-    """The administrative life of a service, an application among them (Service ``status``)."""
+    """The administrative status of a service, applications included (Service ``status``)."""
 
     PROVISIONING = "PROVISIONING"
     AWAITING_ADMIN = "AWAITING_ADMIN"
@@ -49,7 +49,7 @@ class ServiceStatus:
 
 
 class ContainerState:
-    """The condition of the container of a service at this second (Container ``state``)."""
+    """The live state of a service's container (Container ``state``)."""
 
     RUNNING = "running"
     STOPPED = "stopped"
@@ -62,7 +62,7 @@ class ContainerState:
 
 
 class BackupStatus:
-    """How far a backup is (Backup ``status``). A snapshot has none; one is made up for it."""
+    """The progress of a backup (Backup ``status``). Snapshots have none; the collection derives one."""
 
     PENDING = "PENDING"
     COMPLETED = "COMPLETED"
@@ -81,4 +81,4 @@ class ScanStatus:
 
 
 SEVERITIES = ["critical", "high", "medium", "low"]
-"""How grave a flaw is, the gravest first, as options and results write it (Scan report: ``counts``)."""
+"""The severities of flaws, highest first, as in options and results (Scan report: ``counts``)."""
