@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import backups, id_of, run, writes
+from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run, writes
 
 
 def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
@@ -117,3 +119,37 @@ def test_a_service_that_a_page_still_shows_after_it_was_moved_is_left_alone(sand
     assert entry["skipped"] and "is in another project by now" in entry["msg"]
     assert backups(sandbox, "one") == []
     assert len(backups(sandbox, "two")) == 1
+
+
+def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call was made and its end was not seen; the service of the other call is as it was."""
+    for name in ("one", "two"):
+        add(sandbox, name, "n")
+    read, two = Client.backups, id_of(sandbox, "two")
+
+    def refuse_afterwards(client: Client, id: str) -> Any:
+        if "backups.restore" in calls(sandbox):
+            raise refused("no", 403)
+        return read(client, id)
+
+    def refuse(client: Client, service_id: str, backup_id: str) -> None:
+        if service_id == two:
+            raise refused("no", 403)
+        restore(client, service_id, backup_id)
+
+    restore = Client.restore_backup
+    monkeypatch.setattr(Client, "backups", refuse_afterwards)
+    monkeypatch.setattr(Client, "restore_backup", refuse)
+    wish: dict[str, Any] = {
+        "services": ["two", "one"],
+        "name": "n",
+        "state": "restored",
+        "confirm": True,
+        "at_once": 1,
+    }
+    result = run(sandbox, BACKUP, **wish)
+    assert result["failed"] and result["changed"]
+    assert {entry["service"]: entry["changed"] for entry in result["services"]} == {"one": True, "two": False}
+    assert result["actions"] == []

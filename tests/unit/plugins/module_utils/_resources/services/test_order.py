@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
@@ -24,8 +25,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     one_at_a_time,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    EffectUnverified,
+)
 from hosted_sandbox.testing import Sandbox
 from integration.between import Between, running
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 ORDER: dict[str, Any] = {
@@ -78,6 +83,52 @@ def test_a_service_that_is_still_being_created_was_only_ordered(sandbox: Sandbox
     assert writes(sandbox)[-1] == "order.create"
     assert result["actions"] == [ORDERED]
     assert "its settings and state were not set" in result["warnings"][0]
+
+
+def lost(client: FakeClient, appears: str | None, placed: bool) -> None:
+    """Lose the answer to an order, while somebody else orders a service of another name."""
+
+    def lose() -> None:
+        if appears is not None:
+            client.add_service("svc_other", appears)
+        raise Interrupted("lost")
+
+    (client.after if placed else client.before)["order"] = lose
+
+
+def account_with_namesake() -> FakeClient:
+    """Return an account with a service of the name in another project."""
+    client = FakeClient()
+    client.add_project("prj_games", "games")
+    client.add_service("svc_old", "survival")
+    return client
+
+
+def ordered(client: FakeClient) -> Any:
+    """Order another service of the name."""
+    given = {**ORDER, "product": "nginx", "host": "nd_1", "project": "games"}
+    return carry_out(SERVICE.plan(task_of(SERVICE, client, **given, allow_duplicate_name=True)))
+
+
+@pytest.mark.parametrize("appears", ["another", None])
+def test_a_lost_order_is_not_taken_for_done_by_what_else_appears(
+    monkeypatch: pytest.MonkeyPatch, appears: str | None
+) -> None:
+    """Nor by a service of the name that was there before: each would be taken for what was bought."""
+    Clock(monkeypatch)
+    client = account_with_namesake()
+    lost(client, appears, placed=False)
+    with pytest.raises(EffectUnverified, match="whether service 'survival' was created is unknown"):
+        ordered(client)
+    assert [call[0] for call in client.calls] == ["order"]
+
+
+def test_a_lost_order_is_known_by_its_new_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+    client = account_with_namesake()
+    lost(client, "another", placed=True)
+    assert ordered(client)["id"] == "svc_2"
+    assert [call[0] for call in client.calls] == ["order"]
 
 
 def test_check_mode_names_the_state_that_follows_the_order(sandbox: Sandbox) -> None:

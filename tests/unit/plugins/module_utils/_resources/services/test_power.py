@@ -294,6 +294,16 @@ def test_an_order_that_tells_nothing_is_not_waited_for_to_the_end(client: FakeCl
     assert [call[0] for call in client.calls] == ["order"]
 
 
+def test_an_order_that_wants_no_state_needs_none(client: FakeClient, clock: Clock) -> None:
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    order: dict[str, Any] = {"name": "new", "product": "nginx", "host": "nd_1", "dimensions": size}
+    client.after["order"] = lambda: client.states.update(svc_2=None)
+    begun = clock.now
+    task = task_of(SERVICE, client, **order)
+    assert carry_out(SERVICE.plan(task))["id"] == "svc_2"
+    assert clock.now == begun and task.warnings == []
+
+
 @pytest.mark.parametrize(
     ("capabilities", "seconds", "why"),
     [(["powerSignals"], 60, "no state was told within 60 seconds"), ([], 0, "offers no power signals")],

@@ -78,6 +78,17 @@ def test_a_storage_rate_that_the_node_does_not_explain_is_not_forecast(
     assert task.warnings == [], "nothing was announced that could be wrong"
 
 
+@pytest.mark.parametrize(("options", "after"), [(0, "1.46"), (500, "1.96"), (None, "1.46")])
+def test_a_new_size_pays_the_options_as_before(client: FakeClient, options: int | None, after: str) -> None:
+    """Else the budget would be kept for a sum that is too small."""
+    client.add_service("s", pricing={**RATES, "monthlyMillicents": 1060 + (options or 0)})
+    client.setting_records["s"]["scale"]["optionsMillicents"] = options
+    plan, _task = planned(client, dimensions={"ram_gb": 8})
+    assert cost_of(plan)[1] == after
+    with pytest.raises(Invalid, match=f"would cost {after} a month, over max_monthly"):
+        planned(client, dimensions={"ram_gb": 8}, max_monthly="1.45")
+
+
 # --- What check mode expects --------------------------------------------------------------------------------
 
 WISHES: list[tuple[str, dict[str, Any]]] = [
