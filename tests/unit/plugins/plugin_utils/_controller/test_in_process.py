@@ -8,12 +8,16 @@ from __future__ import annotations
 import os
 import time
 from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task as AnsibleTask
 
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
@@ -26,6 +30,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
     pause,
     with_host_variables,
 )
+from unit.plugins.fakes import FakeClient
 
 URL = "https://api.example.com"
 
@@ -133,3 +138,120 @@ def test_the_environment_of_a_task_is_gone_after_it(
         if end is not None:
             raise end
     assert dict(os.environ) == before
+
+
+# --- A task as a whole --------------------------------------------------------------------------------
+
+
+class Account(FakeClient):
+    """An account of which the log is not looked at."""
+
+    def hide(self, secrets: Any) -> None:
+        """Leave the log alone."""
+
+
+class ProjectAction(InProcessAction):
+    """The action of `project` on an account in memory, and what it handed over to a module."""
+
+    resource = PROJECT
+
+    def __init__(
+        self, arguments: dict[str, Any], client: FakeClient, transport: str = "local", **task: Any
+    ) -> None:
+        keywords = {"name": "Test", "action": "hosted.services.project", "args": arguments}
+        loaded = AnsibleTask.load({**keywords, **task})
+        shell = SimpleNamespace(tmpdir=None)
+        connection: Any = SimpleNamespace(_shell=shell, transport=transport, become="sudo", has_native_async=False)
+        loader: Any = DataLoader()
+        templar: Any = SimpleNamespace(template=lambda value: value)
+        super().__init__(loaded, connection, PlayContext(), loader, templar, None)
+        self.client, self.settings = client, list[Connection]()
+        self.modules: list[tuple[dict[str, Any], Any]] = []
+
+    def _compute_environment_string(self, raw_environment_out: Any = None) -> str:
+        raw_environment_out.update({} if self._task.environment is None else dict(*self._task.environment))
+        return ""
+
+    def _connect(self, settings: Connection, log: Any) -> Any:
+        self.settings.append(settings)
+        return self.client
+
+    def _execute_module(self, *_given: Any, **options: Any) -> dict[str, Any]:
+        self.modules.append((options["module_args"], self._connection.become))
+        return {"changed": True, "by": "module"}
+
+
+GAMES = {"base_url": URL, "token": "a-token", "name": "games"}
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
+    for name in ("URL", "TOKEN", "TOKEN_FILE"):
+        monkeypatch.delenv(f"HOSTED_SERVICES_{name}", raising=False)
+    return Account()
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_task_runs_here(client: FakeClient, check_mode: bool) -> None:
+    action = ProjectAction(GAMES, client, check_mode=check_mode, diff=True)
+    result = action.run(task_vars={"inventory_hostname": "localhost"})
+    assert result["changed"] and not result.get("failed"), result
+    assert client.calls == ([] if check_mode else [("create_project", "games")])
+    assert result["project"]["name"] == "games" and "games" in result["diff"]["after"]
+    assert action.modules == [] and action.settings[0].base_url == URL
+    assert "a-token" not in str(result)
+    again = ProjectAction({**GAMES, "name": "default"}, client).run(task_vars={})
+    assert again["changed"] is False and not again.get("failed") and "diff" not in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"name": ""}, "name is empty"),
+        ({"name": "games", "nam": "x"}, "Unsupported parameters for (hosted.services.project) module: nam"),
+        ({"name": "games", "state": "gone"}, "value of state must be one of"),
+        ({"name": "games", "token": None}, "token is null"),
+        ({"name": "x" * 61}, "at most 60"),
+    ],
+)
+def test_what_is_refused_is_refused_before_anything_is_sent(
+    client: FakeClient, arguments: dict[str, Any], complaint: str
+) -> None:
+    result = ProjectAction({"base_url": URL, "token": "a-token", **arguments}, client).run(task_vars={})
+    assert result["failed"] and complaint in result["msg"], result
+    assert not result.get("changed") and client.calls == []
+    assert "a-token" not in str(result)
+
+
+def test_the_environment_of_a_task_names_its_platform_and_token(client: FakeClient) -> None:
+    environment = [{"HOSTED_SERVICES_URL": URL, "HOSTED_SERVICES_TOKEN": "b-token"}]
+    action = ProjectAction({"name": "games"}, client, environment=environment)
+    assert action.run(task_vars={})["changed"]
+    assert (action.settings[0].base_url, action.settings[0].token) == (URL, "b-token")
+    assert action._uses_broker is False, "which has the environment of the run"
+    assert "HOSTED_SERVICES_TOKEN" not in os.environ
+    assert ProjectAction(GAMES, client).run(task_vars={})["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("variables", "transport", "task", "become"),
+    [
+        ({"hosted_in_process": False}, "local", {}, None),
+        ({}, "ssh", {"delegate_to": "other"}, "sudo"),
+        ({}, "local", {"async": 10}, None),
+    ],
+)
+def test_a_task_that_belongs_elsewhere_runs_as_a_module(
+    client: FakeClient, variables: dict[str, Any], transport: str, task: dict[str, Any], become: str | None
+) -> None:
+    action = ProjectAction(GAMES, client, transport, **task)
+    result = action.run(task_vars=variables)
+    assert result["by"] == "module" and action.settings == [] and client.calls == []
+    ((arguments, used),) = action.modules
+    assert arguments.items() >= GAMES.items() and used == become
+    assert str(action._connection.become) == "sudo", "as it was"
+
+
+def test_a_task_that_is_delegated_to_this_machine_runs_here(client: FakeClient) -> None:
+    action = ProjectAction(GAMES, client, delegate_to="localhost")
+    assert action.run(task_vars={})["changed"] and action.modules == []
