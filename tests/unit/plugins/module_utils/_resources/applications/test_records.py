@@ -1,0 +1,91 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is remembered of an application: what waits for a deploy, and what was in service before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.records import (
+    AppRecords,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import pending
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient, task_of
+
+A, B, C = (f"sha256:{letter * 64}" for letter in "abc")
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+
+
+def records(state_dir: Path | None = None, id: str | None = "app_1") -> AppRecords:
+    """Return the records of an application as a task finds them."""
+    given = {} if state_dir is None else {"state_dir": str(state_dir)}
+    return AppRecords.of(task_of(ENVIRONMENT, FakeClient(), slug="shop", clear=True, **given), id)  # type: ignore[arg-type]
+
+
+def test_what_is_noted_is_outstanding_until_it_is_cleared() -> None:
+    assert records().outstanding() == {} and records().reasons() == []
+    records().note(pending.ENVIRONMENT, since="then")
+    assert records().outstanding().keys() == {pending.ENVIRONMENT}
+    assert records().reasons() == ["its environment was written at then and is not in effect yet"]
+    records().note(pending.DEPLOY)
+    assert len(records().reasons()) == 2
+    records().clear(pending.ENVIRONMENT, pending.DEPLOY)
+    assert records().outstanding() == {}
+
+
+def test_each_write_is_told_from_the_next() -> None:
+    records().note(pending.ENVIRONMENT)
+    first = records().outstanding()
+    records().note(pending.ENVIRONMENT)
+    assert records().outstanding() != first
+
+
+def test_a_folder_of_the_user_s_own_is_kept_beside_ansible_s_home(tmp_path: Path) -> None:
+    records(tmp_path / "own").note(pending.ENVIRONMENT)
+    for folder in (tmp_path / "own", None):
+        assert records(folder).outstanding(), "either of them tells"
+
+
+def test_the_folder_that_the_user_names_has_to_take_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Invalid):
+        records(tmp_path / "file").note(pending.ENVIRONMENT)
+    (tmp_path / "home").write_text("")
+    records(tmp_path / "own").note(pending.ENVIRONMENT)
+    assert records(tmp_path / "own").outstanding()
+
+
+def test_another_application_has_records_of_its_own() -> None:
+    records().note(pending.ENVIRONMENT)
+    records().deployed(A)
+    assert records(id="app_2").outstanding() == {} and records(id="app_2").images() == []
+    assert records(id=None).outstanding() == {} and records(id=None).images() == []
+
+
+def test_what_was_in_service_before() -> None:
+    for digest in (A, A, B):
+        records().deployed(digest)
+    assert records().images() == [A, B]
+    assert records().before(B) == A
+    assert records().before(A) is None and records().before(None) is None, "somebody else has deployed"
+    records().deployed(A)
+    assert records().images() == [A] and records().before(A) is None
+
+
+def test_what_somebody_else_deployed_ends_what_was_known() -> None:
+    for digest in (A, B):
+        records().deployed(digest)
+    records().seen(B)
+    records().seen(None)
+    assert records().images() == [A, B]
+    records().seen(C)
+    assert records().images() == [C]

@@ -1,0 +1,36 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names that a platform may take for the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import (
+    normalized,
+    same_name,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("Web 1", "web-1"),
+        ("  web__1.", "web-1"),
+        ("\uff37\uff25\uff22-1", "web-1"),
+        ("Straße", "strasse"),
+        ("---", "---"),
+        ("", ""),
+    ],
+)
+def test_what_a_platform_may_change_does_not_count(name: str, key: str) -> None:
+    assert normalized(name) == key
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("a b", "A-B", True), ("!", "!", True), ("!", "?", False), ("web1", "web-1", False)],
+)
+def test_names_that_may_be_one(one: str, other: str, same: bool) -> None:
+    assert same_name(one, other) is same_name(other, one) is same
