@@ -19,7 +19,7 @@ from hosted_sandbox.testing import SANDBOX
 SMALL = {"a": ("1", "2", "3"), "b": ("1", "2"), "c": ("1", "2", "3"), "d": ("1", "2", "3", "4")}
 
 
-def test_every_pair_of_fillings_is_in_a_profile() -> None:
+def test_every_pair_of_values_is_in_a_profile() -> None:
     rows = [Profile(f"pairwise:{number}").describe() for number in range(1, len(pairwise_array()) + 1)]
     seen = {pair for row in rows for pair in combinations(row.items(), 2)}
     wanted = {
