@@ -72,7 +72,7 @@ class Client:
             answer = self.session.send(route, ids, query, body)
         except CallOutcomeUnknown as error:
             if route.idempotency is r.IDEMPOTENT:  # for other routes, callers find out or say so themselves
-                error.message += ". Whether it was carried out is unknown"
+                error.append(". Whether it was carried out is unknown")
             raise
         if route.idempotency is not r.READ:
             self.carried_out += 1
@@ -546,8 +546,7 @@ def check_gone(error: Refused, is_there: Callable[[], bool]) -> None:
     try:
         there = is_there()
     except HostedError as failed:
-        error.message += f". Whether it is still there is unknown: {failed.message}"
-        error.args = (error.message,)
+        error.append(f". Whether it is still there is unknown: {failed.message}")
         raise error from failed
     if there:
         raise error

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from .text import printable, shortened
 
@@ -34,6 +34,20 @@ class HostedError(Exception):
         self.message = shortened(printable(message))
         super().__init__(self.message)
         self.details = details
+
+    def prepend(self, text: str) -> Self:
+        """Return the same error with a text before its message."""
+        return self.reworded(text + self.message)
+
+    def append(self, text: str) -> Self:
+        """Return the same error with a text after its message."""
+        return self.reworded(self.message + text)
+
+    def reworded(self, message: str) -> Self:
+        """Return the same error in other words."""
+        self.message = message
+        self.args = (message,)
+        return self
 
 
 class ConfigurationError(HostedError):

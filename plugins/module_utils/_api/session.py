@@ -135,8 +135,7 @@ class Session:
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
         except errors.HostedError as error:
-            error.message = f"{route}: {self.redact(error.message)}"
-            error.args = (error.message,)
+            error.reworded(f"{route}: {self.redact(error.message)}")
             raise
         finally:
             took = (time.monotonic() - begun) * 1000

@@ -271,7 +271,7 @@ def read_created(task: Task) -> App:
         return appearing(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or need_app(task)
     except OF_A_CALL as error:
         slug = task.options.slug
-        error.message = f"application {slug!r} was created, but its state is unknown: {error.message}"
+        error.prepend(f"application {slug!r} was created, but its state is unknown: ")
         raise
 
 

@@ -159,7 +159,7 @@ class Push:
         except Refused as error:
             named = self.digest_of(reference) if self.tag else None
             if named:
-                error.message += (
+                error.append(
                     f". The tag {self.tag!r} names {named}, and this registry may let no tag name another "
                     "image: push under a new tag"
                 )

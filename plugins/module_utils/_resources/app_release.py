@@ -202,7 +202,7 @@ def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
             check_verdict(task.options.slug, task.options.tag, report)
         except Blocked as error:
             error.details["release"] = to_result(task, report)
-            error.message += ". fail_on: [] goes on to deploy one that was lifted"
+            error.append(". fail_on: [] goes on to deploy one that was lifted")
             raise
     raise Blocked(
         f"{describe_release(task)} is not wanted by fail_on: {', '.join(found)}",

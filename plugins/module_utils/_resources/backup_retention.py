@@ -126,11 +126,10 @@ def add_newer_snapshots(
     """Add to a refusal the snapshots that may be its reason: a platform may let the newest go only."""
     newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
     if kind == SNAPSHOTS and newer:
-        error.message += (
+        error.append(
             f". {', '.join(map(repr, newer))} were taken after it, which may be why. If the platform deletes "
             "no snapshot that others come from, the old ones cannot be thinned out"
         )
-        error.args = (error.message,)
 
 
 def plan_as_result(decisions: Sequence[Decision]) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def timed(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult:
         return task.client.database_query(id, sql)
     except (Refused, ServerFailure) as error:
         if time.monotonic() - begun >= MAX_SECONDS or CUT.search(error.message):
-            error.message += f". {TOO_LONG}: make it smaller, or give it an index"
+            error.append(f". {TOO_LONG}: make it smaller, or give it an index")
         raise
 
 
@@ -209,7 +209,7 @@ class Writing:
             if TOO_LONG in error.message:  # what becomes of a write that is cut is not documented
                 raise unknown_outcome(error) from error
             if self.statement.several:
-                error.message += (
+                error.append(
                     ". The query has several statements: those before it may have been carried out. Look at "
                     "the data before running it again"
                 )

@@ -260,7 +260,7 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         try:
             task.client.delete_project(current.id)
         except Refused as error:
-            error.message += "; the default project, for one, cannot be deleted"
+            error.append("; the default project, for one, cannot be deleted")
             raise
 
     return Plan(

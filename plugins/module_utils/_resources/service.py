@@ -246,7 +246,7 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
     try:
         return plan_existing(task, view, project, just_ordered=True).steps
     except Invalid as error:
-        error.message = f"{view.label} was ordered and is billed, but: {error.message}"
+        error.prepend(f"{view.label} was ordered and is billed, but: ")
         raise
 
 

@@ -93,7 +93,7 @@ def generate(task: Task, id: str) -> None:
             new: SftpPassword = task.client.new_sftp_password(id)
             retried = task.client.last_call_was_retried
         except (CallOutcomeUnknown, UnexpectedAnswer) as error:
-            error.message += (
+            error.append(
                 ". A password may have been made and lost, which would have ended the one before; "
                 "run this again with update_password: always"
             )

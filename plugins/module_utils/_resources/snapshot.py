@@ -261,11 +261,10 @@ def roll_back_and_wait(
 def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
     """Add to a refusal the snapshots that may be its reason."""
     if newer:
-        error.message += (
+        error.append(
             f". {quoted_names(newer)} were taken after it, which may be why; delete them first with state: "
             "absent if they may go"
         )
-        error.args = (error.message,)
 
 
 # --- Absent -----------------------------------------------------------------------------------------

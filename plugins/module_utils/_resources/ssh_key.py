@@ -152,7 +152,7 @@ def replace_keys(
         try:
             register()
         except HostedError as again:
-            again.message += (
+            again.append(
                 f". The key of this name, {other.fingerprint}, was removed before, to make way for it"
             )
             raise

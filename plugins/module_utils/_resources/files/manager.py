@@ -128,7 +128,7 @@ class FileManager:
         except NotFoundResponse as error:
             raise NoSuchItem(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
         except Refused as error:
-            error.message += f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}"
+            error.append(f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}")
             raise
         if not is_whole(entry, text):  # or the file was replaced since it was listed
             self.forget()

@@ -50,9 +50,8 @@ def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]
     oldest = min(
         backups, key=lambda backup: (parse_moment(backup.created_at) is None, backup.created_at or "")
     )
-    error.message += (
+    error.append(
         f". {label(service)} has {len(backups)} backups; the oldest is {oldest.name!r} of "
         f"{oldest.created_at or 'unknown date'}. If it may not have more, delete some first, for example "
         "with backup_retention. Nothing was deleted"
     )
-    error.args = (error.message,)

@@ -298,9 +298,8 @@ def refusal(shares: list[Share]) -> HostedError:
     """Return the error for a task that is not begun for any service, as it cannot be done for each."""
     error = failure(shares, planned=False)
     if not all(share.error for share in shares):
-        error.message = (
-            f"nothing was done: {error.message}. Set allow_partial: true to go on with the other services"
-        )
+        error.prepend("nothing was done: ")
+        error.append(". Set allow_partial: true to go on with the other services")
     return error
 
 

@@ -103,8 +103,7 @@ def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
     except TokenRejected:
         raise
     except Refused as error:
-        error.message = f"service {task.options.service!r} ({id}) has no SFTP access: {error.message}"
-        error.args = (error.message,)
+        error.prepend(f"service {task.options.service!r} ({id}) has no SFTP access: ")
         raise
 
 

@@ -138,7 +138,7 @@ def delete(task: Task, view: View) -> None:
         task.client.delete_service(view.service.id)
     except Refused as error:
         if is_marked(task, view.service):
-            error.message += f". The settings of {view.label} say deletable: false"
+            error.append(f". The settings of {view.label} say deletable: false")
         raise
 
 

@@ -91,9 +91,8 @@ def retry_budget(task: Task[QuietOptions], error: Refused | RateLimited, moving:
 
 def with_attempts(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:
     """Return the refusal with what was tried."""
-    error.message += (
+    error.append(
         f". It was asked for again for {spent:.0f} seconds; nothing was begun. If the service is busy with "
         "another copy, or takes the next one only later, raise wait_timeout"
     )
-    error.args = (error.message,)
     return error

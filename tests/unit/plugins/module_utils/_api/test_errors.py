@@ -57,3 +57,10 @@ def test_which_errors_say_that_the_platform_did_nothing(kind: type[errors.Hosted
 def test_whether_a_refusal_gives_a_reason() -> None:
     assert errors.refused("the platform refused (400): too large", 400).gives_reason
     assert not errors.refused(f"the platform refused (400): {errors.NO_REASON}", 400).gives_reason
+
+
+def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:
+    error = errors.Refused("no", status=409, limit=3)
+    assert error.prepend("the backup: ").append(". Delete one") is error
+    assert error.message == str(error) == "the backup: no. Delete one"
+    assert error.details == {"status": 409, "limit": 3}
