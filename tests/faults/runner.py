@@ -21,7 +21,7 @@ import asyncssh
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.module_utils import _resources
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api import http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
@@ -152,7 +152,7 @@ class Runner:
             return Client(Session(settings, log, self.connections))
 
         with hurried(line):
-            result = execute(resource, validated.validated_parameters, Surroundings(connect=connect))
+            result = execute(resource, validated.validated_parameters, RunContext(connect=connect))
         if struck:
             self.sandbox.clear_faults()
         return Ran(noun, validated.validated_parameters, result, line.exchanges, line.overrun)

@@ -12,18 +12,20 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from .._api.client import Client
 from .._api.connection import Connection
-from .._api.errors import OF_A_CALL, HostedError
+from .._api.errors import HostedError
 from .._api.libraries import require
 from .._api.session import Session
 from .._api.text import HIDDEN, Redactor
-from .._resources.shared.plan import Plan, Resource, Task, carry_out_step
+from .._resources.shared import runner
+from .._resources.shared.effects import Effects
+from .._resources.shared.plan import Plan, Resource, Task
 from .diff import as_diff
 from .options import argument_spec, check_waiting, connection
 
@@ -35,7 +37,7 @@ SHORTEST_SECRET = 4
 
 
 @dataclass
-class Surroundings:
+class RunContext:
     """What differs between running a task in the controller and as a module."""
 
     check_mode: bool = False
@@ -47,7 +49,7 @@ class Surroundings:
     )
 
 
-def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings) -> dict[str, Any]:
+def execute(resource: Resource, options: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
     """Run a task and return its result in Ansible's form. Any exception becomes a failed result."""
     result: dict[str, Any] = {"changed": False}
     task: Task | None = None
@@ -56,76 +58,61 @@ def execute(resource: Resource, options: Mapping[str, Any], around: Surroundings
         require()
         check_waiting(options)
         if resource.needs_api(options):
-            client = around.connect(connection(options, resource.name), around.log)
+            client = context.connect(connection(options, resource.name), context.log)
             client.hide(partial(secrets_of, resource, options))
-        task = Task(client, resource.read_options(options), around.check_mode, around.progress)
+        task = Task(client, resource.read_options(options), context.check_mode, context.progress)
         with task.closing:
             plan = resource.plan(task)
-            describe(resource, plan, around, result)
-            if not around.check_mode:
-                carry_out(resource, plan, result, around.progress, client)
+            describe(resource, plan, context, result)
+            if not context.check_mode:
+                carry_out(resource, plan, task, context, result)
     except HostedError as error:
         result.update(without_secrets(resource, options, failure(error)))
-        result["changed"] |= left_half_way(error, client)
+        result["changed"] |= task is not None and task.effects.changed_before(error)
     except Exception as error:  # a defect of the collection
         result.update(defect(error))
     if task is not None:
-        result.update(task.facts)
+        result.update(told_in_any_case(task.effects))
         if task.warnings:
             result["warnings"] = without_secrets(resource, options, task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     return result
 
 
-def left_half_way(error: HostedError, client: Any) -> bool:
-    """Tell whether a call failed after an earlier one changed something.
-
-    Errors that are not of a single call report ``changed`` themselves.
-    """
-    return isinstance(error, OF_A_CALL) and client is not None and bool(client.carried_out)
+def told_in_any_case(effects: Effects) -> dict[str, Any]:
+    """Return what the result of a task says of its effects, also when a later step failed."""
+    return {**effects.facts, **({"cost": effects.billed.as_dict()} if effects.billed else {})}
 
 
-def describe(resource: Resource, plan: Plan, around: Surroundings, result: dict[str, Any]) -> None:
+def describe(resource: Resource, plan: Plan, context: RunContext, result: dict[str, Any]) -> None:
     """Add the plan's result, actions, cost and diff to ``result``."""
-    result[resource.result_key] = plan.result
-    result["changed"] = plan.changed
-    result["actions"] = [step.summary for step in plan.steps]
+    result.update({resource.result_key: plan.result, "changed": plan.changed, "actions": plan.actions})
     if plan.cost is not None:
         result["cost"] = plan.cost.as_dict()
-    if around.diff:
+    if context.diff:
         result["diff"] = as_diff(plan)
 
 
 def carry_out(
-    resource: Resource,
-    plan: Plan,
-    result: dict[str, Any],
-    progress: Callable[[str], None] = lambda line: None,
-    client: Any = None,
+    resource: Resource, plan: Plan, task: Task, context: RunContext, result: dict[str, Any]
 ) -> None:
     """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
-    done: list[str] = []
+    effects = task.effects
     try:
-        for number, step in enumerate(plan.steps, 1):
-            if number > 1:
-                progress(f"step {number} of {len(plan.steps)}: {step.summary}")
-            carry_out_step(step, done, client)
-        result["actions"] = done
-        if done and plan.reread is not None:
-            result[resource.result_key] = plan.reread()
-        if done and plan.had_effect is not None:
-            result["changed"] = plan.had_effect()
-        if "diff" in result:  # a step may have found less to change than planned
-            result["diff"] = as_diff(plan)
+        runner.carry_out(plan, task)
+        now = plan.reread() if effects.actions and plan.reread is not None else plan.result
+        describe(resource, plan, context, result)  # a step may have found more or less to do than planned
+        result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
     except Exception:
         result.pop("diff", None)
-        result.update({"changed": bool(done), "actions": done, resource.result_key: as_left(plan, done)})
+        left = as_left(plan, effects)
+        result.update({"changed": effects.changed, "actions": effects.actions, resource.result_key: left})
         raise
 
 
-def as_left(plan: Plan, done: Sequence[str]) -> Any:
+def as_left(plan: Plan, effects: Effects) -> Any:
     """Return the current state after a failed task; ``None`` if nothing was done or it cannot be read."""
-    if not done or plan.reread is None:
+    if not effects.actions or plan.reread is None:
         return None
     try:
         return plan.reread()

@@ -11,7 +11,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from .._api.errors import HostedError
 from .._resources.shared.plan import Resource
-from .execution import Surroundings, execute, shown_options
+from .execution import RunContext, execute, shown_options
 from .options import argument_spec, checked_arguments, with_token_meant
 
 
@@ -57,8 +57,8 @@ def run_module(resource: Resource) -> None:
     module = HostedModule(resource)
     if module.objection:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
-    around = Surroundings(check_mode=module.check_mode, diff=module._diff)
-    result = execute(resource, with_token_meant(module.params, module.given), around)
+    context = RunContext(check_mode=module.check_mode, diff=module._diff)
+    result = execute(resource, with_token_meant(module.params, module.given), context)
     for warning in result.pop("warnings", []):
         module.warn(warning)
     if result.pop("failed", False):

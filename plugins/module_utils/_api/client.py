@@ -45,8 +45,8 @@ class Client:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.carried_out = 0
-        """The number of writes that the platform has confirmed."""
+        self.on_write: Callable[[], None] = lambda: None
+        """Told of each call that may change something, once the platform said that it had carried it out."""
 
     def clone(self) -> Client:
         """Return a client with the same settings and its own connections, for another thread."""
@@ -75,7 +75,7 @@ class Client:
                 error.append(". Whether it was carried out is unknown")
             raise
         if route.idempotency is not r.READ:
-            self.carried_out += 1
+            self.on_write()
         return answer
 
     def _one(self, route: r.Route[r.One[M]], *, query: Any = None, body: Any = None, **ids: str) -> M:
@@ -140,10 +140,10 @@ class Client:
                 if listed():
                     message = f"{error.message}, but what was to be deleted is still {where}"
                     raise UnexpectedAnswer(message) from None
-            self.carried_out += 1
+            self.on_write()
         except Refused as error:
             check_gone(error, listed)
-            self.carried_out += 1
+            self.on_write()
 
     # --- Applications -----------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from .services.namesakes import near, turn_of_order
 from .services.settings import check_budget, check_limit, describe_size
 from .shared.controller_state import one_at_a_time
 from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, appearing, create_unique, wait_until
 
@@ -60,10 +60,15 @@ class AppResource(Resource):
         if app is None:
             return plan_creation(task, slug, size)
         check_existing(task, app, size)
-        if task.options.wait and not task.check_mode:
-            app = await_app(task)
         managed = {"slug": slug}
-        return Plan(result=app_view(app), before=managed, after=managed)
+
+        def as_it_is(now: App) -> Plan:
+            return Plan(result=app_view(now), before=managed, after=managed)
+
+        if not task.options.wait or task.check_mode:
+            return as_it_is(app)
+        what = f"wait until application {slug!r} is created"
+        return after_waiting(what, lambda: await_app(task), as_it_is, until=as_it_is(app))
 
 
 APP = AppResource()

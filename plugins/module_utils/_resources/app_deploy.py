@@ -10,7 +10,7 @@ service and what is wished for are compared by digest.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -35,7 +35,7 @@ from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
 from .shared.money import Cost, from_millicents, shown
 from .shared.options import StateDirOptions
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 
 NOT_IN_EFFECT = "not in effect"
@@ -67,7 +67,7 @@ class AppDeployResource(Resource[AppDeployOptions]):
         app = as_declared(task, app, report.digest)
         reasons = AppRecords.of(task, app.id).reasons()
         if digest_in_service(app) != report.digest or task.options.force or reasons:
-            return plan_deployment(task, app, with_verdict(task, report), reasons)
+            return once_judged(task, app, report, lambda judged: plan_deployment(task, app, judged, reasons))
         if report.scan_status == ScanStatus.BLOCKED:
             task.warn(
                 f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
@@ -141,15 +141,31 @@ def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
     )
 
 
-def with_verdict(task: Task[AppDeployOptions], report: ScanReport) -> ScanReport:
-    """Return the scan with its verdict, which is waited for.
+def once_judged(
+    task: Task[AppDeployOptions], app: App, report: ScanReport, then: Callable[[ScanReport], Plan]
+) -> Plan:
+    """Return the plan for a release once its scan has a verdict, which is waited for first."""
 
-    A verdict that forbids the deploy is for the platform to hold: its team may have lifted it, which the
-    report need not show.
+    def await_it() -> ScanReport:
+        return await_verdict(task, report, task.options.tag, time.monotonic() + task.options.wait_timeout)
+
+    def judged(now: ScanReport) -> Plan:
+        warn_of_verdict(task, now)
+        return then(now)
+
+    if report.scan_status != ScanStatus.PENDING or not task.options.wait or task.check_mode:
+        return judged(report)
+    what = f"wait for the verdict on release {task.options.tag!r} of application {app.slug!r}"
+    return after_waiting(what, await_it, judged, until=Plan(result=to_result(task, app, app, report)))
+
+
+def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
+    """Tell of a verdict that does not let the deploy through, or is none.
+
+    One that forbids the deploy is for the platform to hold: its team may have lifted it, which the report
+    need not show.
     """
     tag = task.options.tag
-    if report.scan_status == ScanStatus.PENDING and task.options.wait and not task.check_mode:
-        report = await_verdict(task, report, tag, time.monotonic() + task.options.wait_timeout)
     if report.scan_status == ScanStatus.FAILED:
         task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
     if report.scan_status == ScanStatus.BLOCKED and task.check_mode:
@@ -157,7 +173,6 @@ def with_verdict(task: Task[AppDeployOptions], report: ScanReport) -> ScanReport
             f"release {tag!r} of application {task.options.slug!r} is blocked: {flaws_in_words(report)}. "
             "The platform refuses to deploy it, unless its team has lifted the verdict on this version"
         )
-    return report
 
 
 # --- The deploy ---------------------------------------------------------------------------------------

@@ -46,9 +46,9 @@ class AppInfoResource(Resource[AppInfoOptions]):
         apps = wanted_apps(task)
         parts = task.options.include
         if "nodes" in parts:
-            task.facts["nodes"] = entries_or_answer(task.client.app_nodes())
+            task.effects.facts["nodes"] = entries_or_answer(task.client.app_nodes())
         if "projects" in parts:
-            task.facts["projects"] = entries_or_answer(task.client.app_projects())
+            task.effects.facts["projects"] = entries_or_answer(task.client.app_projects())
         return Plan(
             result=run_parallel(
                 task.client, apps, lambda client, app: app_with_parts(replace(task, client=client), app)

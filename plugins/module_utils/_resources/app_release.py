@@ -29,7 +29,7 @@ from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
 from .services.lookup import expect_created
 from .shared.options import option
-from .shared.plan import Plan, Resource, Step, Task
+from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import create
 
@@ -58,15 +58,26 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
         if current is None or not same_image(task, task.options.slug, current.digest, options.digest):
             check_image(task, app)
             return plan_declaration(task, current)
-        if current.scan_status == ScanStatus.PENDING and options.wait and not task.check_mode:
-            current = await_verdict(task, current, options.tag, deadline(task))
-        check_limits(task, current)
-        current = renamed(current, options.digest)
-        managed = {"tag": options.tag, "digest": current.digest, "verdict": current.scan_status}
-        return Plan(result=to_result(task, current), before=managed, after=managed)
+        if current.scan_status != ScanStatus.PENDING or not options.wait or task.check_mode:
+            return plan_nothing(task, current)
+        report = current
+        return after_waiting(
+            f"wait for the verdict on {describe_release(task)}",
+            lambda: await_verdict(task, report, options.tag, deadline(task)),
+            lambda judged: plan_nothing(task, judged),
+            until=Plan(result=to_result(task, report)),
+        )
 
 
 APP_RELEASE = AppReleaseResource()
+
+
+def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
+    """Plan no change: the release is there, and holds what the user asks of it."""
+    check_limits(task, current)
+    current = renamed(current, task.options.digest)
+    managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
+    return Plan(result=to_result(task, current), before=managed, after=managed)
 
 
 def deadline(task: Task[AppReleaseOptions]) -> float:

@@ -28,7 +28,7 @@ from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .shared.busy_retry import retry_while_busy
 from .shared.controller_state import key_of, one_at_a_time
-from .shared.plan import Plan, Step, Task
+from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import act, create, wait_until
@@ -81,14 +81,21 @@ def plan_present(task: Task, service: Service) -> Plan:
     name, everything = task.options.name, task.client.backups(service.id)
     there = find_targets(task, everything)
     pending = newest_backup([backup for backup in there if backup.status == BackupStatus.PENDING])
-    if pending is not None and task.options.wait and not task.check_mode:
-        pending = wait_for_backup(task, service, pending.id)
-    good = (
-        newest_backup([b for b in there if b.status not in (BackupStatus.PENDING, BackupStatus.FAILED)])
-        or pending
-    )
-    if good is not None:
+    unfit = (BackupStatus.PENDING, BackupStatus.FAILED)
+    complete = newest_backup([backup for backup in there if backup.status not in unfit])
+
+    def as_it_is(now: Backup) -> Plan:
+        good = complete or now
         return Plan(result=to_result(good), before=to_diff([good]), after=to_diff([good]))
+
+    if pending is not None and task.options.wait and not task.check_mode:
+        id, what = pending.id, f"wait until backup {pending.name!r} of {label(service)} is complete"
+        return after_waiting(
+            what, lambda: wait_for_backup(task, service, id), as_it_is, until=as_it_is(pending)
+        )
+    good = complete or pending
+    if good is not None:
+        return as_it_is(good)
     if not there:
         check_apart("backup", service, name, everything)
     made: list[tuple[Backup, list[Backup]]] = []
@@ -239,9 +246,15 @@ def plan_restored(task: Task, service: Service) -> Plan:
     running = next((backup for backup in there if backup.status == BackupStatus.RESTORING), None)
     if running is not None:
         task.warn(f"backup {running.name!r} of {label(service)} was being restored already; nothing was sent")
-        if task.options.wait and not task.check_mode:
-            running = wait_for_backup(task, service, running.id, AFTER_RESTORE)
-        return Plan(result=to_result(running))
+        if not task.options.wait or task.check_mode:
+            return Plan(result=to_result(running))
+        id = running.id
+        return after_waiting(
+            f"wait until {label(service)} is restored",
+            lambda: wait_for_backup(task, service, id, AFTER_RESTORE),
+            lambda now: Plan(result=to_result(now)),
+            until=Plan(result=to_result(running)),
+        )
     backup = find_restorable(task, service, there, everything)
     overwrites = (
         f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "

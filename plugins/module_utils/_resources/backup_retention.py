@@ -13,7 +13,7 @@ from .._api.errors import Refused
 from .._api.models import Service
 from .service_info import time_zone
 from .services.lookup import label
-from .services.many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Purpose, plan_many
+from .services.many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Operation, plan_many
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.restore_points import BACKUPS, KINDS, SNAPSHOTS, delete_restore_point, read_restore_points
 from .shared.retention import (
@@ -58,7 +58,7 @@ class BackupRetentionResource(Resource):
         def thin_out(own: Task, service: Service) -> Plan:
             return plan_service(own, service, policy)
 
-        return plan_many(task, Purpose(kind, kind, thin_out, empty_result()))
+        return plan_many(task, Operation(kind, kind, thin_out, empty_result()))
 
 
 BACKUP_RETENTION = BackupRetentionResource()

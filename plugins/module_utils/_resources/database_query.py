@@ -193,7 +193,6 @@ class Writing:
             steps=steps,
             reread=lambda: as_table(self.result) if self.result else None,
             after={"query": asked.text},
-            had_effect=self.had_effect,
         )
 
     def run(self) -> None:
@@ -214,6 +213,7 @@ class Writing:
                     "the data before running it again"
                 )
             raise
+        self.task.effects.nothing_changed = not self.had_effect()
         if self.result.truncated:
             self.task.warn("the statement was carried out, but the platform did not return all of its rows")
 

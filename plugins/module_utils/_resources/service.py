@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from .._api.errors import Refused, TokenRejected
@@ -23,7 +23,7 @@ from .services.settings import Changes, check_limit, plan_settings, warn_over_bu
 from .services.target import Target, identify
 from .services.view import View, check_alive, managed, observe, wait_for_status
 from .shared.money import for_a_month, shown
-from .shared.plan import SERVICE_ID, FollowUp, Plan, Resource, Step, Task
+from .shared.plan import SERVICE_ID, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import look_for
@@ -85,7 +85,7 @@ class ServiceResource(Resource):
             return plan_order(task, target.project)
         view = observe(task, target.id)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
-        return plan_existing(task, await_ready(task, view), target.home)
+        return once_created(task, view, lambda now: plan_existing(task, now, target.home))
 
 
 SERVICE = ServiceResource()
@@ -102,6 +102,19 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
         task, NoSuchItem(f"there is no service named {name!r}{where} to move; nothing was ordered"), "orders"
     )
     return Plan(result=expected_service(task, target.destination))
+
+
+def once_created(task: Task, view: View, then: Callable[[View], Plan]) -> Plan:
+    """Return the plan for a service, once it can be worked with: one that is being created is waited for."""
+    id = view.service.id
+    if view.service.status != ServiceStatus.PROVISIONING or not task.options.wait or task.check_mode:
+        return then(await_ready(task, view))
+
+    def wait() -> View:
+        wait_for_status(task, id, ServiceStatus.ACTIVE)
+        return observe(task, id)
+
+    return after_waiting(f"wait until {view.label} is created", wait, then, until=Plan(result=view.as_dict()))
 
 
 def await_ready(task: Task, view: View) -> View:
@@ -203,7 +216,7 @@ def plan_order(task: Task, project: Project | None) -> Plan:
         result=expected,
         steps=[
             Step(summary, ordering.place),
-            FollowUp(
+            Expansion(
                 f"bring service {ordering.name!r} to state {task.options.state}",
                 lambda: follow_up(task, str(ordering.id), project),
             ),

@@ -45,13 +45,11 @@ class SftpPasswordResource(Resource):
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
             warn_of_lost_secrets(task, subject_of(SFTP, id))
             return Plan(result=access.as_dict())
-        made: list[bool] = []
         what = f"generate an SFTP password for {access.username or task.options.service}"
         return Plan(
             result=access.as_dict(),
-            steps=[Step(what, lambda: made.append(generate_in_turn(task, id)))],
+            steps=[Step(what, lambda: generate_in_turn(task, id))],
             reread=lambda: task.client.sftp(id).as_dict(),
-            had_effect=lambda: any(made),
             before=to_diff(access, access.password_set_at),
             after=to_diff(access, "now"),
         )
@@ -65,8 +63,8 @@ def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
     return {"username": access.username, "password_set_at": password_set_at}
 
 
-def generate_in_turn(task: Task, id: str) -> bool:
-    """Make a password unless another task of this controller has just made one; tell whether it was made.
+def generate_in_turn(task: Task, id: str) -> None:
+    """Make a password unless another task of this controller has just made one.
 
     Two at once would each end the other's password, and write files in an order of their own.
 
@@ -77,12 +75,12 @@ def generate_in_turn(task: Task, id: str) -> bool:
         always = task.options.update_password == ALWAYS
         if always or task.client.sftp(id).password_set_at is None:
             generate(task, id)
-            return True
+            return
+    task.effects.nothing_changed = True
     task.warn(
         f"another task made the SFTP password of service {id} in the same moment; it is "
         "where that task keeps it"
     )
-    return False
 
 
 def generate(task: Task, id: str) -> None:

@@ -27,7 +27,7 @@ from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .services.on_service import check_offers
 from .shared.busy_retry import retry_while_busy
-from .shared.plan import Plan, Step, Task
+from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import create_unique, wait_until
@@ -75,9 +75,7 @@ def plan_present(task: Task, service: Service) -> Plan:
     before, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, before)
     if there is not None:
-        if task.options.wait and not task.check_mode:
-            there = wait_until_complete(task, service, there)
-        return Plan(result=to_result(there), before=to_diff(there), after=to_diff(there))
+        return plan_existing(task, service, there)
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
     check_apart("snapshot", service, name, before)
@@ -92,6 +90,20 @@ def plan_present(task: Task, service: Service) -> Plan:
         steps=[Step(f"take snapshot {name!r} of {label(service)}", take)],
         reread=lambda: to_result(taken[0] if taken else read_snapshot(task, service)),
         after=to_diff(expected),
+    )
+
+
+def plan_existing(task: Task, service: Service, there: Snapshot) -> Plan:
+    """Plan nothing but to wait for a snapshot that is there, in case it is still being taken."""
+
+    def as_it_is(now: Snapshot) -> Plan:
+        return Plan(result=to_result(now), before=to_diff(now), after=to_diff(now))
+
+    if not task.options.wait or task.check_mode:
+        return as_it_is(there)
+    what = f"wait until snapshot {there.name!r} of {label(service)} is complete"
+    return after_waiting(
+        what, lambda: wait_until_complete(task, service, there), as_it_is, until=as_it_is(there)
     )
 
 

@@ -25,7 +25,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
-    Surroundings,
+    RunContext,
     execute,
     shown_options,
 )
@@ -170,7 +170,7 @@ class InProcessAction(ActionBase):
             return self._refusal(error.message, arguments)
         if validation.error_messages:
             return self._refusal(self._complaint(validation.errors), validation.validated_parameters)
-        around = Surroundings(
+        context = RunContext(
             check_mode=self._task.check_mode,
             diff=self._task.diff,
             progress=progress,
@@ -182,7 +182,7 @@ class InProcessAction(ActionBase):
         for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])
         options = with_token_decrypted(options, self._loader)
-        result = execute(self.resource, options, around)
+        result = execute(self.resource, options, context)
         cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
         return cleaned
 

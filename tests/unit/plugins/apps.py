@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ModuleArgumentSpecValidator
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     argument_spec,
     connection,
@@ -74,7 +74,7 @@ class Platform:
     def run(self, resource: Resource, check_mode: bool = False, **options: Any) -> dict[str, Any]:
         """Run a task on `shop`, or what else is named, and return its result."""
         given = self.options(resource, options)
-        return Result(execute(resource, given, Surroundings(check_mode, diff=True)))
+        return Result(execute(resource, given, RunContext(check_mode, diff=True)))
 
     def task(self, resource: Resource, **options: Any) -> Task:
         """Return a task on `shop` for the functions that a resource is made of."""

@@ -13,11 +13,12 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
     Resource,
     Task,
-    carry_out_step,
 )
 
 CAPABILITIES = ["powerSignals", "suspension", "files", "logs", "backups"]
@@ -32,7 +33,6 @@ class FakeClient:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
-        self.carried_out = 0
         self.last_call_was_retried = False
         self.before: dict[str, Callable[[], None]] = {}
         self.after: dict[str, Callable[[], None]] = {}
@@ -279,6 +279,6 @@ def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **
 
 def carry_out(plan: Plan) -> Any:
     """Do what a plan says and return the result, as the runner does."""
-    for step in plan.steps:
-        carry_out_step(step, [], None)
-    return plan.reread() if plan.steps and plan.reread else plan.result
+    task: Task = Task(None, Options())  # type: ignore[arg-type]
+    runner.carry_out(plan, task)
+    return plan.reread() if task.effects.actions and plan.reread else plan.result

@@ -35,11 +35,11 @@ for module in modules:
     except Exception as error:
         problems[module] = f"{type(error).__name__}: {error}"
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 
 options = {"name": "x", "base_url": "https://api.example.com", "token": "t"}
-result = execute(PROJECT, options, Surroundings())
+result = execute(PROJECT, options, RunContext())
 print(json.dumps({"problems": problems, "result": result}))
 """
 

@@ -84,7 +84,6 @@ class MirrorWork:
         trees = (self.source, self.target)
         plan = as_plan(self.task, self.session.login, self.changes, trees, lambda: self._run(plan))
         plan.result, plan.reread = result, self._result
-        plan.had_effect = lambda: bool(self.mirror.done)
         return plan
 
     def _result(self) -> dict[str, Any]:
@@ -104,14 +103,15 @@ class MirrorWork:
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
-            task.facts.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
+            task.effects.facts.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
             if mirror.failures:  # there may be some before the one that ended it
-                task.facts["failures"] = failures_as_list(mirror.failures)
+                task.effects.facts["failures"] = failures_as_list(mirror.failures)
             raise
         finally:
             self._warn()
         said = describe_step(task, self.session.login, self._result())
-        task.facts["actions"] = [said] if mirror.done else []
+        task.effects.nothing_changed = not mirror.done
+        task.effects.facts["actions"] = [said] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:

@@ -18,8 +18,8 @@ from ..services.many_services import (
     SELECTION,
     SELECTORS,
     SELECTS,
+    Operation,
     PlanOne,
-    Purpose,
     plan_many,
 )
 from ..shared.plan import Plan, Resource, Task
@@ -67,14 +67,14 @@ class RestorePointResource(Resource):
             raise Invalid(
                 f"allow_partial is for state: {self.restored_state}; leave it out with state: {state}"
             )
-        purpose = Purpose(
+        operation = Operation(
             self.kind,
             self.kind,
             self.planners()[state],
             result_of(one, None),
             all_or_none=brings_back and not partial,
         )
-        return plan_many(task, purpose)
+        return plan_many(task, operation)
 
 
 def result_of(
@@ -133,7 +133,7 @@ class RestorePointInfoResource(Resource):
             )
 
         blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
-        return plan_many(task, Purpose(self.kind, self.kind, read, blank))
+        return plan_many(task, Operation(self.kind, self.kind, read, blank))
 
 
 def freshness(found: Sequence[tuple[Backup | Snapshot, RestorePoint]], limit: Span | None) -> dict[str, Any]:

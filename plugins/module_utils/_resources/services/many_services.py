@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any, cast
 
 from ..._api.client import Client
-from ..._api.errors import OF_A_CALL, HostedError
+from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import FAMILIES, ServiceStatus
 from ..shared.options import Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
-from ..shared.plan import SERVICE_ID, Plan, Step, Task, carry_out_step
+from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import services_in_project
 from .lookup import find_service, in_project, label, the_project, whereabouts
@@ -54,7 +54,7 @@ PlanOne = Callable[[Task, Service], Plan]
 
 
 @dataclass(frozen=True)
-class Purpose:
+class Operation:
     """What a task does with each service.
 
     ``capability`` is what a service must offer, ``what`` its name in messages. ``plan`` plans for one
@@ -69,23 +69,18 @@ class Purpose:
     all_or_none: bool = False
 
 
-@dataclass
-class Share:
-    """One service's share of a task: what was planned for it, what was done, or what went wrong."""
+@dataclass(eq=False)
+class ServiceJob(Branch):
+    """One service's part of a task: what was planned for it, what was done, or what went wrong."""
 
     wanted: str
-    own: Task
     by_name: bool
     project_id: str | None = None
     """The project that brought the service along, if one did."""
     service: ServiceSummary | Service | None = None
     plan: Plan | None = None
-    done: list[str] = field(default_factory=list)
-    half_way: bool = False
-    """Whether a call failed after others of the same step had changed something."""
     result: Mapping[str, Any] = field(default_factory=dict)
     blank: Mapping[str, Any] = field(default_factory=dict)
-    error: HostedError | None = None
     skipped: str | None = None
 
     @property
@@ -95,17 +90,17 @@ class Share:
             return f"service {self.wanted!r}"
         return label(self.service)
 
-    def entry(self, actions: list[str]) -> dict[str, Any]:
+    def entry(self, actions: Sequence[str]) -> dict[str, Any]:
         """Return what the task's result says about this service."""
         return {
             "service": self.wanted if self.service is None else self.service.name,
             "service_id": None if self.service is None else self.service.id,
-            "changed": bool(actions) or self.half_way,
+            "changed": bool(actions) or self.task.effects.changed_before(self.error),
             "failed": self.error is not None,
             "skipped": self.skipped is not None,
             "msg": self.error.message if self.error else self.skipped,
-            "actions": actions,
-            **self.result,
+            "actions": list(actions),
+            **(self.blank if self.error else self.result),  # what was planned did not come about
         }
 
     def foresee(self, error: NoSuchItem) -> None:
@@ -113,20 +108,35 @@ class Share:
 
         :raises NoSuchItem: outside check mode.
         """
-        self.service = placeholder_service(self.own, self.wanted, self.own.options.family, error)
+        self.service = placeholder_service(self.task, self.wanted, self.task.options.family, error)
 
     def planned(self) -> list[str]:
-        """Return what is to be done, one sentence each."""
-        return [step.summary for step in self.plan.steps] if self.plan else []
+        """Return what is to be changed, one sentence each."""
+        return self.plan.actions if self.plan else []
+
+    def done(self) -> list[str]:
+        """Return what was changed, one sentence each."""
+        return self.task.effects.actions
+
+    def steps(self) -> Sequence[Step]:
+        """Return the steps of the plan, and one more that reads what became of them."""
+        if not self.plan or not self.plan.steps:
+            return ()
+        return [*self.plan.steps, Step(f"read {self.label} again", self.reread, changes=False)]
+
+    def reread(self) -> None:
+        """Take over what the service is like once all steps are carried out."""
+        plan = cast(Plan, self.plan)
+        self.result = plan.reread() if plan.reread and self.done() else plan.result
 
 
 # --- Selecting --------------------------------------------------------------------------------------
 
 
-def select(task: Task) -> list[Share]:
-    """Return a share for each service meant, in the order in which they were named.
+def select(task: Task) -> list[ServiceJob]:
+    """Return a job for each service meant, in the order in which they were named.
 
-    A name that cannot be resolved makes a share with an error, so that the others are worked on all the same.
+    A name that cannot be resolved makes a job with an error, so that the others are worked on all the same.
     """
     options = task.options
     if options.at_once < 1:
@@ -148,9 +158,14 @@ def select(task: Task) -> list[Share]:
         fitting = of_project(task, fitting, project)
     if options.services is None:
         home = project.id if project else None
-        return [Share(str(s.name), replace(task), False, home, service=s) for s in fitting]
-    shares = [resolve(task, wanted, everything, fitting, project) for wanted in options.services]
-    return list({getattr(share.service, "id", None) or share.wanted: share for share in shares}.values())
+        return [ServiceJob(own_task(task), str(s.name), False, home, service=s) for s in fitting]
+    jobs = [resolve(task, wanted, everything, fitting, project) for wanted in options.services]
+    return list({getattr(job.service, "id", None) or job.wanted: job for job in jobs}.values())
+
+
+def own_task(task: Task) -> Task:
+    """Return the task as it is for one service, with a record of its own."""
+    return replace(task, effects=task.effects.branch())
 
 
 def of_project(task: Task, services: list[ServiceSummary], project: Project) -> list[ServiceSummary]:
@@ -167,153 +182,155 @@ def resolve(
     everything: list[ServiceSummary],
     fitting: list[ServiceSummary],
     project: Project | None,
-) -> Share:
-    """Return the share of one service, by its id or by a name that the other options narrow."""
-    share = Share(wanted, replace(task), by_name=True)
+) -> ServiceJob:
+    """Return the job of one service, by its id or by a name that the other options narrow."""
+    job = ServiceJob(own_task(task), wanted, by_name=True)
     try:
         if any(service.id == wanted for service in everything):
-            share.service = service_of_id(task, wanted, project)
+            job.service = service_of_id(task, wanted, project)
         else:
             where = partial(whereabouts, task.client)
-            share.service = find_service(everything, fitting, wanted, where)
+            job.service = find_service(everything, fitting, wanted, where)
     except NoSuchItem as error:
-        attempt(share, partial(share.foresee, error))
+        attempt(job, partial(job.foresee, error))
     except HostedError as error:
-        share.error = error
-    return share
+        job.error = error
+    return job
 
 
 # --- Planning and working ---------------------------------------------------------------------------
 
 
-def plan_many(task: Task, purpose: Purpose) -> Plan:
-    """Plan for every service that was selected, and return the plans as one.
+def plan_many(task: Task, operation: Operation) -> Plan:
+    """Plan for every service that was selected, and return the union of the plans.
 
     :raises SomeFailed: when some failed and there is nothing to do for the others, or nothing may be done.
     """
-    shares = select(task)
-    if not shares:
+    jobs = select(task)
+    if not jobs:
         task.warn("no service answers to the selection")
 
-    def prepare(client: Client, share: Share) -> None:
-        if share.service is not None and share.service.id:
-            share.own.client = client
-        share.result = share.blank = purpose.blank
-        if share.service is not None:
-            attempt(share, lambda: plan_share(share, getattr(share.service, "id", None), purpose))
+    def prepare(client: Client, job: ServiceJob) -> None:
+        if job.service is not None and job.service.id:
+            job.task.client = client
+        job.result = job.blank = operation.blank
+        if job.service is not None:
+            attempt(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
 
-    run_parallel(task.client, shares, prepare, task.options.at_once)
-    warn_of_skipped(task, purpose, [share for share in shares if share.skipped])
-    summaries = [summary for share in shares for summary in share.planned()]
-    if any(share.error for share in shares):
-        if purpose.all_or_none:
-            raise refusal(shares)
-        if task.check_mode or not summaries:
-            raise failure(shares, planned=True)
-    return Plan(
-        result=[share.entry(share.planned()) for share in shares],
-        steps=as_steps(task, shares, summaries),
-        reread=lambda: [share.entry(share.done) for share in shares],
-        before={share.label: share.plan.before for share in shares if share.plan},
-        after={share.label: share.plan.after for share in shares if share.plan},
+    run_parallel(task.client, jobs, prepare, task.options.at_once)
+    warn_of_skipped(task, operation, [job for job in jobs if job.skipped])
+    steps = united(jobs, operation)
+    if any(job.error for job in jobs):
+        if operation.all_or_none:
+            raise refusal(jobs)
+        if task.check_mode or not steps:
+            raise failure(jobs, ServiceJob.planned)
+    return as_one(task, jobs, steps, operation)
+
+
+def as_one(task: Task, jobs: Sequence[ServiceJob], steps: Sequence[Step], operation: Operation) -> Plan:
+    """Return the plan of all services, with a last step that says what became of each."""
+    plan = Plan(
+        result=[job.entry(job.planned()) for job in jobs],
+        before={job.label: job.plan.before for job in jobs if job.plan},
+        after={job.label: job.plan.after for job in jobs if job.plan},
+        failure=lambda: outcome(jobs, operation),
+        max_parallel=task.options.at_once,
     )
 
+    def gather() -> None:
+        plan.result = [job.entry(job.done()) for job in jobs]
 
-def warn_of_skipped(task: Task, purpose: Purpose, skipped: list[Share]) -> None:
+    if steps:
+        last = Step("gather what became of each service", gather, needs=steps, changes=False)
+        plan.steps = [*steps, last]
+    return plan
+
+
+def united(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
+    """Return the steps of all services, which need nothing of each other.
+
+    Where nothing may be begun unless it can be done for every service, all changes need what is waited for.
+    """
+    waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
+    waits = union((job, job.steps()) for job in waiting)
+    return [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
+
+
+def warn_of_skipped(task: Task, operation: Operation, skipped: list[ServiceJob]) -> None:
     """Say once which services are left out; the result tells of each why."""
     if len(skipped) == 1:
         task.warn(str(skipped[0].skipped))
     elif skipped:
         task.warn(
-            f"skipped {len(skipped)} services that have no {purpose.what}, as they do not offer "
-            f"{purpose.capability!r} in their present status: {', '.join(share.label for share in skipped)}"
+            f"skipped {len(skipped)} services that have no {operation.what}, as they do not offer "
+            f"{operation.capability!r} in their present status: {', '.join(job.label for job in skipped)}"
         )
 
 
-def plan_share(share: Share, id: str | None, purpose: Purpose) -> None:
+def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
     """Read a service in full, as capabilities change with its status, and plan for it.
 
     One that was named must offer what the task is about. One that a project or a family brought along is
     skipped if it does not.
     """
-    service = read_service(share.own, id) if id else cast(Service, share.service)  # without one, foreseen
-    share.service = service
-    if share.project_id is not None and service.project_id not in (None, share.project_id):
-        share.skipped = f"skipped: {share.label} is in another project by now"
+    service = read_service(job.task, id) if id else cast(Service, job.service)  # without one, foreseen
+    job.service = service
+    if job.project_id is not None and service.project_id not in (None, job.project_id):
+        job.skipped = f"skipped: {job.label} is in another project by now"
         return
     try:
-        check_offers(service, purpose.capability, purpose.what)
+        check_offers(service, operation.capability, operation.what)
     except Invalid as error:
-        if share.by_name:
+        if job.by_name:
             raise
-        share.skipped = f"skipped: {error.message}"
+        job.skipped = f"skipped: {error.message}"
         return
-    share.plan = purpose.plan(share.own, service)
-    share.result = share.plan.result
+    job.plan = operation.plan(job.task, service)
+    job.result = job.plan.result
 
 
-def attempt(share: Share, work: Callable[[], None]) -> None:
+def attempt(job: ServiceJob, work: Callable[[], None]) -> None:
     """Do something for one service and note the error, if there is one."""
     try:
         work()
     except HostedError as error:
-        share.error = error
-
-
-def as_steps(task: Task, shares: list[Share], summaries: list[str]) -> list[Step]:
-    """Return the steps of all services. The first carries out everything; the others are to be shown."""
-
-    def work() -> None:
-        todo = [share for share in shares if share.planned()]
-        run_parallel(task.client, todo, carry_out, task.options.at_once)
-        if any(share.error for share in shares):
-            raise failure(shares, planned=False)
-
-    acts = [work, *[lambda: None] * (len(summaries) - 1)]
-    return [Step(summary, act) for summary, act in zip(summaries, acts, strict=True)] if summaries else []
-
-
-def carry_out(client: Client, share: Share) -> None:
-    """Make the calls of one service's plan and read it again."""
-    share.own.client = client
-    before = client.carried_out
-
-    def work() -> None:
-        for step in share.plan.steps if share.plan else ():
-            carry_out_step(step, share.done, client)
-        if share.plan and share.plan.reread:
-            share.result = share.plan.reread()
-
-    attempt(share, work)
-    if share.error:
-        share.result = share.blank  # what was planned did not come about
-    share.half_way = isinstance(share.error, OF_A_CALL) and client.carried_out > before
+        job.error = error
 
 
 class SomeFailed(HostedError):
     """Some services failed; the details tell what became of every one."""
 
 
-def refusal(shares: list[Share]) -> HostedError:
+def outcome(jobs: Sequence[ServiceJob], operation: Operation) -> HostedError | None:
+    """Return what the errors of all services amount to, once everything was carried out that could be."""
+    failed = [job for job in jobs if job.error]
+    if not failed:
+        return None
+    if operation.all_or_none and not all(job.planned() for job in failed):
+        return refusal(jobs)
+    return failure(jobs, ServiceJob.done)
+
+
+def refusal(jobs: Sequence[ServiceJob]) -> HostedError:
     """Return the error for a task that is not begun for any service, as it cannot be done for each."""
-    error = failure(shares, planned=False)
-    if not all(share.error for share in shares):
+    error = failure(jobs, ServiceJob.done)
+    if not all(job.error for job in jobs):
         error.prepend("nothing was done: ")
         error.append(". Set allow_partial: true to go on with the other services")
     return error
 
 
-def failure(shares: list[Share], planned: bool) -> HostedError:
+def failure(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob], list[str]]) -> HostedError:
     """Return the error for the whole task: of a single service its own, of several a line for each."""
-    failed = [share for share in shares if share.error]
-    actions = [action for share in shares for action in (share.planned() if planned else share.done)]
+    reasons = [(job, job.error) for job in jobs if job.error]
+    actions = [action for job in jobs for action in actions_of(job)]
     details = {
-        "services": [share.entry(share.planned() if planned else share.done) for share in shares],
-        "changed": bool(actions) or any(share.half_way for share in shares),
+        "services": [job.entry(actions_of(job)) for job in jobs],
+        "changed": bool(actions) or any(job.task.effects.changed_before(job.error) for job in jobs),
         "actions": actions,
     }
-    reasons = [(share, share.error) for share in failed if share.error]
-    if len(shares) == 1:
+    if len(jobs) == 1:
         return SomeFailed(reasons[0][1].message, **{**reasons[0][1].details, **details})
-    lines = "; ".join(f"{share.label}: {error.message}" for share, error in reasons)
-    return SomeFailed(f"{len(failed)} of {len(shares)} services failed. {lines}", **details)
+    lines = "; ".join(f"{job.label}: {error.message}" for job, error in reasons)
+    return SomeFailed(f"{len(reasons)} of {len(jobs)} services failed. {lines}", **details)

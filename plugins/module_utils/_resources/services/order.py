@@ -226,7 +226,7 @@ class Ordering:
             )
         else:
             self.id = self._send_once()
-        self.task.facts["service_id"] = self.id
+        self.task.effects.facts["service_id"] = self.id
         return self.id
 
     def _appeared(self) -> ServiceSummary | None:
@@ -306,7 +306,7 @@ class Ordering:
         if told is None or self.cost is None or self.cost.after in (None, from_millicents(told)):
             return
         price, limit = from_millicents(told), self.task.options.max_monthly
-        self.task.facts["cost"] = Cost(self.cost.before, price).as_dict()
+        self.task.effects.billed = Cost(self.cost.before, price)
         over = f", over max_monthly {limit}" if limit and price > read_amount(limit, "max_monthly") else ""
         self.task.warn(
             f"service {self.name!r} was quoted at {shown(self.cost.after)} a month and is billed at "
@@ -316,7 +316,7 @@ class Ordering:
     def _report_namesakes(self, others: Sequence[str], id: str) -> None:
         """Tell of services of the name that came up in the same moment: the platform orders them all."""
         if others:
-            self.task.facts["namesakes"] = list(others)
+            self.task.effects.facts["namesakes"] = list(others)
             self.task.warn(
                 f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment, "
                 f"perhaps by another run: {', '.join(others)}; each is billed. Remove what is too many by "

@@ -182,8 +182,8 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
     signal = signal_for(wanted, state, anew)
     if signal is None:
         if state != goal and task.options.wait and not task.check_mode:
-            wait_for_state(task, view.service.id, goal)
-            view.state = goal
+            what = f"wait until {view.label} is {goal}"
+            changes.wait(what, lambda: wait_for_state(task, view.service.id, goal), state=goal)
         return
     check_capability(view, "powerSignals", signal)
     changes.result["state"] = goal
@@ -253,7 +253,7 @@ def restart(task: Task, view: View) -> None:
             raise EffectUnverified(
                 f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
             ) from error
-        task.client.carried_out += 1
+        task.effects.wrote()
     if task.options.wait:
         with_last_words(task, id, lambda: wait_for_restart(task, view, at))
 

@@ -115,7 +115,7 @@ def compare_rate(task: Task, service: Service, announced: Cost) -> None:
     billed = billed_rate(service)
     if billed is None or announced.after in (None, billed):
         return
-    task.facts["cost"] = Cost(announced.before, billed).as_dict()
+    task.effects.billed = Cost(announced.before, billed)
     limit = task.options.max_monthly
     over = ""
     if limit is not None and billed > read_amount(limit, "max_monthly"):

@@ -32,9 +32,10 @@ def plan_removal(task: Task, id: str | None) -> Plan:
     view = View(service)
     check_fixed(task, view)
     if service.status == ServiceStatus.DELETING:
-        if task.options.wait and not task.check_mode:
-            wait_until_gone(task, service.id)
-        return Plan(result=None)
+        gone = Step(
+            f"wait until {view.label} is gone", lambda: wait_until_gone(task, service.id), changes=False
+        )
+        return Plan(result=None, steps=[gone] if task.options.wait and not task.check_mode else [])
     if not task.options.delete_backups:
         check_copies(task, view)
     if task.check_mode and is_marked(task, service):

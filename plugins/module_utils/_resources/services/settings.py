@@ -45,6 +45,11 @@ class Changes:
     just_ordered: bool = False
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
+    def wait(self, summary: str, run: Callable[[], Any], **result: Any) -> None:
+        """Wait for something before anything is changed, and show it as it is then."""
+        self.steps.insert(0, Step(summary, run, changes=False))
+        self.result.update(result)
+
     def add(self, summary: str, run: Callable[[], Any], **after: Any) -> None:
         """Add a step and what it shows in the diff."""
         self.steps.append(Step(summary, run))
@@ -377,7 +382,7 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         except Refused as error:
             if not reached():
                 raise
-            task.client.carried_out += 1
+            task.effects.wrote()
             task.warn(f"the platform did it, but answered with an error: {error.message}")
 
     if first.state != ContainerState.RUNNING:

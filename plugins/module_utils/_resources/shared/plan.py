@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, get_args
 
 from ..._api.client import Client
+from ..._api.errors import HostedError
 from ..._api.text import printable
+from .effects import Effects
 from .money import Cost
 from .options import Options, WaitOptions, declared
-from .task_errors import WaitEnded
+from .parallel import MAX_PARALLEL
 from .untyped_options import untyped_options
 
 if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
@@ -29,6 +31,7 @@ else:
     OptionsT_co = TypeVar("OptionsT_co", covariant=True)
     OwnOptions = TypeVar("OwnOptions")
 
+T = TypeVar("T")
 SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""
 
@@ -46,8 +49,8 @@ class Task(Generic[OptionsT_co]):
     check_mode: bool = False
     progress: Callable[[str], None] = lambda line: None
     warnings: list[str] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
-    """Keys that the result carries even when a later step fails, such as secrets shown only once."""
+    effects: Effects = field(default_factory=Effects)
+    """What the task has done so far."""
     closing: ExitStack = field(default_factory=ExitStack)
     """What is open from the plan to the last step, such as a connection; closed when the task ends."""
     memory: dict[str, Any] = field(default_factory=dict)
@@ -60,38 +63,38 @@ class Task(Generic[OptionsT_co]):
             self.warnings.append(shown)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
+class Branch:
+    """A part of a plan that nothing else depends on, such as one service of many.
+
+    It works with the client, and notes the effects, of a task of its own. Its error stops it alone.
+    """
+
+    task: Task
+    error: HostedError | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
 class Step:
     """One change: a sentence for people, and the call that makes it."""
 
     summary: str
     run: Callable[[], Any]
+    needs: Sequence[Step] | None = None
+    """The steps that have to be done first; if not said, the one before it in the plan."""
+    changes: bool = True
+    """Whether it changes anything. A step that only waits or reads does not make a task changed."""
+    branch: Branch | None = None
 
 
-@dataclass(frozen=True)
-class FollowUp(Step):
-    """What can only be planned once the steps before it are done: ``run`` returns the steps for it.
+@dataclass(frozen=True, eq=False)
+class Expansion(Step):
+    """What can only be planned once other steps are done: ``run`` returns the steps for it.
 
     ``summary`` stands for them where nothing is carried out.
     """
 
     run: Callable[[], Sequence[Step]]
-
-
-def carry_out_step(step: Step, done: list[str], client: Client | None) -> None:
-    """Carry out a step and note it as done, also when the wait for what it set in motion was given up."""
-    before = client.carried_out if client else 0
-    try:
-        outcome = step.run()
-    except WaitEnded:
-        if client and client.carried_out > before:
-            done.append(step.summary)
-        raise
-    if not isinstance(step, FollowUp):
-        done.append(step.summary)
-        return
-    for follow_up in outcome:
-        carry_out_step(follow_up, done, client)
 
 
 @dataclass
@@ -102,8 +105,7 @@ class Plan:
     expected to be in check mode. ``reread`` returns it once the steps were carried out.
     ``before`` and ``after`` hold only what the task manages; an empty one means that there is nothing.
     Text is shown in a diff as it is.
-    ``had_effect`` tells, once the steps were carried out, whether they changed anything, where only then it
-    is known.
+    ``failure`` returns, once the steps were carried out, the error that those of the branches amount to.
     """
 
     result: Any
@@ -112,12 +114,59 @@ class Plan:
     before: Mapping[str, Any] | str = field(default_factory=dict)
     after: Mapping[str, Any] | str = field(default_factory=dict)
     cost: Cost | None = None
-    had_effect: Callable[[], bool] | None = None
+    failure: Callable[[], HostedError | None] | None = None
+    max_parallel: int = MAX_PARALLEL
+
+    @property
+    def actions(self) -> list[str]:
+        """What is going to be changed, one sentence for each step."""
+        return [step.summary for step in self.steps if step.changes]
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to do."""
-        return bool(self.steps)
+        """Whether there is anything to change, as far as that is known yet."""
+        return any(step.changes for step in self.steps)
+
+    def become(self, other: Plan) -> None:
+        """Show what another plan shows, which could only be made while this one was carried out."""
+        self.result, self.reread, self.cost = other.result, other.reread, other.cost
+        self.before, self.after = other.before, other.after
+
+
+def after_waiting(summary: str, wait: Callable[[], T], then: Callable[[T], Plan], until: Plan) -> Plan:
+    """Return a plan that waits first, and decides only then what to do.
+
+    ``then`` makes the plan for that, from what ``wait`` returns; ``until`` is what is shown before.
+    """
+    plan, waited = replace(until), list[T]()
+
+    def decide() -> Sequence[Step]:
+        later = then(waited[0])
+        plan.become(later)
+        return later.steps
+
+    plan.steps = [
+        Step(summary, lambda: waited.append(wait()), changes=False),
+        Expansion("decide what is left to do", decide, changes=False),
+    ]
+    return plan
+
+
+def union(branches: Iterable[tuple[Branch, Sequence[Step]]], after: Sequence[Step] = ()) -> list[Step]:
+    """Return the steps of all branches as one graph, in which no branch needs another one.
+
+    All of them need the steps ``after`` which they come, if there are any.
+    """
+    united: list[Step] = []
+    for branch, steps in branches:
+        renewed: dict[Step, Step] = {}
+        before = after
+        for step in steps:
+            needs = before if step.needs is None else [renewed[needed] for needed in step.needs]
+            renewed[step] = replace(step, needs=needs, branch=branch)
+            before = (renewed[step],)
+        united += renewed.values()
+    return united
 
 
 class Resource(ABC, Generic[OwnOptions]):

@@ -183,7 +183,7 @@ class Kept:
         """
         options = self.task.options
         if options.return_secrets:
-            self.task.facts["secrets"] = content
+            self.task.effects.facts["secrets"] = content
         path = destination(self.task, id)
         if path is None:
             self._keep_until_returned(id, content, labels)
@@ -201,7 +201,7 @@ class Kept:
 
     def _write(self, path: str, content: dict[str, Any]) -> None:
         write_private(path, content)
-        self.task.facts["secrets_file"] = path
+        self.task.effects.facts["secrets_file"] = path
 
     def _keep_until_returned(self, id: str, content: dict[str, Any], labels: str) -> None:
         """Keep secrets that go into the result alone on disk until the task ends: it may be killed before.

@@ -190,7 +190,7 @@ def create(
         return call(), None
     except (CallOutcomeUnknown, UnexpectedAnswer) as error:
         adopted = adopt(find_new, what, error)
-        task.client.carried_out += 1
+        task.effects.wrote()
         task.warn(
             f"the answer to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
@@ -250,7 +250,7 @@ def act(
             until = time.monotonic() + (QUIET_SECONDS / 2 if quiet is None else quiet)
             while time.monotonic() < until:
                 if seen(reached, what, cause):
-                    task.client.carried_out += 1  # what fails after this is to know that something was done
+                    task.effects.wrote()  # what fails after this is to know that something was done
                     return
                 time.sleep(0.5)
     again = ". Nothing was sent again" if tries == 1 else ""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
-    Surroundings,
+    RunContext,
     execute,
     shown_options,
 )
@@ -97,7 +97,7 @@ def run(
     transport: Transport | None = None,
     **around: Any,
 ) -> dict[str, Any]:
-    surroundings = Surroundings(
+    context = RunContext(
         connect=lambda settings, log: Client(Session(settings, log, transport or Echo())), **around
     )
     return Result(execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings))
@@ -180,7 +180,7 @@ def test_a_failure_half_way_tells_how_far_it_came(at: int, changed: bool, action
     runs[at] = fail
 
     def make(task: Task) -> Plan:
-        task.facts["secrets_file"] = "/kept"
+        task.effects.facts["secrets_file"] = "/kept"
         return Plan(
             result={"id": None}, steps=steps(*runs), reread=lambda: {"id": "left"}, after={"name": "x"}
         )
@@ -306,7 +306,7 @@ def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
     said = []
     for pin in ("painless", "something-else", "painless"):
         options = {**OPTIONS, "variables": {}, "pin": pin}
-        said.append(execute(Thing(make), options, Surroundings(connect=connect))["msg"])
+        said.append(execute(Thing(make), options, RunContext(connect=connect))["msg"])
     assert ["painless" in message for message in said] == [False, True, False]
 
 
@@ -352,7 +352,7 @@ def test_bad_settings_fail_before_anything_is_sent(options: dict[str, Any], comp
         raise AssertionError("connected")
 
     result = execute(
-        Thing(lambda task: Plan(result=None)), {**OPTIONS, **options}, Surroundings(connect=connect)
+        Thing(lambda task: Plan(result=None)), {**OPTIONS, **options}, RunContext(connect=connect)
     )
     assert result["failed"] is True
     assert complaint in result["msg"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
     CONNECTION,
     WAITING,
@@ -110,7 +110,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     if validation.error_messages:
         return {"failed": True, "msg": validation.errors.msg}
     sender = HostileTransport(1, 0.0)
-    around = Surroundings(check_mode, diff=True, connect=lambda settings, log: Client(sender))
+    around = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
     return Result(execute(noun, validation.validated_parameters, around))
 
 

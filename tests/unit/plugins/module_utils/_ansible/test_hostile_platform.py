@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HARMLESS
 from cases import by_noun
@@ -45,8 +45,8 @@ def test_any_answer_ends_in_a_result_or_in_an_error_of_ours(
 ) -> None:
     name, number = case
     sender = HostileTransport(seed, wildness)
-    around = Surroundings(check_mode, diff=True, connect=lambda settings, log: Client(sender))
-    result = execute(NOUNS[name], all_options(NOUNS[name], SAMPLES[name][number]), around)
+    context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
+    result = execute(NOUNS[name], all_options(NOUNS[name], SAMPLES[name][number]), context)
     assert "defect" not in result.get("msg", ""), result
     json.dumps(result, ensure_ascii=False).encode()
     for text in [result.get("msg", ""), *result.get("warnings", []), *result.get("diff", {}).values()]:

@@ -321,14 +321,17 @@ def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
     delete, there, gone = DELETIONS[what]
     deleter, script = client(errors.refused("no", status), gone)
+    told: list[bool] = []
+    deleter.on_write = lambda: told.append(True)
     delete(deleter)
-    assert deleter.carried_out == 1
+    assert told == [True]
     assert [line.partition(" ")[0] for line, _query, _body in script.sent] == ["DELETE", "GET"]
 
     refused, _script = client(errors.refused("the reason", status), there)
+    refused.on_write = told.clear
     with pytest.raises(errors.Refused, match="the reason"):
         delete(refused)
-    assert refused.carried_out == 0
+    assert told == [True], "nothing more is told"
 
 
 @pytest.mark.parametrize("what", DELETIONS)

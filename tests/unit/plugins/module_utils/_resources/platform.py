@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
 from hosted_sandbox.testing import Sandbox
@@ -40,7 +40,7 @@ def run(sandbox: Sandbox, resource: Resource, check_mode: bool = False, **given:
         options.update({"wait_interval": 0.2, "wait_timeout": given.get("wait_timeout", 20.0)})
     if "quiet_time" in spec:
         options.update({"quiet_time": given.get("quiet_time", 2.0)})
-    return Result(execute(resource, options, Surroundings(check_mode=check_mode, diff=True)))
+    return Result(execute(resource, options, RunContext(check_mode=check_mode, diff=True)))
 
 
 def id_of(sandbox: Sandbox, name: str) -> str:

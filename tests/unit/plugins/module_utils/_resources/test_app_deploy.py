@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
@@ -295,7 +295,7 @@ def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) 
             plain.sandbox.operator(f"services/{blog['id']}", status="ACTIVE")
 
     given = plain.options(APP_DEPLOY, {"slug": "blog", "tag": "v1"})
-    result = Result(execute(APP_DEPLOY, given, Surroundings(progress=created)))
+    result = Result(execute(APP_DEPLOY, given, RunContext(progress=created)))
     assert result["changed"] and not result.get("failed")
     assert [status < 400 for status in plain.writes(DEPLOY)] == [False, True]
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
@@ -315,7 +315,7 @@ def test_a_long_push_says_how_far_it_is(
     build(tmp_path / "one.tar", content=os.urandom(300_000).hex())
     said: list[str] = []
     options = plain.options(APP_IMAGE, {"path": str(tmp_path / "one.tar")})
-    size = execute(APP_IMAGE, options, Surroundings(progress=said.append))["image"]["size_bytes"]
+    size = execute(APP_IMAGE, options, RunContext(progress=said.append))["image"]["size_bytes"]
     told = [line for line in said if line.startswith("pushing ")]
     assert len(told) >= size // 100_000
     assert f" {megabytes(size)} of at most {megabytes(size)}" in told[-1]

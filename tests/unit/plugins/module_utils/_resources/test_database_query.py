@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import carry_out
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, carry_out
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
@@ -69,9 +69,9 @@ def plan_for(client: Account, query: str, **given: Any) -> Plan:
 
 def done(client: Account, query: str, **given: Any) -> dict[str, Any]:
     """Return the result of a task that was carried out."""
-    plan = plan_for(client, query, **given)
-    result: dict[str, Any] = {"changed": plan.changed, "result": plan.result}
-    carry_out(DATABASE_QUERY, plan, result)
+    task = task_of(DATABASE_QUERY, client, service="db", query=query, **given)
+    result: dict[str, Any] = {}
+    carry_out(DATABASE_QUERY, DATABASE_QUERY.plan(task), task, RunContext(), result)
     return result
 
 

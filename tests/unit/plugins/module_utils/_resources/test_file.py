@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
@@ -53,7 +53,7 @@ def runner(resource: Resource, sandbox: Sandbox) -> Run:
 
     def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
         given = {**defaults, **account, **options}
-        return Result(execute(resource, given, Surroundings(check_mode=check_mode, diff=True)))
+        return Result(execute(resource, given, RunContext(check_mode=check_mode, diff=True)))
 
     return run
 

@@ -673,7 +673,7 @@ def test_the_secrets_of_an_order_are_kept_before_anything_else_can_fail(
     with pytest.raises(EffectUnverified):
         carry_out(plan)
     assert json.loads(path.read_text())["secrets"] == [{"label": "Password", "value": "hunter2"}]
-    assert task.facts == {"secrets_file": str(path), "service_id": "svc_1"}
+    assert task.effects.facts == {"secrets_file": str(path), "service_id": "svc_1"}
     assert not any("hunter2" in warning for warning in task.warnings)
 
 
@@ -740,7 +740,7 @@ def test_a_price_that_is_not_the_quoted_one_is_told(
     carry_out(plan)
     told = [warning for warning in task.warnings if "billed at" in warning]
     assert [str(says) in warning for warning in told] == ([True] if says else [])
-    assert ("cost" in task.facts) is bool(says)
+    assert (task.effects.billed is not None) is bool(says)
 
 
 @pytest.mark.parametrize("answer", [{"productSlug": "tiny"}, {"dimensions": {"cpuCores": 1}}])
@@ -754,7 +754,7 @@ def test_an_order_whose_answer_names_no_service_is_found_on_the_list(client: Fak
     client.order_answer = {"instanceId": None, "secrets": [{"label": "Password", "value": "hunter2"}]}
     plan, task = planned(client, **ORDER, return_secrets=True)
     assert carry_out(plan)["id"] == "svc_1"
-    assert task.facts["secrets"]["secrets"][0]["value"] == "hunter2"
+    assert task.effects.facts["secrets"]["secrets"][0]["value"] == "hunter2"
 
 
 def test_a_service_that_appeared_meanwhile_is_taken_instead(client: FakeClient) -> None:
@@ -774,7 +774,7 @@ def test_a_namesake_that_another_run_ordered_in_the_same_moment_is_reported(clie
     client.before["order"] = order_elsewhere
     plan, task = planned(client, **ORDER)
     assert carry_out(plan)["id"] == "svc_2"
-    assert task.facts["namesakes"] == ["other"]
+    assert task.effects.facts["namesakes"] == ["other"]
     (warning,) = (warning for warning in task.warnings if "other" in warning)
     assert "each is billed" in warning
 
@@ -786,13 +786,13 @@ def test_namesakes_that_cannot_be_looked_for_spoil_no_order(
     look = client.services
 
     def broken_once() -> Any:
-        if client.calls and not task.facts:
+        if client.calls and not task.effects.facts:
             lose()
         return look()
 
     monkeypatch.setattr(client, "services", broken_once)
     plan.steps[0].run()
-    assert task.facts["service_id"] == "svc_1"
+    assert task.effects.facts["service_id"] == "svc_1"
 
 
 # --- Deletion -------------------------------------------------------------------------------------------
@@ -934,5 +934,5 @@ def test_after_a_lost_answer_no_service_of_another_name_is_taken_for_the_order(c
     plan, task = planned(client, **ORDER)
     with pytest.raises(EffectUnverified):
         carry_out(plan)
-    assert "service_id" not in task.facts
+    assert "service_id" not in task.effects.facts
     assert [call[0] for call in client.calls] == ["order"]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import argument_spec
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import (
@@ -56,7 +56,7 @@ def pin(port: int, known_hosts: Path, check_mode: bool = False, **given: Any) ->
     """Run the noun on a server of this machine."""
     options = {name: option.get("default") for name, option in argument_spec(SFTP_HOST_KEY).items()}
     options.update({"host": "127.0.0.1", "port": port, "known_hosts": str(known_hosts), "timeout": 20.0})
-    around = Surroundings(check_mode=check_mode, diff=True)
+    around = RunContext(check_mode=check_mode, diff=True)
     return Result(execute(SFTP_HOST_KEY, {**options, **given}, around))
 
 

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_ssh_private_key,
 )
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
@@ -80,7 +80,7 @@ def sync(server: Server, tmp_path: Path) -> Sync:
 
     def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
         given = {**DEFAULTS, **server.options, "known_hosts": str(tmp_path / "known_hosts"), **options}
-        return Result(execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True)))
+        return Result(execute(SFTP_SYNC, given, RunContext(check_mode=check_mode, diff=True)))
 
     return run
 

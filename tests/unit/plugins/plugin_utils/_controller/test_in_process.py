@@ -161,7 +161,9 @@ class ProjectAction(InProcessAction):
         keywords = {"name": "Test", "action": "hosted.services.project", "args": arguments}
         loaded = AnsibleTask.load({**keywords, **task})
         shell = SimpleNamespace(tmpdir=None)
-        connection: Any = SimpleNamespace(_shell=shell, transport=transport, become="sudo", has_native_async=False)
+        connection: Any = SimpleNamespace(
+            _shell=shell, transport=transport, become="sudo", has_native_async=False
+        )
         loader: Any = DataLoader()
         templar: Any = SimpleNamespace(template=lambda value: value)
         super().__init__(loaded, connection, PlayContext(), loader, templar, None)

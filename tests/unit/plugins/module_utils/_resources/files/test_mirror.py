@@ -17,7 +17,7 @@ import asyncssh
 import asyncssh.sftp
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import Surroundings, execute
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
@@ -55,7 +55,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, Any]:
     """Run the noun with the options that lead to the server; a push to ``up`` unless they say otherwise."""
     given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
-    return Result(execute(SFTP_SYNC, given, Surroundings(check_mode=check_mode, diff=True)))
+    return Result(execute(SFTP_SYNC, given, RunContext(check_mode=check_mode, diff=True)))
 
 
 def good(result: dict[str, Any]) -> dict[str, Any]:

@@ -112,9 +112,9 @@ def test_a_restart_whose_answer_is_lost_is_looked_for_until_it_shows(
 
     client.after["power"] = lose
     clock.then = [lambda: None, lambda: None, lambda: client.uptimes.update(s=1)]
-    done(client, state="restarted")
+    __, task = done(client, state="restarted")
     assert client.calls == [("power", "s", "restart")]
-    assert client.carried_out == 1
+    assert task.effects.writes == 1
 
 
 def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClient) -> None:

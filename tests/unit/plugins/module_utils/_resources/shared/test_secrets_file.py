@@ -63,7 +63,7 @@ def test_they_go_to_the_file_that_the_user_named_and_not_into_the_result(tmp_pat
         os.umask(old)
     assert json.loads(path.read_text()) == CONTENT
     assert mode(path) == 0o600
-    assert task.facts == {"secrets_file": str(path)}
+    assert task.effects.facts == {"secrets_file": str(path)}
     assert task.warnings == []
     assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
     assert files(tmp_path / "home" / "hosted_services" / "secrets") == []
@@ -103,17 +103,17 @@ def test_a_file_that_is_there_is_put_aside(tmp_path: Path) -> None:
 
 
 def test_they_are_in_the_result_only_when_asked_for(home: Path, tmp_path: Path) -> None:
-    assert kept(return_secrets=True).facts == {"secrets": CONTENT}
+    assert kept(return_secrets=True).effects.facts == {"secrets": CONTENT}
     assert files(home / "hosted_services" / "secrets") == []
     path = tmp_path / "mine.json"
     both = kept(return_secrets=True, secrets_dest=str(path))
-    assert both.facts == {"secrets": CONTENT, "secrets_file": str(path)}
+    assert both.effects.facts == {"secrets": CONTENT, "secrets_file": str(path)}
 
 
 def test_where_the_user_asked_for_neither_they_go_to_a_file_of_their_own(home: Path) -> None:
     task = kept()
     path = home / "hosted_services" / "secrets" / "svc_1.json"
-    assert task.facts == {"secrets_file": str(path)}
+    assert task.effects.facts == {"secrets_file": str(path)}
     assert (mode(path), mode(path.parent)) == (0o600, 0o700)
     assert json.loads(path.read_text()) == CONTENT
     assert "can be read only once" in task.warnings[0]
@@ -136,7 +136,7 @@ def test_a_place_that_fails_although_it_was_proved_is_replaced_and_nothing_is_sh
     folder.mkdir()
     task = kept(folder.rmdir, secrets_dest=str(folder / "x.json"))
     path = home / "hosted_services" / "secrets" / "svc_1.json"
-    assert task.facts == {"secrets_file": str(path)}
+    assert task.effects.facts == {"secrets_file": str(path)}
     assert json.loads(path.read_text()) == CONTENT
     assert f"They were kept in {path} instead" in task.warnings[0]
     assert notes(home) == []
@@ -149,7 +149,7 @@ def test_a_failure_half_way_leaves_the_old_file_and_shows_nothing(
     path = tmp_path / "mine.json"
     path.write_text("older")
     task = kept(lambda: monkeypatch.setattr(os, "fsync", full), secrets_dest=str(path))
-    assert task.facts == {}
+    assert task.effects.facts == {}
     assert "They are lost: database_info with return_secrets" in task.warnings[0]
     assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
     assert path.read_text() == "older"
@@ -175,7 +175,7 @@ def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> N
             check(task_of(SERVICE, FakeClient()))
     with pytest.raises(Invalid, match="Nothing was sent"):
         kept(lambda: pytest.fail("the platform was asked"))
-    assert kept(return_secrets=True).facts == {"secrets": CONTENT}, "nothing is written then"
+    assert kept(return_secrets=True).effects.facts == {"secrets": CONTENT}, "nothing is written then"
 
 
 def test_check_mode_makes_no_folder(home: Path) -> None:

@@ -297,7 +297,7 @@ def test_an_act_whose_effect_is_seen_is_not_repeated(clock: Clock) -> None:
     task = task_of(SERVICE, FakeClient())
     act(task, call, lambda: looks.pop(0), "start")
     assert (call.made, looks) == (1, [])
-    assert task.client.carried_out == 1, "an error of what comes next tells that something was changed"
+    assert task.effects.writes == 1, "an error of what comes next tells that something was changed"
 
 
 def test_an_act_without_effect_is_tried_once_more(clock: Clock) -> None:

@@ -1,0 +1,68 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task has done so far, in one record: the result, the errors and the price of a task read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._api.errors import OF_A_CALL
+from .money import Cost
+
+
+@dataclass
+class Effects:
+    """The effects of a task on the platform. The runner, the client and the resource add to it."""
+
+    actions: list[str] = field(default_factory=list)
+    """What was changed, one sentence for each step, in their order."""
+    begun: list[str] = field(default_factory=list)
+    """Those of the actions that the platform was still at when the task gave up waiting."""
+    unknown: list[str] = field(default_factory=list)
+    """Steps of which nobody knows whether they changed anything. They are not among the actions."""
+    writes: int = 0
+    """How many calls that may change something the platform said it had carried out."""
+    billed: Cost | None = None
+    """The price that the platform bills, where it is not the one that was announced."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Keys that the result carries even when a later step fails, such as secrets shown only once."""
+    nothing_changed: bool = False
+    """Whether the steps turned out to change nothing, where only carrying them out tells."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was changed, as far as the steps tell that were carried out."""
+        return bool(self.actions) and not self.nothing_changed
+
+    def changed_before(self, error: Exception | None) -> bool:
+        """Tell whether a call failed after others of its step had changed something.
+
+        Errors of other kinds say themselves what was changed.
+        """
+        return isinstance(error, OF_A_CALL) and self.writes > 0
+
+    def wrote(self) -> None:
+        """Note that the platform carried out a call that may change something."""
+        self.writes += 1
+
+    def finish(self, summary: str) -> None:
+        """Note that a step was carried out."""
+        self.actions.append(summary)
+
+    def begin(self, summary: str) -> None:
+        """Note that a step was set in motion, and that the wait for its end was given up."""
+        self.actions.append(summary)
+        self.begun.append(summary)
+
+    def branch(self) -> Effects:
+        """Return a record for a part of the task. What has to be told in any case is told by the whole."""
+        return Effects(facts=self.facts)
+
+    def absorb(self, part: Effects) -> None:
+        """Add what a part of the task has done."""
+        self.actions += part.actions
+        self.begun += part.begun
+        self.unknown += part.unknown
+        self.writes += part.writes

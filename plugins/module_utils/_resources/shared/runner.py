@@ -1,0 +1,166 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carrying out a plan: each step once what it needs is done, in parallel where it needs nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.errors import CallOutcomeUnknown, HostedError
+from .plan import Expansion, Plan, Step, Task
+from .task_errors import EffectUnverified, WaitEnded
+
+
+def carry_out(plan: Plan, task: Task) -> None:
+    """Carry out a plan. What was done is in the effects of the task, also when this raises.
+
+    :raises HostedError: the error of the step that failed, or what the plan makes of those of its branches.
+    """
+    run = Run(plan, task)
+    try:
+        run.one_by_one() if is_chain(plan.steps, run.needs) else run.in_parallel()
+    finally:
+        for branch in dict.fromkeys(step.branch for step in plan.steps):
+            if branch is not None:
+                task.effects.absorb(branch.task.effects)
+    error = plan.failure() if plan.failure else None
+    if error is not None:
+        raise error
+
+
+class Run:
+    """The steps of a plan, and which of them came to nothing."""
+
+    def __init__(self, plan: Plan, task: Task) -> None:
+        self.plan = plan
+        self.task = task
+        self.needs = needs_of(plan.steps)
+        self.done: set[Step] = set()
+        self.failed: set[Step] = set()
+        self.announced = 0
+
+    def one_by_one(self) -> None:
+        """Carry out steps each of which needs the one before it, with the client of the task."""
+        for step in self.plan.steps:
+            if self.needs[step] & self.failed:
+                self.failed.add(step)
+                continue
+            self.announce(step)
+            self.settle(step, self.carry_out(step, self.task.client))
+
+    def in_parallel(self) -> None:
+        """Carry out steps as far as they need not wait for each other, each thread with its own connections.
+
+        Where more are ready than may run, the first of the plan come first: a branch that was begun is
+        brought to its end before the next one begins.
+        """
+        local, clones = threading.local(), list[Client]()
+
+        def prepare() -> None:
+            local.client = self.task.client.clone()
+            clones.append(local.client)
+
+        def work(step: Step) -> bool:
+            return self.carry_out(step, local.client)
+
+        running: dict[Future[bool], Step] = {}
+        left = list(self.plan.steps)
+        limit = self.plan.max_parallel
+        try:
+            with ThreadPoolExecutor(limit, initializer=prepare) as pool:
+                while left or running:
+                    ready = [step for step in left if self.needs[step] <= self.done]
+                    for step in ready[: limit - len(running)]:
+                        left.remove(step)
+                        self.announce(step)
+                        running[pool.submit(work, step)] = step
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        self.settle(running.pop(future), future.result())
+                    left = self.without_hopeless(left)
+        finally:
+            for clone in clones:
+                clone.close()
+
+    def without_hopeless(self, left: Sequence[Step]) -> list[Step]:
+        """Return the steps that can still be carried out, as nothing that they need has failed."""
+        for step in left:
+            if self.needs[step] & self.failed:
+                self.failed.add(step)
+        return [step for step in left if step not in self.failed]
+
+    def settle(self, step: Step, succeeded: bool) -> None:
+        """Note what became of a step."""
+        (self.done if succeeded else self.failed).add(step)
+
+    def announce(self, step: Step) -> None:
+        """Say which step comes next, unless it is the first."""
+        if not step.changes:
+            return
+        self.announced += 1
+        if self.announced > 1:
+            self.task.progress(f"step {self.announced} of {len(self.plan.actions)}: {step.summary}")
+
+    def carry_out(self, step: Step, client: Client) -> bool:
+        """Carry out a step. The error of one that belongs to a branch is that of the branch.
+
+        Return whether what needs this step may go on.
+        """
+        branch = step.branch
+        if branch is None:
+            perform(step, self.task, client)
+            return True
+        branch.task.client = client
+        try:
+            perform(step, branch.task, client)
+        except HostedError as error:
+            branch.error = error
+            return False
+        return True
+
+
+def perform(step: Step, task: Task, client: Client) -> None:
+    """Carry out a step and note what it did, also when the wait for what it set in motion was given up."""
+    effects = task.effects
+    if client is not None:  # there is none where the task calls nobody
+        client.on_write = effects.wrote
+    before = effects.writes
+    try:
+        outcome = step.run()
+    except WaitEnded:
+        if effects.writes > before:
+            effects.begin(step.summary)
+        raise
+    except (CallOutcomeUnknown, EffectUnverified):
+        effects.unknown.append(step.summary)
+        raise
+    if isinstance(step, Expansion):
+        for follow_up in outcome:
+            perform(follow_up, task, client)
+    elif step.changes:
+        effects.finish(step.summary)
+
+
+def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
+    """Return what has to be done before each step: what it says, or else the step before it.
+
+    :raises ValueError: for a step that needs one which is not before it.
+    """
+    needs: dict[Step, set[Step]] = {}
+    last: set[Step] = set()
+    for step in steps:
+        needs[step] = last if step.needs is None else set(step.needs)
+        if not needs[step] <= needs.keys():
+            raise ValueError(f"the step {step.summary!r} needs one that does not come before it")
+        last = {step}
+    return needs
+
+
+def is_chain(steps: Sequence[Step], needs: Mapping[Step, set[Any]]) -> bool:
+    """Tell whether each step needs the one before it, so that they can only follow each other."""
+    return all(before in needs[step] for before, step in pairwise(steps))
