@@ -17,6 +17,23 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.server imp
     ConnectionBroker,
     IdleConnections,
 )
+from unit.plugins.planning import GUARD, watch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def watched_plans() -> Iterator[None]:
+    """Watch what every plan() does, in all tests of the plugins."""
+    with pytest.MonkeyPatch.context() as patch:
+        watch(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def plans_only_read() -> Iterator[None]:
+    """Fail a test in which a plan() waited or wrote."""
+    GUARD.seen.clear()
+    yield
+    assert GUARD.seen == []
 
 
 @pytest.fixture

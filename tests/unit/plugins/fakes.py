@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
     Task,
 )
+from unit.plugins.planning import GUARD
 
 CAPABILITIES = ["powerSignals", "suspension", "files", "logs", "backups"]
 
@@ -96,6 +97,7 @@ class FakeClient:
         self.key_records[id] = {"id": id, "name": name, "fingerprint": fingerprint}
 
     def _call(self, name: str, arguments: tuple[Any, ...], effect: Callable[[], Any]) -> Any:
+        GUARD.write(name)
         self.calls.append((name, *arguments))
         self.before.get(name, lambda: None)()
         answer = effect()
@@ -256,6 +258,7 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         """Let time pass; then let the next thing happen that a test waits for."""
+        GUARD.pause()
         self.now += seconds
         self.pauses.append(seconds)
         if self.then:

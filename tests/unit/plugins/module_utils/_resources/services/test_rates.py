@@ -147,7 +147,8 @@ def test_another_rate_than_announced_is_told_once(
     (warning,) = task.warnings
     assert f"is billed 9.99 a month, not {announced} as announced" in warning
     assert "max_monthly" not in warning
-    assert task.facts["cost"]["monthly_after"] == "9.99"
+    assert task.effects.billed is not None
+    assert task.effects.billed.as_dict()["monthly_after"] == "9.99"
 
 
 def test_another_rate_over_the_limit_says_so(client: FakeClient) -> None:
@@ -171,7 +172,7 @@ def test_what_cannot_be_compared_is_not(client: FakeClient, how: str) -> None:
     plan, task = planned(client, state="suspended", wait=False)
     carry_out(plan)
     assert task.warnings == []
-    assert "cost" not in task.facts
+    assert task.effects.billed is None
 
 
 # --- Rates that do not add up ---------------------------------------------------------------------------

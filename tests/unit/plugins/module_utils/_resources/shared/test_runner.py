@@ -1,0 +1,228 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a plan is carried out: in which order, what in parallel, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, refused
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Branch,
+    Expansion,
+    Plan,
+    Step,
+    Task,
+    after_waiting,
+    union,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
+
+
+class Connections:
+    """A client as far as the runner knows one. Each clone has a number of its own."""
+
+    def __init__(self, family: list[Connections] | None = None) -> None:
+        self.on_write: Callable[[], None] = lambda: None
+        self.family = [] if family is None else family
+        self.family.append(self)
+        self.closed = False
+
+    def clone(self) -> Connections:
+        return Connections(self.family)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def new_task(client: Connections | None = None) -> Task:
+    return Task(cast(Client, client or Connections()), Options())
+
+
+class Diary:
+    """Notes what was done, in its order."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def step(self, name: str, *needs: Step, then: Callable[[], Any] = lambda: None, **about: Any) -> Step:
+        def run() -> Any:
+            self.lines.append(name)
+            return then()
+
+        return Step(name, run, **({"needs": needs} if needs else {}), **about)
+
+
+@pytest.fixture
+def diary() -> Diary:
+    return Diary()
+
+
+def fail() -> None:
+    raise refused("no", 409)
+
+
+def test_a_list_of_steps_is_carried_out_in_its_order_with_the_tasks_own_client(diary: Diary) -> None:
+    task = new_task()
+    said: list[str] = []
+    task.progress = said.append
+    steps = [diary.step("a"), diary.step("look", changes=False), diary.step("b")]
+    runner.carry_out(Plan(None, steps), task)
+    assert diary.lines == ["a", "look", "b"]
+    assert task.effects.actions == ["a", "b"], "looking changes nothing"
+    assert said == ["step 2 of 2: b"]
+    assert len(cast(Connections, task.client).family) == 1
+
+
+def test_what_fails_ends_a_list_of_steps(diary: Diary) -> None:
+    task = new_task()
+    with pytest.raises(Exception, match="no"):
+        runner.carry_out(Plan(None, [diary.step("a"), diary.step("b", then=fail), diary.step("c")]), task)
+    assert (diary.lines, task.effects.actions) == (["a", "b"], ["a"])
+
+
+def test_a_step_waits_for_all_that_it_needs_and_for_nothing_else(diary: Diary) -> None:
+    """Two that need the same step run at the same time: each waits here until the other one has begun."""
+    meeting = threading.Barrier(2, timeout=10)
+    first = diary.step("first")
+    left, right = (diary.step(name, first, then=meeting.wait) for name in ("left", "right"))
+    last = diary.step("last", left, right)
+    task = new_task()
+    runner.carry_out(Plan(None, [first, left, right, last]), task)
+    assert diary.lines[0] == "first" and diary.lines[-1] == "last" and len(diary.lines) == 4
+    original, *clones = cast(Connections, task.client).family
+    assert len(clones) == 2 and all(clone.closed for clone in clones) and not original.closed
+
+
+def test_no_more_than_max_parallel_run_and_a_branch_is_ended_before_the_next_begins(diary: Diary) -> None:
+    branches = [(Branch(new_task()), [diary.step(f"{n}a"), diary.step(f"{n}b")]) for n in range(4)]
+    runner.carry_out(Plan(None, union(branches), max_parallel=1), new_task())
+    assert diary.lines == ["0a", "0b", "1a", "1b", "2a", "2b", "3a", "3b"]
+
+
+def test_a_failure_in_a_branch_stops_that_branch_only(diary: Diary) -> None:
+    ill, well = Branch(new_task()), Branch(new_task())
+    steps = union(
+        [
+            (ill, [diary.step("a"), diary.step("b", then=fail), diary.step("c")]),
+            (well, [diary.step("d"), diary.step("e")]),
+        ]
+    )
+    gathered = diary.step("after all", *steps)
+    task = new_task()
+    with pytest.raises(WaitEnded, match="one of two"):
+        runner.carry_out(Plan(None, [*steps, gathered], failure=lambda: WaitEnded("one of two")), task)
+    assert sorted(diary.lines) == ["a", "b", "d", "e"], "neither what follows it nor what needs all of them"
+    assert ill.error is not None and ill.error.message == "no" and well.error is None
+    assert (ill.task.effects.actions, well.task.effects.actions) == (["a"], ["d", "e"])
+    assert task.effects.actions == ["a", "d", "e"], "the task tells of both, in the order of the plan"
+
+
+def test_branches_can_need_what_comes_before_all_of_them(diary: Diary) -> None:
+    wait = union([(Branch(new_task()), [diary.step("wait", then=fail, changes=False)])])
+    rest = union([(Branch(new_task()), [diary.step(name)]) for name in ("a", "b")], after=wait)
+    runner.carry_out(Plan(None, [*wait, *rest]), new_task())
+    assert diary.lines == ["wait"]
+
+
+def test_a_branch_works_with_the_connections_of_its_thread(diary: Diary) -> None:
+    branches = [Branch(new_task()) for _number in range(2)]
+    meeting = threading.Barrier(2, timeout=10)
+    clients: list[Any] = []
+
+    def work(branch: Branch) -> None:
+        meeting.wait()
+        branch.task.client.on_write()
+        clients.append(branch.task.client)
+
+    steps = union(
+        (branch, [Step("work", lambda branch=branch: work(branch))])  # type: ignore[misc]
+        for branch in branches
+    )
+    task = new_task()
+    runner.carry_out(Plan(None, steps), task)
+    assert len(set(map(id, clients))) == 2 and task.client not in clients
+    assert [branch.task.effects.writes for branch in branches] == [1, 1]
+    assert task.effects.writes == 2
+
+
+def test_an_expansion_is_carried_out_before_what_needs_it(diary: Diary) -> None:
+    task = new_task()
+    order = diary.step("order")
+    follow = Expansion("bring it to state", lambda: [diary.step("resize"), diary.step("start")])
+    runner.carry_out(Plan(None, [order, follow, diary.step("last")]), task)
+    assert diary.lines == ["order", "resize", "start", "last"]
+    assert task.effects.actions == ["order", "resize", "start", "last"], "its own sentence stands for them"
+
+
+@pytest.mark.parametrize("there_is_more", [True, False])
+def test_what_is_decided_after_a_wait_is_what_the_plan_shows_then(diary: Diary, there_is_more: bool) -> None:
+    def then(state: str) -> Plan:
+        steps = [diary.step("change")] if there_is_more else []
+        return Plan(state, steps, lambda: "changed", before={"is": state}, after={"is": "new"})
+
+    plan = after_waiting("wait", lambda: "ready", then, until=Plan("begun", before={"is": "begun"}))
+    assert (plan.changed, plan.actions, plan.result) == (False, [], "begun"), "nothing is known before"
+    task = new_task()
+    runner.carry_out(plan, task)
+    assert task.effects.changed is there_is_more
+    assert (plan.result, plan.before, plan.after) == ("ready", {"is": "ready"}, {"is": "new"})
+    assert plan.reread is not None and plan.reread() == "changed"
+
+
+def test_what_was_begun_and_not_waited_for_counts_as_changed(diary: Diary) -> None:
+    task = new_task()
+
+    def give_up() -> None:
+        task.client.on_write()
+        raise WaitEnded("gave up")
+
+    with pytest.raises(WaitEnded):
+        runner.carry_out(Plan(None, [diary.step("start", then=give_up)]), task)
+    assert task.effects.actions == task.effects.begun == ["start"]
+
+
+def test_a_wait_that_ends_before_anything_was_sent_changed_nothing(diary: Diary) -> None:
+    task = new_task()
+
+    def give_up() -> None:
+        raise WaitEnded("gave up")
+
+    with pytest.raises(WaitEnded):
+        runner.carry_out(Plan(None, [diary.step("start", then=give_up)]), task)
+    assert task.effects.actions == task.effects.begun == []
+
+
+def test_what_nobody_knows_is_told_apart_from_what_was_done(diary: Diary) -> None:
+    task = new_task()
+
+    def lose() -> None:
+        raise Interrupted("reset")
+
+    with pytest.raises(Interrupted):
+        runner.carry_out(Plan(None, [diary.step("a"), diary.step("b", then=lose)]), task)
+    assert (task.effects.actions, task.effects.unknown) == (["a"], ["b"])
+
+
+def test_a_defect_in_a_branch_ends_the_task(diary: Diary) -> None:
+    def defect() -> None:
+        raise KeyError("x")
+
+    branches = [(Branch(new_task()), [diary.step(name, then=defect)]) for name in ("a", "b")]
+    with pytest.raises(KeyError):
+        runner.carry_out(Plan(None, union(branches)), new_task())
+
+
+def test_a_step_cannot_need_what_comes_after_it(diary: Diary) -> None:
+    late = diary.step("late")
+    with pytest.raises(ValueError, match="does not come before it"):
+        runner.carry_out(Plan(None, [diary.step("early", late), late]), new_task())
+    assert diary.lines == []
