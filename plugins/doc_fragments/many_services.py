@@ -35,11 +35,12 @@ options:
       - With O(services), the family that the names are looked for in.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
-  at_once:
+  max_parallel:
     description:
-      - How many services are worked on side by side at most.
+      - How many services to work on in parallel at most.
     type: int
     default: 8
+    aliases: [at_once]
 notes:
   - A service that fails does not stop the others. The task fails at the end, and RV(services) tells what
     became of each.

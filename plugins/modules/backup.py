@@ -89,7 +89,7 @@ EXAMPLES = r"""
   hosted.services.backup:
     project: web
     name: release-41
-    at_once: 4
+    max_parallel: 4
 
 - name: Take a service back to what it was before the upgrade
   hosted.services.backup:

@@ -134,7 +134,7 @@ def environment(draw: Draw, slug: str) -> Play:
 def backups(draw: Draw) -> Iterator[Play]:
     """Draw backups to make, to delete and to thin out."""
     services = draw.choice((["mc"], ["mc", "box"]))
-    yield Play("backup", {"services": services, "name": "now", "at_once": 1})
+    yield Play("backup", {"services": services, "name": "now", "max_parallel": 1})
     if draw.random() < 0.5:
         yield Play("backup", {"services": ["mc"], "name": "nightly-1", "state": "absent"})
     if draw.random() < 0.7:

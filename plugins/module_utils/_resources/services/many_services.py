@@ -34,14 +34,14 @@ class ManyServicesOptions(Options):
     )
     project: str | None = option(None, selects=True, names_target=True)
     family: str | None = option(None, choices=FAMILIES, selects=True, names_target=True)
-    at_once: int = MAX_PARALLEL
+    max_parallel: int = option(MAX_PARALLEL, aliases=["at_once"])
 
 
 SELECTION: dict[str, Any] = {
     "services": {"type": "list", "elements": "str", "aliases": ["service"]},
     "project": {"type": "str"},
     "family": {"type": "str", "choices": FAMILIES},
-    "at_once": {"type": "int", "default": MAX_PARALLEL},
+    "max_parallel": {"type": "int", "default": MAX_PARALLEL, "aliases": ["at_once"]},
 }
 """The options that select services: ids or names, or all of a project and a family."""
 SELECTORS = frozenset({"services", "project", "family"})
@@ -139,8 +139,8 @@ def select(task: Task) -> list[ServiceJob]:
     A name that cannot be resolved makes a job with an error, so that the others are worked on all the same.
     """
     options = task.options
-    if options.at_once < 1:
-        raise Invalid(f"at_once is {options.at_once}; it must be 1 or more")
+    if options.max_parallel < 1:
+        raise Invalid(f"max_parallel is {options.max_parallel}; it must be 1 or more")
     if options.services is None and options.project is None and options.family is None:
         raise Invalid(
             "no service is selected; set services, project or family, or run the task on a host of the "
@@ -217,7 +217,7 @@ def plan_many(task: Task, operation: Operation) -> Plan:
         if job.service is not None:
             attempt(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
 
-    run_parallel(task.client, jobs, prepare, task.options.at_once)
+    run_parallel(task.client, jobs, prepare, task.options.max_parallel)
     warn_of_skipped(task, operation, [job for job in jobs if job.skipped])
     steps = united(jobs, operation)
     if any(job.error for job in jobs):
@@ -235,7 +235,7 @@ def as_one(task: Task, jobs: Sequence[ServiceJob], steps: Sequence[Step], operat
         before={job.label: job.plan.before for job in jobs if job.plan},
         after={job.label: job.plan.after for job in jobs if job.plan},
         failure=lambda: outcome(jobs, operation),
-        max_parallel=task.options.at_once,
+        max_parallel=task.options.max_parallel,
     )
 
     def gather() -> None:

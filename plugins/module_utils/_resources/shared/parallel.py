@@ -20,7 +20,7 @@ MAX_PARALLEL = 8
 
 
 def run_parallel(
-    client: Client, items: Iterable[T], work: Callable[[Client, T], R], at_once: int = MAX_PARALLEL
+    client: Client, items: Iterable[T], work: Callable[[Client, T], R], max_parallel: int = MAX_PARALLEL
 ) -> list[R]:
     """Do ``work`` on every item; return the results in the order of the items, or raise the first error."""
     todo = list(items)
@@ -34,7 +34,7 @@ def run_parallel(
         clones.append(local.client)
 
     try:
-        with ThreadPoolExecutor(min(at_once, len(todo)), initializer=prepare) as pool:
+        with ThreadPoolExecutor(min(max_parallel, len(todo)), initializer=prepare) as pool:
             return list(pool.map(lambda item: work(local.client, item), todo))
     finally:
         for clone in clones:

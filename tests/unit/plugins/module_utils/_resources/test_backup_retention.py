@@ -62,7 +62,7 @@ def test_the_brake_stops_one_service_alone(sandbox: Sandbox) -> None:
         ({"pattern": "*", "keep_last": 1}, "would own every copy"),
         ({"pattern": "nightly-*", "keep_last": 1, "max_delete": -1}, "max_delete is -1"),
         ({"pattern": "nightly-*", "keep_last": 1, "time_zone": "Mars/Crater"}, "time_zone 'Mars/Crater'"),
-        ({"pattern": "nightly-*", "keep_last": 1, "at_once": 0}, "at_once is 0"),
+        ({"pattern": "nightly-*", "keep_last": 1, "max_parallel": 0}, "max_parallel is 0"),
     ],
 )
 def test_a_policy_that_makes_no_sense_deletes_nothing(

@@ -22,7 +22,7 @@ def test_one_that_fails_does_not_stop_the_others(sandbox: Sandbox) -> None:
     """What fails before and during the work is told apart by service; the others are backed up."""
     two = id_of(sandbox, "two")
     sandbox.fault("backups.create", "status", status=400)
-    result = run(sandbox, BACKUP, services=["nobody", "one", two, "metal", "twin"], name="n", at_once=1)
+    result = run(sandbox, BACKUP, services=["nobody", "one", two, "metal", "twin"], name="n", max_parallel=1)
     assert result["failed"] and result["changed"]
     entries = {entry["service"]: entry for entry in result["services"]}
     assert list(entries) == ["nobody", "one", "two", "metal", "twin"]

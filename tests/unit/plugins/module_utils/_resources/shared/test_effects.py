@@ -11,12 +11,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 
 
 def test_what_was_done_is_a_change_unless_it_turned_out_to_be_none() -> None:
-    effects = Effects()
-    assert not effects.changed
-    effects.finish("a")
-    assert effects.changed
-    effects.nothing_changed = True
-    assert not effects.changed and effects.actions == ["a"]
+    done, no_change = Effects(actions=["a"]), Effects(actions=["a"], nothing_changed=True)
+    assert [effects.changed for effects in (Effects(), done, no_change)] == [False, True, False]
 
 
 def test_a_call_that_fails_after_another_one_leaves_a_change_behind() -> None:

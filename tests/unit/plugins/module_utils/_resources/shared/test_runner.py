@@ -58,7 +58,7 @@ class Diary:
             self.lines.append(name)
             return then()
 
-        return Step(name, run, **({"needs": needs} if needs else {}), **about)
+        return Step(name, run, needs or None, **about)
 
 
 @pytest.fixture
