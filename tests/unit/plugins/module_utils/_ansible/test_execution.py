@@ -100,7 +100,7 @@ def run(
     context = RunContext(
         connect=lambda settings, log: Client(Session(settings, log, transport or Echo())), **around
     )
-    return Result(execute(Thing(make), {**OPTIONS, **(options or {})}, surroundings))
+    return Result(execute(Thing(make), {**OPTIONS, **(options or {})}, context))
 
 
 def fail() -> None:

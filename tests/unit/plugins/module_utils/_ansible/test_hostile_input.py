@@ -110,8 +110,8 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     if validation.error_messages:
         return {"failed": True, "msg": validation.errors.msg}
     sender = HostileTransport(1, 0.0)
-    around = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
-    return Result(execute(noun, validation.validated_parameters, around))
+    context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
+    return Result(execute(noun, validation.validated_parameters, context))
 
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option}" for name, option in OPTIONS])
