@@ -21,6 +21,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Resource
 from unit.plugins.nouns import NOUNS
 
+OURS = r.__name__.rpartition("._api.")[0]
 MAY_PAUSE = {
     "locked": "another task of this controller holds what is read and then written",
     "around": "only /api/resources shows a new application at once, and no other list tells its project",
@@ -54,7 +55,7 @@ class Guard:
     def pause(self) -> None:
         """Note that somebody sleeps, if it is a resource that plans."""
         names = list(names_of(sys._getframe(2)))
-        if self.planning and "_resources" in names[0][0] and not MAY_PAUSE.keys() & {n for __, n in names}:
+        if self.planning and names[0][0].startswith(OURS) and not MAY_PAUSE.keys() & {n for __, n in names}:
             self.seen.append(f"{names[0][0]}.{names[0][1]} pauses while a task plans")
 
     def write(self, what: str) -> None:

@@ -203,8 +203,10 @@ def test_a_container_on_its_way_is_waited_for_but_not_in_check_mode(client: Fake
     assert (plan.changed, clock.pauses) == (False, [])
     clock.then.append(lambda: client.states.update(s="running"))
     plan, _task = planned(client, id="s", state="started")
-    assert (plan.changed, len(clock.pauses)) == (False, 1)
-    assert plan.result["state"] == "running"
+    assert clock.pauses == [], "a plan does not wait"
+    result = carry_out(plan)
+    assert (plan.changed, client.calls, len(clock.pauses)) == (False, [], 1)
+    assert result["state"] == "running"
 
 
 def test_a_start_waits_for_the_stop_that_is_under_way(client: FakeClient, clock: Clock) -> None:
@@ -298,7 +300,10 @@ def test_a_service_in_creation_is_waited_for_before_anything_is_planned(
     record = client.add_service("s", status="PROVISIONING", state="stopped")
     clock.then.append(lambda: record.update(status="ACTIVE"))
     plan, _task = planned(client, id="s", state="started", public=True)
-    assert [step.summary.split()[0] for step in plan.steps] == ["open", "start"]
+    assert (clock.pauses, plan.actions) == ([], [])
+    carry_out(plan)
+    assert len(clock.pauses) >= 1
+    assert client.calls == [("set_network", "s", True), ("power", "s", "start")]
 
 
 def test_without_wait_a_service_in_creation_is_left_alone_with_a_warning(
@@ -323,16 +328,19 @@ def test_a_wait_without_hope_ends_at_once_with_the_reason(
 ) -> None:
     record = client.add_service("s", status="PROVISIONING", failureReason="no such image")
     clock.then.append(lambda: record.update(status=status))
+    plan, _task = planned(client, id="s", state="started")
+    assert clock.pauses == []
     with pytest.raises(WaitEnded, match=reason) as caught:
-        planned(client, id="s", state="started")
-    assert len(clock.pauses) == 1
+        carry_out(plan)
+    assert (len(clock.pauses), client.calls) == (1, [])
     assert caught.value.details["status"] == status
 
 
 def test_a_wait_that_times_out_tells_status_state_and_log(client: FakeClient) -> None:
     client.add_service("s", status="PROVISIONING", state="installing")
+    plan, _task = planned(client, id="s", wait_timeout=30.0)
     with pytest.raises(WaitEnded, match="after 30 seconds; its status is PROVISIONING") as caught:
-        planned(client, id="s", wait_timeout=30.0)
+        carry_out(plan)
     assert caught.value.details == {
         "service_id": "s",
         "last_status": "PROVISIONING",
@@ -812,8 +820,10 @@ def test_a_service_on_its_way_out_needs_no_deletion(client: FakeClient, clock: C
     assert not planned(client, check_mode=True, id="s", state="absent")[0].changed
     assert clock.pauses == []
     clock.then.append(client.service_records.clear)
-    assert not planned(client, id="s", state="absent")[0].changed
-    assert len(clock.pauses) == 1
+    plan, _task = planned(client, id="s", state="absent")
+    assert (plan.changed, clock.pauses) == (False, [])
+    assert carry_out(plan) is None
+    assert (len(clock.pauses), client.calls) == (1, [])
 
 
 # --- What is decided where the platform leaves it open -----------------------------------------------------
