@@ -147,7 +147,7 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
         "name": "n",
         "state": "restored",
         "confirm": True,
-        "at_once": 1,
+        "max_parallel": 1,
     }
     result = run(sandbox, BACKUP, **wish)
     assert result["failed"] and result["changed"]
