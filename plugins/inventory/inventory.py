@@ -213,6 +213,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.session impor
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
     Listing,
     ServiceQuery,
+    listing_format,
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
@@ -238,7 +239,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names i
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import taken_by_others
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import Marked, variables_of
 
-CACHE_FORMAT = 2
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
 FILTERS = ("projects", "families", "statuses", "names")
 TEMPLATED = ("base_url", "token", "token_file")
@@ -465,6 +465,7 @@ def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[s
 
 def cache_key(settings: Connection, wanted: ServiceQuery) -> str:
     """Return a name for what these settings read, from which the token cannot be learnt."""
-    facts = [CACHE_FORMAT, settings.base_url, settings.auth_header, settings.auth_scheme, asdict(wanted)]
+    how = [settings.base_url, settings.auth_header, settings.auth_scheme]
+    facts = [listing_format(), *how, asdict(wanted)]
     digest = hmac.new(settings.token.encode(), json.dumps(facts).encode(), hashlib.sha256)
     return f"hosted_services_{digest.hexdigest()[:32]}"

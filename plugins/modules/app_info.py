@@ -95,14 +95,32 @@ apps:
     id:
       description: Id of the application.
       type: str
+    name:
+      description: Name of the application.
+      type: str
     slug:
-      description: Its slug.
+      description: Slug of the application.
       type: str
     status:
-      description: Its administrative status.
+      description: Administrative status of the application.
+      type: str
+    image_ref:
+      description: Reference of the image in service, with its digest. Null before the first deploy.
       type: str
     digest:
       description: The digest of the image in service. Null before the first deploy.
+      type: str
+    address:
+      description: Host and port that the application answers at.
+      type: str
+    platform:
+      description: Architecture of the running image, such as V(linux/amd64).
+      type: str
+    released_at:
+      description: When the release in service was deployed, in UTC.
+      type: str
+    scan_status:
+      description: Verdict of the analysis of the release in service.
       type: str
     releases:
       description:

@@ -95,20 +95,35 @@ billing:
         month_to_date_cents:
           description: Spend of this month so far.
           type: int
+        month_to_date:
+          description: Spend of this month so far, in currency units.
+          type: str
         projected_month_cents:
           description: What this month will have cost at its end.
           type: int
+        projected_month:
+          description: Projected spend of this month, in currency units.
+          type: str
         daily_avg_cents:
           description: Average spend of a day.
           type: int
+        daily_avg:
+          description: Average spend of a day, in currency units.
+          type: str
         days_left_estimate:
           description: How many days the balance lasts at the present rate.
           type: int
         current_hourly_burn_cents:
           description: The present rate an hour, as a string since it may be a fraction.
           type: str
+        current_hourly_burn:
+          description: Present rate an hour, in currency units.
+          type: str
         current_daily_burn_cents:
           description: The present rate a day, as a string since it may be a fraction.
+          type: str
+        current_daily_burn:
+          description: Present rate a day, in currency units.
           type: str
     wallet:
       description: The money on the account, as M(hosted.services.account_info) returns it.

@@ -144,12 +144,38 @@ quote:
     dimensions:
       description: The size.
       type: dict
+      contains:
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+        ram_gb:
+          description: Memory in GB.
+          type: int
+        storage_gb:
+          description: Disk in GB.
+          type: int
     lines:
-      description: What the price is made of. Not for an application.
+      description: The parts of the price. Not for an application.
       type: list
       elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+        detail:
+          description: Details, for people.
+          type: str
+        monthly_cents:
+          description: Its monthly price in cents.
+          type: int
+        monthly:
+          description: Its monthly price in currency units.
+          type: str
     monthly_millicents:
       description: The price of a month, in thousandths of a currency unit.
+      type: int
+    monthly_cents:
+      description: The price of a month in cents. Not for an application.
       type: int
     monthly:
       description: The price of a month in currency units.
@@ -157,9 +183,15 @@ quote:
     hourly_label:
       description: The price of an hour, for people. Not for an application.
       type: str
+    min_balance_cents:
+      description: The balance that an order needs, in cents. Not for an application.
+      type: int
     min_balance:
       description: The balance that an order needs, in currency units. Not for an application.
       type: str
+    balance_cents:
+      description: The balance of the account in cents. Not for an application.
+      type: int
     balance:
       description: The balance of the account in currency units. Not for an application.
       type: str

@@ -337,26 +337,101 @@ service:
       description: Id of the project that the service belongs to.
       type: str
     product:
-      description: What was ordered.
+      description: The ordered product.
       type: dict
+      contains:
+        slug:
+          description: Slug of the product.
+          type: str
+        name:
+          description: Name of the product.
+          type: str
+        short_name:
+          description: Short name of the product.
+          type: str
     runtime:
       description: Edition of the product. May be null.
       type: dict
+      contains:
+        id:
+          description: Id of the edition.
+          type: str
+        slug:
+          description: Slug of the edition.
+          type: str
+        name:
+          description: Name of the edition.
+          type: str
     host:
-      description: Node that carries the service.
+      description: Node that runs the service.
       type: dict
+      contains:
+        id:
+          description: Id of the node.
+          type: str
+        label:
+          description: Name of the node.
+          type: str
+        location_label:
+          description: Location of the node.
+          type: str
     dimensions:
       description: Size of the service.
       type: dict
+      contains:
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+        ram_gb:
+          description: Memory in GB.
+          type: int
+        storage_gb:
+          description: Disk in GB.
+          type: int
     pricing:
       description:
         - What the service costs. Amounts are in the unit that the name ends in; 1000 millicents are one currency unit.
         - C(billed_monthly_millicents) is the rate that runs now.
         - In check mode, as it is expected to be; what cannot be known is null.
       type: dict
+      contains:
+        monthly_millicents:
+          description: Rate of a month in service, in millicents.
+          type: int
+        storage_monthly_millicents:
+          description: Rate of a month while suspended, in millicents.
+          type: int
+        billed_monthly_millicents:
+          description: Rate that is billed now, in millicents a month.
+          type: int
+        monthly_cents:
+          description: Rate of a month in service, in cents.
+          type: int
+        min_balance_cents:
+          description: Balance that the service needs, in cents.
+          type: int
+        hourly_label:
+          description: Rate of an hour, for people.
+          type: str
+        is_free:
+          description: Whether the service is free.
+          type: bool
+        free_expires_at:
+          description: When a free service ends, in UTC. Null if it does not.
+          type: str
     dates:
       description: When the service was created, suspended and deleted, in UTC.
       type: dict
+      contains:
+        created_at:
+          description: When the service was created.
+          type: str
+        suspended_at:
+          description: When the service was suspended. Null if it is not.
+          type: str
+        deleted_at:
+          description: When the service was deleted. Null if it is not.
+          type: str
     failure_reason:
       description: Why the creation failed. Null when it did not.
       type: str

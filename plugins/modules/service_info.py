@@ -141,9 +141,76 @@ services:
     status:
       description: Where the service is in its administrative life.
       type: str
+    can_power:
+      description: Whether the service takes power signals.
+      type: bool
+    address:
+      description: Host and port that the service answers at. May be null.
+      type: str
+    product:
+      description: The ordered product.
+      type: dict
+      contains:
+        slug:
+          description: Slug of the product.
+          type: str
+        name:
+          description: Name of the product.
+          type: str
+        short_name:
+          description: Short name of the product.
+          type: str
+    runtime:
+      description: Edition of the product. May be null.
+      type: dict
+      contains:
+        id:
+          description: Id of the edition.
+          type: str
+        slug:
+          description: Slug of the edition.
+          type: str
+        name:
+          description: Name of the edition.
+          type: str
+    host:
+      description: Node that runs the service.
+      type: dict
+      contains:
+        id:
+          description: Id of the node.
+          type: str
+        label:
+          description: Name of the node.
+          type: str
+        location_label:
+          description: Location of the node.
+          type: str
+    dimensions:
+      description: Size of the service.
+      type: dict
+      contains:
+        cpu_cores:
+          description: Number of vCPUs.
+          type: int
+        ram_gb:
+          description: Memory in GB.
+          type: int
+        storage_gb:
+          description: Disk in GB.
+          type: int
     monthly_millicents:
       description: Price in millicents a month; 1000 millicents are one currency unit.
       type: int
+    hourly_label:
+      description: Price of an hour, for people.
+      type: str
+    is_free:
+      description: Whether the service is free.
+      type: bool
+    created_at:
+      description: When the service was created, in UTC.
+      type: str
     details:
       description: The service in full, as M(hosted.services.service) returns it.
       returned: when O(include) has V(details)

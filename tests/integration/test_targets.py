@@ -18,8 +18,9 @@ import pytest
 from cases import cases
 from hosted_sandbox.gaps import pairwise_array
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import TARGETS, Ansible, begin_anew
+from integration.ansible_run import TARGETS, Ansible, Outcome, begin_anew
 from integration.results import compare
+from integration.returns import ELSEWHERE, Comparison
 
 NAMES = sorted(path.name for path in TARGETS.iterdir())
 TURN = os.environ.get("PAIRWISE_TURN", "")
@@ -54,6 +55,20 @@ def test_target(target: str, profile: str, ansible: Ansible, sandbox: Sandbox) -
     assert sandbox.journal()
     assert "Traceback" not in in_process.output + as_module.output
     compare(in_process, as_module)
+    check_documented(target, [*in_process.outcomes, *as_module.outcomes])
+
+
+def check_documented(target: str, outcomes: list[Outcome]) -> None:
+    """Assert that all modules return what their RETURN documents, and the target's own all of it."""
+    found: dict[str, Comparison] = {target: Comparison(target)}
+    for outcome in outcomes:
+        collection, __, module = outcome.action.rpartition(".")
+        if collection == "hosted.services" and "results" not in outcome.result:
+            comparison = found.setdefault(module, Comparison(module))
+            comparison.add({**outcome.result, "failed": outcome.outcome == "failed"})
+    assert {module: mistakes for module, c in found.items() if (mistakes := sorted(c.mistakes))} == {}
+    missing = set(found[target].never_returned()) - set(ELSEWHERE.get(target, ()))
+    assert missing == set(), f"plugins/modules/{target}.py: no task of the target returned these"
 
 
 def prepare(target: str, sandbox: Sandbox) -> None:

@@ -10,18 +10,19 @@ them or in none; such a one is asked itself.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
-from ..._api.models import Model, Project, ProjectDetail, ServiceSummary, SftpAccess
+from ..._api.models import Metrics, Model, Project, ProjectDetail, ServiceSummary, Settings, SftpAccess
 from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import from_millicents, shown
 from ..shared.parallel import run_parallel
@@ -64,6 +65,37 @@ class Listing:
     services: list[dict[str, Any]]
     projects: dict[str, str]
     warnings: list[str] = field(default_factory=list)
+
+
+def listing_format() -> str:
+    """Return a name for the shape of a listing, which changes when a field of it comes, goes or changes.
+
+    A listing that was cached under another name is not read: it has other fields than this code expects.
+    """
+    blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
+    shape = [
+        [item.name for item in fields(Listing)],
+        sorted(inventory_record(blank, None, {})),
+        *(fields_of(model) for model in (ServiceSummary, Metrics, Settings, SftpAccess)),
+    ]
+    return hashlib.sha256(repr(shape).encode()).hexdigest()[:12]
+
+
+def fields_of(model: type[Model]) -> list[Any]:
+    """Return the fields of a model with their types, and those of the models in them."""
+    found = []
+    for name, item in model.model_fields.items():
+        kinds = [kind for kind in inner_types(item.annotation) if issubclass(kind, Model)]
+        found.append([name, str(item.annotation), [fields_of(kind) for kind in kinds]])
+    return found
+
+
+def inner_types(annotation: Any) -> Iterator[type]:
+    """Yield the classes in a type hint, such as those of ``list[Port] | None``."""
+    if isinstance(annotation, type) and not get_args(annotation):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from inner_types(inner)
 
 
 def read_listing(client: Client, wanted: ServiceQuery) -> Listing:

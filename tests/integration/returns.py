@@ -1,0 +1,126 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare the results of modules with what their RETURN documents: names, types and nesting."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from cases import MODULES
+
+COMMON = {
+    *("changed", "failed", "msg", "warnings", "deprecations", "diff", "invocation", "exception", "skipped"),
+    *("item", "ansible_loop_var", "failed_when_result"),
+}
+"""Keys of Ansible, or that every module has."""
+UNIT = "tests/unit/plugins/module_utils/_resources/"
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "service": {
+        "last_log_lines": "tests/integration/test_open_outcomes.py",
+        "last_state": "tests/integration/test_open_outcomes.py",
+        "last_status": "tests/integration/test_open_outcomes.py",
+        "namesakes": "tests/integration/test_two_at_once.py",
+        "secrets": "tests/integration/test_open_outcomes.py",
+        "secrets_file": "tests/integration/test_open_outcomes.py",
+    },
+    "sftp_sync": {
+        "failures": f"{UNIT}files/test_mirror.py",
+        "failures.message": f"{UNIT}files/test_mirror.py",
+        "failures.path": f"{UNIT}files/test_mirror.py",
+        "finished": f"{UNIT}files/test_mirror.py",
+        "would_delete": f"{UNIT}test_sftp_sync.py",
+    },
+}
+"""Documented keys that the module's own target does not provoke, with the test that does."""
+TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "list": (list,),
+    "dict": (dict,),
+}
+
+
+def documented(module: str) -> dict[str, Any]:
+    """Return the RETURN of a module as data."""
+    for node in ast.parse((MODULES / f"{module}.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RETURN":
+            return dict(yaml.safe_load(ast.literal_eval(node.value)))
+    raise AssertionError(f"plugins/modules/{module}.py has no RETURN")
+
+
+@dataclass
+class Comparison:
+    """What a module documents, and what was seen of it so far in its results."""
+
+    module: str
+    seen: set[str] = field(default_factory=set)
+    mistakes: set[str] = field(default_factory=set)
+
+    def add(self, result: Mapping[str, Any]) -> None:
+        """Compare one result. One that no_log hides holds nothing to compare."""
+        if "censored" not in result:
+            own = {key: value for key, value in result.items() if key not in COMMON}
+            failed = bool(result.get("failed")) or "failed_when_result" in result  # as the task judged it
+            self._compare(own, documented(self.module), "", failed=failed)
+
+    def never_returned(self, *, conditional: bool = True) -> list[str]:
+        """Return the documented keys that no result had, with or without those that need a condition."""
+        return sorted(set(paths(documented(self.module), conditional=conditional)) - self.seen)
+
+    def _compare(
+        self, values: Mapping[str, Any], keys: Mapping[str, Any], prefix: str, *, failed: bool = False
+    ) -> None:
+        """Compare a level. A failed task may add what its message is about, which is not documented."""
+        for name, value in values.items():
+            path = f"{prefix}{name}"
+            nothing_to_do = path == "actions" and value == []  # in a module that only reads
+            if name in keys:
+                self.seen.add(path)
+                self._compare_value(value, keys[name], path)
+            elif not (failed or nothing_to_do or name.startswith("_")):
+                self.mistakes.add(f"{path} is not documented")
+
+    def _compare_value(self, value: Any, key: Mapping[str, Any], path: str) -> None:
+        if value is None:
+            return
+        if not is_of_type(value, key["type"]):
+            self.mistakes.add(f"{path} is documented as {key['type']}, and is {value!r}")
+            return
+        items = value if isinstance(value, list) else [value]
+        elements = key.get("elements", "raw")
+        for item in items:
+            if isinstance(value, list) and item is not None and not is_of_type(item, elements):
+                self.mistakes.add(f"{path} has elements of type {elements}, and holds {item!r}")
+            elif "contains" in key and isinstance(item, dict):
+                self._compare(item, key["contains"], f"{path}.")
+
+
+def is_of_type(value: Any, kind: str) -> bool:
+    """Tell whether a value is of a documented type."""
+    if kind == "raw":
+        return True
+    return isinstance(value, TYPES.get(kind, ())) and (kind == "bool" or not isinstance(value, bool))
+
+
+def paths(keys: Mapping[str, Any], prefix: str = "", *, conditional: bool = True) -> Iterator[str]:
+    """Yield the path of every documented key, or of those that every success returns."""
+    for name, key in keys.items():
+        if conditional or key.get("returned", "success") in ("success", "always"):
+            yield f"{prefix}{name}"
+            yield from paths(key.get("contains", {}), f"{prefix}{name}.", conditional=conditional)
+
+
+def compared(module: str, results: Iterable[Mapping[str, Any]]) -> Comparison:
+    """Return the comparison of some results of a module."""
+    comparison = Comparison(module)
+    for result in results:
+        comparison.add(result)
+    return comparison

@@ -1,0 +1,127 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules return what their RETURN documents, and hosts have the variables that the inventory documents.
+
+Here every noun's tasks of `faults` run once, undisturbed and in this process. `test_targets.py` compares the
+results of all targets in the same way, and requires each documented key in one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hosted.services.plugins.inventory.inventory import DOCUMENTATION
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
+    ServiceQuery,
+    read_listing,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import Marked, variables_of
+from cases import NAMES, REPOSITORY
+from faults.runner import Runner, runner
+from faults.scenarios import ACCOUNT, SCENARIOS
+from hosted_sandbox.embedded import Embedded
+from integration import returns
+from integration.returns import Comparison, compared
+
+
+@pytest.fixture(scope="module")
+def work() -> Iterator[Runner]:
+    """A platform for tasks in this process."""
+    with Embedded() as sandbox, runner(sandbox) as work:
+        yield work
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_results_are_as_documented(module: str, work: Runner) -> None:
+    scenarios = [scenario for scenario in SCENARIOS if scenario.noun == module]
+    results = []
+    for scenario in scenarios:
+        work.begin(ACCOUNT)
+        for noun, options in scenario.before:
+            work.run(noun, options)
+        results.append(work.run(module, scenario.options).result)
+    assert results, f"tests/integration/targets/{module}/cases.yml: faults has no task"
+    assert [result["msg"] for result in results if result.get("failed")] == []
+    comparison = compared(module, results)
+    assert comparison.mistakes == set()
+    assert comparison.never_returned(conditional=False) == []
+
+
+def test_hosts_have_the_documented_variables(work: Runner) -> None:
+    """All of them and no other, with everything read that can be."""
+    work.begin(ACCOUNT)
+    client = Client(Session(Connection(work.sandbox.base_url, work.sandbox.token)))
+    found = read_listing(client, ServiceQuery(sftp=True, metrics=True, settings=True)).services
+    client.session.close()
+    hosts = [variables_of(service, "none", "hosted_", "https://x", Marked()) for service in found]
+    text = next(n for n in yaml.safe_load(DOCUMENTATION)["notes"] if n.startswith("Host variables, with"))
+    told = {f"hosted_{name}" for name in re.findall(r"C\((\w+)\)", text) if name != "hosted_"}
+    for host in hosts:
+        assert host.keys() - {"hosted_url", "hosted_service_id"} == told
+    assert any(host["hosted_settings"] for host in hosts)
+
+
+@pytest.mark.parametrize("module", returns.ELSEWHERE)
+def test_what_a_target_does_not_return_is_returned_elsewhere(module: str) -> None:
+    known = set(returns.paths(returns.documented(module)))
+    for path, file in returns.ELSEWHERE[module].items():
+        assert path in known
+        assert path.rpartition(".")[2] in (REPOSITORY / file).read_text(), file
+
+
+RETURN: dict[str, Any] = {
+    "thing": {
+        "type": "dict",
+        "contains": {
+            "id": {"type": "str"},
+            "sizes": {"type": "list", "elements": "int"},
+            "parts": {"type": "list", "elements": "dict", "contains": {"name": {"type": "str"}}},
+            "free": {"type": "dict"},
+        },
+    },
+    "actions": {"type": "list", "elements": "str"},
+}
+RIGHT: dict[str, Any] = {"id": "a", "sizes": [1], "parts": [{"name": "x"}], "free": {"anything": 1}}
+
+
+@pytest.fixture
+def comparison(monkeypatch: pytest.MonkeyPatch) -> Comparison:
+    """A module that documents little."""
+    monkeypatch.setattr(returns, "documented", lambda module: RETURN)
+    return Comparison("thing")
+
+
+def test_what_is_as_documented_is_no_mistake(comparison: Comparison) -> None:
+    comparison.add({"changed": True, "thing": {**RIGHT, "_links": {}}, "actions": ["a"], "invocation": {}})
+    assert comparison.mistakes == set()
+    assert comparison.never_returned() == []
+
+
+@pytest.mark.parametrize(
+    ("result", "mistake"),
+    [
+        ({"thing": {**RIGHT, "colour": 1}}, "thing.colour is not documented"),
+        ({"colour": 1}, "colour is not documented"),
+        ({"thing": {**RIGHT, "id": 1}}, "thing.id is documented as str, and is 1"),
+        ({"thing": {**RIGHT, "sizes": [True]}}, "thing.sizes has elements of type int, and holds True"),
+        ({"thing": {**RIGHT, "parts": [{"title": "x"}]}}, "thing.parts.title is not documented"),
+        ({"thing": [RIGHT]}, f"thing is documented as dict, and is {[RIGHT]!r}"),
+    ],
+)
+def test_what_differs_is_a_mistake(result: Mapping[str, Any], mistake: str, comparison: Comparison) -> None:
+    comparison.add(result)
+    assert comparison.mistakes == {mistake}
+
+
+def test_what_no_result_had_is_told(comparison: Comparison) -> None:
+    comparison.add({"thing": {"id": None, "parts": []}})
+    assert comparison.never_returned() == ["actions", "thing.free", "thing.parts.name", "thing.sizes"]
