@@ -162,6 +162,30 @@ cost:
     monthly_after: "3.885"
     monthly_change: "3.885"
     lines: []
+  contains:
+    monthly_before:
+      description: Monthly rate before the change.
+      type: str
+    monthly_after:
+      description: Monthly rate after the change.
+      type: str
+    monthly_change:
+      description: Difference of the two.
+      type: str
+    lines:
+      description: Parts of the price.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+        detail:
+          description: Details, for people.
+          type: str
+        monthly:
+          description: Its monthly price.
+          type: str
 actions:
   description: What was done, or would be done in check mode, one sentence each.
   returned: success

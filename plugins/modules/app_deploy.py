@@ -139,14 +139,132 @@ deployment:
     scan:
       description: The scan of the release, as M(hosted.services.app_release) returns it.
       type: dict
+      contains:
+        tag:
+          description: Tag of the release.
+          type: str
+        digest:
+          description: Digest of the image.
+          type: str
+        scan_status:
+          description: Verdict.
+          type: str
+        scanned_at:
+          description: When the image was analysed, in UTC.
+          type: str
+        counts:
+          description: Number of vulnerabilities by severity.
+          type: dict
+        blocking:
+          description: Vulnerabilities that block the release.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the vulnerability.
+              type: str
+            package:
+              description: Package that has it.
+              type: str
+            version:
+              description: Version of the package in the image.
+              type: str
+            fix_version:
+              description: Version that fixes it. Null if there is none.
+              type: str
+            severity:
+              description: Severity.
+              type: str
+            reason:
+              description: Why it blocks the release. Null if it does not.
+              type: str
+        warnings:
+          description: Vulnerabilities that do not block it.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the vulnerability.
+              type: str
+            package:
+              description: Package that has it.
+              type: str
+            version:
+              description: Version of the package in the image.
+              type: str
+            fix_version:
+              description: Version that fixes it. Null if there is none.
+              type: str
+            severity:
+              description: Severity.
+              type: str
+            reason:
+              description: Why it blocks the release. Null if it does not.
+              type: str
+        warning_count:
+          description: Number of all warnings.
+          type: int
+        scanner:
+          description: Program that analysed the image.
+          type: str
     app:
       description: The application, as M(hosted.services.app) returns it.
       type: dict
+      contains:
+        id:
+          description: Id of the application.
+          type: str
+        name:
+          description: Name of the application.
+          type: str
+        slug:
+          description: Slug of the application.
+          type: str
+        status:
+          description: Administrative status.
+          type: str
+        image_ref:
+          description: Reference of the image in service, with its digest.
+          type: str
+        address:
+          description: Host and port that the application answers at.
+          type: str
+        platform:
+          description: Architecture of the running image.
+          type: str
+        released_at:
+          description: When the release in service was deployed, in UTC.
+          type: str
+        scan_status:
+          description: Verdict of the analysis of the release in service.
+          type: str
+        digest:
+          description: Digest of the image in service.
+          type: str
 blocking:
   description: The flaws that keep the release from being deployed.
   returned: when the release is blocked
   type: list
   elements: dict
+  contains:
+    id:
+      description: Id of the vulnerability.
+      type: str
+    package:
+      description: Package that has it.
+      type: str
+    version:
+      description: Version of the package in the image.
+      type: str
+    fix_version:
+      description: Version that fixes it. Null if there is none.
+      type: str
+    severity:
+      description: Severity.
+      type: str
+    reason:
+      description: Why it blocks the release. Null if it does not.
+      type: str
 reason:
   description: Why the version did not come up, or was not taken, in the platform's words.
   returned: when it did not, or was refused for its verdict
@@ -160,6 +278,20 @@ cost:
     monthly_after: "3.885"
     monthly_change: "0.00"
     lines: []
+  contains:
+    monthly_before:
+      description: Monthly rate before the change.
+      type: str
+    monthly_after:
+      description: Monthly rate after the change.
+      type: str
+    monthly_change:
+      description: Difference of the two.
+      type: str
+    lines:
+      description: Parts of the price.
+      type: list
+      elements: dict
 rolled_back:
   description: Whether the version from before is in service again.
   returned: with O(rollback=true), when the version did not come up

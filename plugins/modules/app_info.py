@@ -131,6 +131,25 @@ apps:
       returned: with O(include=releases)
       type: list
       elements: dict
+      contains:
+        tag:
+          description: Tag.
+          type: str
+        digest:
+          description: Digest of the image.
+          type: str
+        scan_status:
+          description: Verdict of the analysis.
+          type: str
+        scanned_at:
+          description: When the image was analysed, in UTC.
+          type: str
+        created_at:
+          description: When the release was declared, in UTC.
+          type: str
+        in_service:
+          description: Whether its image is the one in service.
+          type: bool
     releases_note:
       description:
         - Why RV(apps[].releases) may lack some, such as a list of the platform that is cut. Null when it holds all.

@@ -128,10 +128,48 @@ release:
           C(fix_version), C(severity) and C(reason).
       type: list
       elements: dict
+      contains:
+        id:
+          description: Id of the vulnerability.
+          type: str
+        package:
+          description: Package that has it.
+          type: str
+        version:
+          description: Version of the package in the image.
+          type: str
+        fix_version:
+          description: Version that fixes it. Null if there is none.
+          type: str
+        severity:
+          description: Severity.
+          type: str
+        reason:
+          description: Why it blocks the release. Null if it does not.
+          type: str
     warnings:
       description: The serious flaws that do not, with the same keys.
       type: list
       elements: dict
+      contains:
+        id:
+          description: Id of the vulnerability.
+          type: str
+        package:
+          description: Package that has it.
+          type: str
+        version:
+          description: Version of the package in the image.
+          type: str
+        fix_version:
+          description: Version that fixes it. Null if there is none.
+          type: str
+        severity:
+          description: Severity.
+          type: str
+        reason:
+          description: Why it blocks the release. Null if it does not.
+          type: str
     warning_count:
       description: Number of warnings.
       type: int

@@ -116,6 +116,25 @@ services:
     newest:
       description: The newest good one. Null when there is none.
       type: dict
+      contains:
+        id:
+          description: Id of the backup.
+          type: str
+        name:
+          description: Name of the backup.
+          type: str
+        status:
+          description: V(PENDING), V(COMPLETED), V(FAILED) or V(RESTORING).
+          type: str
+        size_bytes:
+          description: Size of the backup.
+          type: int
+        created_at:
+          description: When it was started, in UTC.
+          type: str
+        completed_at:
+          description: When it was completed, in UTC.
+          type: str
     age_hours:
       description: Its age in whole hours. Null when there is none.
       type: int

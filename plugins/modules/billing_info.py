@@ -129,6 +129,19 @@ billing:
       description: The money on the account, as M(hosted.services.account_info) returns it.
       returned: when O(include) has V(wallet)
       type: dict
+      contains:
+        balance_cents:
+          description: Balance in cents.
+          type: int
+        balance:
+          description: Balance in currency units.
+          type: str
+        currency:
+          description: Currency.
+          type: str
+        became_client_at:
+          description: When the account became a client, in UTC.
+          type: str
     transactions:
       description:
         - The transactions of all pages as a list, where the platform links its pages by C(nextCursor).

@@ -102,6 +102,19 @@ database:
       description: The tables. C(rows) is an estimate of the engine, C(bytes) is the size on disk.
       type: list
       elements: dict
+      contains:
+        schema:
+          description: Schema.
+          type: str
+        name:
+          description: Name.
+          type: str
+        rows:
+          description: Number of rows.
+          type: int
+        bytes:
+          description: Size in bytes.
+          type: int
     page:
       description: A page of O(table).
       returned: when O(table) is set
@@ -123,6 +136,13 @@ database:
           description: Name and type of each column, as the engine calls them.
           type: list
           elements: dict
+          contains:
+            name:
+              description: Name of the column.
+              type: str
+            type:
+              description: Type of the column.
+              type: str
         rows:
           description: The rows as lists. Every value is a string, and null stays null.
           type: list
@@ -149,6 +169,28 @@ database:
           C(database) and C(url).
       returned: when O(return_secrets) is true
       type: dict
+      contains:
+        engine:
+          description: Database engine.
+          type: str
+        host:
+          description: Host.
+          type: str
+        port:
+          description: Port.
+          type: int
+        user:
+          description: User.
+          type: str
+        password:
+          description: Password of the user.
+          type: str
+        database:
+          description: Name of the database.
+          type: str
+        url:
+          description: All of it as a URL.
+          type: str
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -110,6 +110,13 @@ result:
       description: Name and type of each column, as the engine calls them.
       type: list
       elements: dict
+      contains:
+        name:
+          description: Name of the column.
+          type: str
+        type:
+          description: Type of the column.
+          type: str
     rows:
       description: The rows as lists. Every value is a string, and null stays null.
       type: list

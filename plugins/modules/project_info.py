@@ -86,14 +86,185 @@ projects:
       returned: when O(include) has V(services)
       type: list
       elements: dict
+      contains:
+        id:
+          description: Id of the service.
+          type: str
+        name:
+          description: Name of the service.
+          type: str
+        family:
+          description: Family of the service.
+          type: str
+        status:
+          description: Administrative status.
+          type: str
+        can_power:
+          description: Whether the service takes power signals.
+          type: bool
+        address:
+          description: Host and port that the service answers at. May be null.
+          type: str
+        product:
+          description: The ordered product.
+          type: dict
+          contains:
+            slug:
+              description: Slug of the product.
+              type: str
+            name:
+              description: Name of the product.
+              type: str
+            short_name:
+              description: Short name of the product.
+              type: str
+        runtime:
+          description: Edition of the product. May be null.
+          type: dict
+        host:
+          description: Node that runs the service.
+          type: dict
+          contains:
+            id:
+              description: Id of the node.
+              type: str
+            label:
+              description: Name of the node.
+              type: str
+            location_label:
+              description: Location of the node.
+              type: str
+        dimensions:
+          description: Size of the service.
+          type: dict
+          contains:
+            cpu_cores:
+              description: Number of vCPUs.
+              type: int
+            ram_gb:
+              description: Memory in GB.
+              type: int
+            storage_gb:
+              description: Disk in GB.
+              type: int
+        monthly_millicents:
+          description: Price in millicents a month.
+          type: int
+        hourly_label:
+          description: Price of an hour, for people.
+          type: str
+        is_free:
+          description: Whether the service is free.
+          type: bool
+        created_at:
+          description: When the service was created, in UTC.
+          type: str
     spend:
       description: What the project cost over a window of C(range) days, by day and by service, in cents.
       returned: when O(include) has V(spend)
       type: dict
+      contains:
+        id:
+          description: Id of the project.
+          type: str
+        name:
+          description: Name of the project.
+          type: str
+        range:
+          description: Number of days.
+          type: int
+        total_cents:
+          description: Cost in cents.
+          type: int
+        days:
+          description: Cost by day.
+          type: list
+          elements: dict
+          contains:
+            date:
+              description: Day.
+              type: str
+            total_cents:
+              description: Cost of the day in cents.
+              type: int
+        services:
+          description: Cost by service.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the service.
+              type: str
+            name:
+              description: Name of the service.
+              type: str
+            family:
+              description: Family of the service.
+              type: str
+            product_name:
+              description: Name of the product.
+              type: str
+            detail:
+              description: Size, for people.
+              type: str
+            total_cents:
+              description: Cost in cents.
+              type: int
+            parts:
+              description: Parts of the cost.
+              type: list
+              elements: dict
     graph:
       description: The services of the project under C(nodes), and what refers to what under C(edges).
       returned: when O(include) has V(graph)
       type: dict
+      contains:
+        id:
+          description: Id of the project.
+          type: str
+        name:
+          description: Name of the project.
+          type: str
+        nodes:
+          description: Services of the project.
+          type: list
+          elements: dict
+          contains:
+            id:
+              description: Id of the service.
+              type: str
+            name:
+              description: Name of the service.
+              type: str
+            family:
+              description: Family of the service.
+              type: str
+            alias:
+              description: Name by which its neighbours reach it.
+              type: str
+            subtitle:
+              description: Kind of service, for people.
+              type: str
+            status:
+              description: Administrative status.
+              type: str
+            state:
+              description: Condition of the container.
+              type: str
+            capabilities:
+              description: Features that the service offers now.
+              type: list
+              elements: str
+            disk_bytes:
+              description: Used disk.
+              type: int
+            position:
+              description: As the platform sends it.
+              type: raw
+        edges:
+          description: References between them.
+          type: list
+          elements: dict
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -211,6 +211,30 @@ cost:
     monthly_change: "10.74"
     lines:
       - {label: Memory, detail: 4 GB, monthly: "4.24"}
+  contains:
+    monthly_before:
+      description: Monthly rate before the change.
+      type: str
+    monthly_after:
+      description: Monthly rate after the change.
+      type: str
+    monthly_change:
+      description: Difference of the two.
+      type: str
+    lines:
+      description: Parts of the price.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+        detail:
+          description: Details, for people.
+          type: str
+        monthly:
+          description: Its monthly price.
+          type: str
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

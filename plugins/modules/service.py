@@ -477,6 +477,16 @@ cost:
       description: The lines of the quote.
       type: list
       elements: dict
+      contains:
+        label:
+          description: Name of the part.
+          type: str
+        detail:
+          description: Details, for people.
+          type: str
+        monthly:
+          description: Its monthly price.
+          type: str
 actions:
   description: What was done, or would be done in check mode, one sentence each.
   returned: success

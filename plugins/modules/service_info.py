@@ -223,6 +223,28 @@ services:
       description: The container at this second. Null when its node cannot be reached.
       returned: when O(include) has V(metrics)
       type: dict
+      contains:
+        state:
+          description: Condition of the container.
+          type: str
+        cpu_allocation_percent:
+          description: Used share of the allocated vCPUs.
+          type: float
+        ram_bytes:
+          description: Used memory.
+          type: int
+        storage_bytes:
+          description: Used disk.
+          type: int
+        uptime_seconds:
+          description: Time since the start.
+          type: int
+        net_rx_bytes:
+          description: Received bytes.
+          type: int
+        net_tx_bytes:
+          description: Sent bytes.
+          type: int
     events:
       description:
         - The activity journal, the newest event first, in whatever order the platform lists it.
@@ -230,6 +252,16 @@ services:
       returned: when O(include) has V(events)
       type: list
       elements: dict
+      contains:
+        id:
+          description: Id of the event.
+          type: str
+        type:
+          description: Type of the event.
+          type: str
+        at:
+          description: When it happened, in UTC.
+          type: str
     logs:
       description: The last lines of the log.
       returned: when O(include) has V(logs)
@@ -239,14 +271,58 @@ services:
       description: What the service cost day by day, in cents.
       returned: when O(include) has V(usage)
       type: dict
+      contains:
+        range:
+          description: Number of days.
+          type: int
+        total_cents:
+          description: Cost in cents.
+          type: int
+        days:
+          description: Cost by day.
+          type: list
+          elements: dict
+          contains:
+            date:
+              description: Day.
+              type: str
+            total_cents:
+              description: Cost of the day in cents.
+              type: int
     billed_totals:
       description: What the service cost this hour, day, week and month, in cents.
       returned: when O(include) has V(billed_totals)
       type: dict
+      contains:
+        hour_cents:
+          description: Cost of this hour.
+          type: int
+        day_cents:
+          description: Cost of this day.
+          type: int
+        week_cents:
+          description: Cost of this week.
+          type: int
+        month_cents:
+          description: Cost of this month.
+          type: int
     sftp:
       description: Where and as whom the files are reached over SFTP.
       returned: when O(include) has V(sftp)
       type: dict
+      contains:
+        host:
+          description: Host.
+          type: str
+        port:
+          description: Port.
+          type: int
+        username:
+          description: User.
+          type: str
+        password_set_at:
+          description: When the password was made, in UTC. Null if there is none.
+          type: str
     backups:
       description: The backups.
       returned: when O(include) has V(backups)

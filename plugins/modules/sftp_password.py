@@ -97,6 +97,19 @@ secrets:
     port: 2022
     username: svc-7f3a
     password: example
+  contains:
+    host:
+      description: Host.
+      type: str
+    port:
+      description: Port.
+      type: int
+    username:
+      description: User.
+      type: str
+    password:
+      description: The new password.
+      type: str
 secrets_file:
   description: The file that took the password.
   returned: when a password was made and a file was written

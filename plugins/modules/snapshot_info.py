@@ -104,6 +104,25 @@ services:
     newest:
       description: The newest good one. Null when there is none.
       type: dict
+      contains:
+        id:
+          description: Id of the snapshot, which is its name.
+          type: str
+        name:
+          description: Name of the snapshot.
+          type: str
+        description:
+          description: Description of the snapshot.
+          type: str
+        parent:
+          description: Name of the snapshot that it builds on.
+          type: str
+        created_at:
+          description: When it was taken, in UTC.
+          type: str
+        size_bytes:
+          description: Size of the snapshot.
+          type: int
     age_hours:
       description: Its age in whole hours. Null when there is none.
       type: int

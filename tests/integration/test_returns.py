@@ -56,6 +56,11 @@ def test_results_are_as_documented(module: str, work: Runner) -> None:
     assert comparison.never_returned(conditional=False) == []
 
 
+@pytest.mark.parametrize("module", NAMES)
+def test_dictionaries_have_documented_keys(module: str) -> None:
+    assert set(returns.open_dictionaries(returns.documented(module))) == returns.OPEN.get(module, set())
+
+
 def test_hosts_have_the_documented_variables(work: Runner) -> None:
     """All of them and no other, with everything read that can be."""
     work.begin(ACCOUNT)
@@ -125,3 +130,4 @@ def test_what_differs_is_a_mistake(result: Mapping[str, Any], mistake: str, comp
 def test_what_no_result_had_is_told(comparison: Comparison) -> None:
     comparison.add({"thing": {"id": None, "parts": []}})
     assert comparison.never_returned() == ["actions", "thing.free", "thing.parts.name", "thing.sizes"]
+    assert comparison.never_returned(conditional=False) == ["actions", "thing.free", "thing.sizes"]
