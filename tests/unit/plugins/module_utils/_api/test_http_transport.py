@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
@@ -271,11 +272,28 @@ def test_a_late_outcome_is_that_of_no_other_call() -> None:
         (OSError("Could not find a suitable TLS CA certificate bundle"), errors.ConfigurationError),
         (OSError(errno.EIO, "Input/output error"), errors.Interrupted),
         (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), errors.Interrupted),
+        (UnicodeError("label empty or too long"), errors.Interrupted),
     ],
 )
 def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
-    error: OSError, kind: type[Exception]
+    error: Exception, kind: type[Exception]
 ) -> None:
     """An order that broke off would be placed again."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
     assert isinstance(http_transport.translate(error, request), kind)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("certificate verify failed: self-signed certificate", errors.CertificateError),
+        ("[SSL: WRONG_VERSION_NUMBER] wrong version number", errors.ConfigurationError),
+        ("[X509: NO_CERTIFICATE_OR_CRL_FOUND] no certificate", errors.ConfigurationError),
+        ("EOF occurred in violation of protocol", errors.Interrupted),
+    ],
+)
+def test_a_tls_connection_that_cannot_come_about_is_final(said: str, kind: type[Exception]) -> None:
+    """Nothing was sent by it; one that ends later may have carried the request."""
+    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
+    for error in (requests.exceptions.SSLError(said), requests.exceptions.ProxyError(said)):
+        assert type(http_transport.translate(error, request)) is kind

@@ -260,6 +260,8 @@ def test_a_deletion_of_what_is_not_there_names_what_is(
         ("Postgres", ["postgresql"], "postgresql"),
         ("web-1", ["web-2"], None),
         ("web10", ["web1"], None),
+        ("shop-123", ["shop-main"], None),
+        ("shop-12345", ["shop-1234x"], "shop-1234x"),
         ("shop-eu", ["shop-us"], None),
         ("staging-db", ["production-db"], None),
         ("db", [], None),

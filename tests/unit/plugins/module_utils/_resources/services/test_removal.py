@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.fakes import FakeClient, carry_out, task_of
+from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run, writes
 
 
@@ -211,3 +211,39 @@ def test_a_404_to_a_deletion_that_did_nothing_is_no_success(sandbox: Sandbox, wa
     result = run(sandbox, SERVICE, name="one", state="absent", delete_backups=True, wait=wait)
     assert result["failed"] and not result["changed"] and "is still there" in result["msg"]
     assert id_of(sandbox, "one")
+
+
+# --- Waiting ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wait", "check_mode", "waits"), [(True, False, True), (False, False, False), (True, True, False)]
+)
+def test_a_service_that_is_being_deleted_is_waited_for_if_that_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, wait: bool, check_mode: bool, waits: bool
+) -> None:
+    clock, client = Clock(monkeypatch), FakeClient()
+    client.add_service("s", status="DELETING")
+    clock.then = [client.service_records.clear]
+    plan = SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state="absent", wait=wait))
+    assert not plan.changed and client.calls == []
+    assert bool(clock.pauses) is waits
+
+
+def test_a_deletion_that_is_not_waited_for_ends_with_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, client = Clock(monkeypatch), FakeClient()
+    client.add_service("s")
+    client.after["delete_service"] = lambda: client.service_records.update(
+        s=FakeClient().add_service("s", status="DELETING")
+    )
+    carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", wait=False)))
+    assert client.calls == [("delete_service", "s")] and clock.pauses == []
+
+
+@pytest.mark.parametrize(("id", "told"), [("SVC_", True), ("svc", False), ("svc_x", False), ("web", True)])
+def test_how_much_of_an_id_is_taken_for_a_slip(id: str, told: bool) -> None:
+    client = FakeClient()
+    client.add_service("svc_1")
+    task = task_of(SERVICE, client, id=id, state="absent")
+    assert not SERVICE.plan(task).changed
+    assert bool(task.warnings) is told

@@ -44,6 +44,16 @@ def planned(client: FakeClient, resource: Resource = SERVICE, **given: Any) -> t
     return resource.plan(task), task
 
 
+@pytest.mark.parametrize("pricing", [None, {"isFree": True}])
+def test_a_size_of_what_is_free_or_has_no_price(client: FakeClient, pricing: dict[str, Any] | None) -> None:
+    client.add_service("s", pricing=pricing)
+    if pricing is None:
+        assert planned(client, id="s", dimensions={"ram_gb": 8})[0].changed
+        return
+    with pytest.raises(Invalid, match="a free service cannot be resized"):
+        planned(client, id="s", dimensions={"ram_gb": 8})
+
+
 # --- Presets --------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
     Cost,
+    for_a_month,
     from_cents,
     from_millicents,
     in_currency,
@@ -144,3 +145,13 @@ def test_in_currency_refuses(amount: Any, unit: str, words: str) -> None:
     with pytest.raises(Invalid) as refused:
         in_currency(amount, unit)
     assert words in str(refused.value)
+
+
+def test_only_amounts_are_joined_by_currency_units() -> None:
+    data = {"id": "7", "cents": 5, "ram_gb": 4, "total_cents": 5}
+    assert with_units(data) == {**data, "total": "0.05"}
+
+
+def test_a_price_that_a_quote_does_not_tell_is_no_price() -> None:
+    assert for_a_month(None) == "at a price that the quote does not tell"
+    assert for_a_month(Decimal("1.5")) == "for 1.50 a month"

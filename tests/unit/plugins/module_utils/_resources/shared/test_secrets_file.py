@@ -266,3 +266,33 @@ def test_tasks_that_name_one_file_lose_nothing(tmp_path: Path, monkeypatch: pyte
         list(threads.map(lambda n: secrets_file.write_private(str(path), {"n": n}), range(200)))
     kept = [json.loads(file.read_text())["n"] for file in path.parent.iterdir()]
     assert sorted(kept) == list(range(200))
+
+
+def test_what_goes_into_the_result_alone_is_on_disk_until_then(home: Path) -> None:
+    """A run that is killed in between leaves the file, and a note that leads to it."""
+    task = task_of(SERVICE, FakeClient(), return_secrets=True)
+    what = "the one-time secrets of service 'web'"
+    with task.closing:
+        with secrets_file.keeping(task, "service:web", what) as place:
+            place.write("svc_1", CONTENT, "the secrets of service 'web'")
+        (file,) = home.rglob("*not-returned*")
+        assert mode(file) == 0o600 and json.loads(file.read_text())["secrets"] == CONTENT["secrets"]
+        other = task_of(SERVICE, FakeClient(), return_secrets=True)
+        secret_notes.warn_of_lost_secrets(other, "service:web")
+        assert str(file) in other.warnings[0]
+    assert not file.exists()
+    last = task_of(SERVICE, FakeClient(), return_secrets=True)
+    secret_notes.warn_of_lost_secrets(last, "service:web")
+    assert last.warnings == []
+
+
+def test_a_place_that_is_wrong_is_told_before_anything_is_asked_for(home: Path, tmp_path: Path) -> None:
+    """In check mode too, and nothing is written."""
+    secrets_file.check_place(task_of(SERVICE, FakeClient()))
+    assert not home.exists()
+    with pytest.raises(Invalid, match="is a directory; name a file"):
+        secrets_file.check_place(task_of(SERVICE, FakeClient(), secrets_dest=str(tmp_path)))
+    home.write_text("not a folder")
+    home.chmod(0o700)
+    with pytest.raises(Invalid, match="is no directory that can be written to"):
+        secrets_file.check_place(task_of(SERVICE, FakeClient()))
