@@ -6,16 +6,16 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: pick_services
-short_description: Services picked out of a result
+short_description: Select services from a result
 version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns those services of a result that all criteria let through, in its order, or in that of O(services).
-  - O(services), O(project) and O(family) mean what they mean in modules that work on many services, such as
-    M(hosted.services.backup). O(name) and O(status) mean what C(names) and C(statuses) mean in the inventory.
-  - A criterion is a text or a list of texts, of which one has to fit. One that holds nothing is an error.
-  - Services that are being deleted are left out unless O(status) asks for them.
+  - Returns the services of a result that match all criteria, in the order of the result, or of O(services).
+  - O(services), O(project) and O(family) work as in modules for many services, such as M(hosted.services.backup). O(name) and
+    O(status) work as C(names) and C(statuses) in the inventory.
+  - A criterion is a string, or a list of strings, one of which must match. An empty criterion is an error.
+  - Services that are being deleted are omitted unless O(status) selects them.
 options:
   _input:
     description:
@@ -25,14 +25,15 @@ options:
     required: true
   services:
     description:
-      - The services, each by id or by name. An id wins over a name. Names are looked for in O(project) and O(family).
-      - One that is not there is an error, and so is a name that several services have.
+      - The services, each by id or by name. An id takes precedence over a name. Names are matched within O(project) and
+        O(family).
+      - A service that is not in the result is an error, and so is a name that several services have.
     type: raw
   project:
     description:
       - Id or name of the project.
-      - What M(hosted.services.service_info) returns tells the id of the project with C(include=[details]) only, and never
-        its name. What M(hosted.services.project_info) returns tells both.
+      - A result of M(hosted.services.service_info) has the id of the project only with C(include=[details]), and never its
+        name. A result of M(hosted.services.project_info) has both.
     type: raw
   family:
     description:
@@ -44,14 +45,14 @@ options:
     type: raw
   name:
     description:
-      - Shell patterns for the name, upper and lower case being different. A pattern that begins with V(!) leaves out what it
-        fits.
+      - Shell patterns for the name. They are case-sensitive. A pattern that begins with V(!) excludes the names that it
+        matches.
     type: raw
 seealso:
   - module: hosted.services.service_info
   - module: hosted.services.project_info
 notes:
-  - A result that does not tell what a criterion asks for is an error. No service is left out for that.
+  - If the result lacks the field that a criterion needs, the filter fails. It never drops a service for that reason.
 """
 
 EXAMPLES = r"""
@@ -70,7 +71,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The services as they are in the result.
+  description: The selected services, unchanged.
   type: list
   elements: dict
 """
@@ -85,7 +86,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 
 
 class FilterModule:
-    """Holds the filter."""
+    """Registers the filter."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filter by its name."""

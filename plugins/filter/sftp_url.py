@@ -6,15 +6,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: sftp_url
-short_description: The way to the files of a service as a URL
+short_description: Return the SFTP URL of a service's files
 version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Writes the SFTP access of a service as C(sftp://USER@HOST:PORT/PATH), which programs such as curl, rclone, lftp and
-    file managers take.
-  - Names and paths are quoted as URLs want it, and an IPv6 address is put in brackets.
-  - There is never a password in it.
+  - Returns the SFTP access of a service as C(sftp://USER@HOST:PORT/PATH), for programs such as curl, rclone, lftp and file
+    managers.
+  - Names and paths are percent-encoded, and an IPv6 address is put in brackets.
+  - The URL never holds a password.
 positional: path
 options:
   _input:
@@ -27,8 +27,8 @@ options:
     description:
       - A path on the service, relative to its root, as in M(hosted.services.file). One that begins with a slash or
         contains C(..) is refused.
-      - Left out, it is the root of the service. An empty text is refused.
-      - A slash at its end is kept. Some programs know a folder by it.
+      - By default, the root of the service. An empty string is refused.
+      - A trailing slash is kept, because some programs need it to recognize a folder.
     type: str
 seealso:
   - module: hosted.services.sftp_info
@@ -37,17 +37,17 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Where the files are
+- name: Read the SFTP access
   hosted.services.sftp_info:
     service: survival
   register: access
 
-- name: Say where the worlds are
+- name: Show the URL of the worlds
   ansible.builtin.debug:
     msg: "{{ access | hosted.services.sftp_url('world/') }}"
   # sftp://svc-7f3a@node-1.example.com:2022/world/
 
-- name: The same of every game server of the inventory
+- name: Show the URLs of all game servers in the inventory
   ansible.builtin.debug:
     msg: "{{ groups['family_game'] | map('extract', hostvars) | map('hosted.services.sftp_url') | list }}"
 """
@@ -67,7 +67,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 
 
 class FilterModule:
-    """Holds the filter."""
+    """Registers the filter."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filter by its name."""

@@ -6,26 +6,26 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: to_currency
-short_description: An amount of the platform in currency units
+short_description: Convert an amount to currency units
 version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - The platform counts in cents and in millicents, and says which at the end of a field's name, such as
-    C(monthly_millicents) and C(total_cents). This filter writes such an amount in currency units.
-  - It is exact. Nothing is rounded, and no digit goes through a floating-point number. There are two decimals, and more
-    only where the amount has more.
-  - The unit has to be named, because an amount that is taken for the other one is wrong by a factor of ten.
+  - The platform returns amounts in cents or millicents, as the end of a field's name says, such as C(monthly_millicents) and
+    C(total_cents). This filter converts such an amount to currency units.
+  - The conversion is exact, without rounding or floating-point numbers. The result has two decimals, or more if the amount
+    needs them.
+  - The unit is required, because the wrong one gives a result that is off by a factor of ten.
 positional: unit
 options:
   _input:
     description:
-      - The amount, as a number or as a string of one. Amounts below zero are fine.
+      - The amount, as a number or as a string. It can be negative.
     type: raw
     required: true
   unit:
     description:
-      - What the amount is counted in. 1000 millicents, or 100 cents, are one currency unit.
+      - The unit of the amount. 1000 millicents, or 100 cents, are one currency unit.
     type: str
     required: true
     choices: [millicents, cents]
@@ -33,17 +33,17 @@ seealso:
   - module: hosted.services.service_info
   - module: hosted.services.billing_info
 notes:
-  - Results of M(hosted.services.billing_info) and of the inventory hold amounts in currency units already.
-  - The result is a string, so that no digit is lost. To calculate, do it in millicents or cents first and convert at the end.
+  - Results of M(hosted.services.billing_info) and of the inventory already hold amounts in currency units.
+  - The result is a string, so that no digit is lost. Do calculations in millicents or cents, and convert the result.
 """
 
 EXAMPLES = r"""
-- name: What the game servers cost a month
+- name: Read the game servers
   hosted.services.service_info:
     family: GAME
   register: games
 
-- name: Show each, and the sum
+- name: Show their monthly prices and the sum
   ansible.builtin.debug:
     msg: >-
       {{ prices | map('hosted.services.to_currency', 'millicents') | list }},
@@ -68,7 +68,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.filter
 
 
 class FilterModule:
-    """Holds the filter."""
+    """Registers the filter."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filter by its name."""

@@ -6,60 +6,59 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: inventory
-short_description: Services as hosts, by project and family
+short_description: Use services as hosts, grouped by project and family
 version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Every service of the account is a host. Hosts are in a group for their project, such as C(project_games), and one for
-    their family, such as C(family_game).
-  - Hosts are ready for SFTP. Tasks of this collection's modules run on them with no other setting than the token, because
-    they run inside the controller; the address of the platform is taken from the inventory.
-  - The file has to end in C(hosted.yml) or C(hosted.yaml).
-  - An error of the platform is an error of the inventory, which is never silently empty. When the SFTP access or the
-    settings of single services cannot be read, a warning names them and their hosts are listed without.
-  - A host has the name of its service. What is not a letter, a digit, C(_), C(-) or C(.) becomes C(_). When several services
-    would have one host name, the beginning of its id is appended to each of them, as in C(db_6a88b66b). The same is done
-    for a service that is called like a group, C(all) or C(localhost).
-  - A file is refused as a whole when another source has given one of its host names to another service, platform or token, as
-    Ansible would make one host of both. Inventories of several accounts need O(hostnames) that differ.
-  - No variable holds a secret, and nothing that comes from the platform is taken for a template.
+  - Adds every service of the account as a host. Each host is in a group for its project, such as C(project_games), and in
+    one for its family, such as C(family_game).
+  - Hosts are ready for SFTP. Tasks with this collection's modules need no other setting than the token, because they run
+    inside the controller and read the address of the platform from the inventory.
+  - The name of the file must end in C(hosted.yml) or C(hosted.yaml).
+  - If the platform returns an error, the inventory fails; it is never silently empty. If the SFTP access or the settings of
+    single services cannot be read, a warning names these services, and their hosts are added without them.
+  - A host has the name of its service. Characters other than letters, digits, C(_), C(-) and C(.) are replaced with C(_). If
+    several services would have the same host name, the first characters of its id are appended to each of them, as in
+    C(db_6a88b66b). The same applies to a service with the name of a group, C(all) or C(localhost).
+  - The whole file is refused if another source uses one of its host names for another service, platform or token, because
+    Ansible would merge both into one host. Inventories of several accounts need O(hostnames) that differ.
+  - No variable holds a secret, and no value from the platform is evaluated as a template.
 options:
   plugin:
     description:
-      - Has to be V(hosted.services.inventory).
+      - Must be V(hosted.services.inventory).
     type: str
     required: true
     choices: [hosted.services.inventory]
   connect_with:
     description:
-      - How Ansible reaches the hosts.
-      - V(sftp) sets C(ansible_host), C(ansible_port) and C(ansible_user) from the SFTP access of each service that offers it,
-        which takes one call for every service, several at once. There is no Python behind SFTP, so facts are not gathered
-        (C(ansible_facts_modules) is an empty list). Whether to trust a host's key is decided by SSH as always.
+      - How Ansible connects to the hosts.
+      - V(sftp) sets C(ansible_host), C(ansible_port) and C(ansible_user) from the SFTP access of each service that offers it.
+        This takes one call per service; several run in parallel. SFTP hosts cannot run Python, so facts are not gathered
+        (C(ansible_facts_modules) is an empty list). SSH verifies host keys as usual.
       - V(address) sets C(ansible_host) and C(ansible_port) from the address of the service, for machines with an SSH server
-        on the port that they publish.
+        on their published port.
       - V(none) sets nothing.
     type: str
     choices: [sftp, address, none]
     default: sftp
   token_env:
     description:
-      - Name of the environment variable that holds the token of this inventory, for the inventory and for the tasks and
-        lookups on its hosts.
-      - So inventories of several accounts can be used in one play.
+      - Name of the environment variable that holds the token, for this inventory and for the tasks and lookups on its hosts.
+      - This allows inventories of several accounts in one play.
       - Only one of O(token_env), O(token_file) and O(token_variable) can be set.
     type: str
   token_variable:
     description:
-      - Name of the variable that holds the token for the tasks and lookups on the hosts of this inventory, such as one that is
-        encrypted in C(group_vars).
-      - An inventory is read before such variables, so it takes its own token from O(token), or from this variable when that is
-        given with C(-e).
+      - Name of the variable that holds the token for the tasks and lookups on the hosts of this inventory, such as an
+        encrypted one in C(group_vars).
+      - Ansible reads inventories before such variables, so the inventory takes its own token from O(token), or from this
+        variable if it is set with C(-e).
     type: str
   projects:
     description:
-      - Only services of these projects, given by id or name. A project that does not exist is an error.
+      - Only services of these projects, by id or name. A project that does not exist is an error.
     type: list
     elements: str
     default: []
@@ -72,41 +71,41 @@ options:
     default: []
   statuses:
     description:
-      - Only services of these statuses. Without it, all but those that are being deleted.
+      - Only services with these statuses. By default, all services that are not being deleted.
     type: list
     elements: str
     choices: [PROVISIONING, AWAITING_ADMIN, ACTIVE, SUSPENDED, DELETING, FAILED]
     default: []
   names:
     description:
-      - Only services whose name fits one of these shell patterns, upper and lower case being different.
-      - A pattern that begins with V(!) leaves out what it fits.
+      - Only services whose name matches one of these shell patterns. They are case-sensitive.
+      - A pattern that begins with V(!) excludes the names that it matches.
     type: list
     elements: str
     default: []
   include_metrics:
     description:
-      - Whether to read what each service does at this second, in one call for 50 services. See C(hosted_state) and
+      - Whether to read the live metrics of each service, with one call per 50 services. See C(hosted_state) and
         C(hosted_metrics).
     type: bool
     default: false
   include_settings:
     description:
-      - Whether to read the settings of each service, such as its alias and the bounds of its size, in one call for every
+      - Whether to read the settings of each service, such as its alias and the bounds of its size, with one call per
         service. See C(hosted_settings).
     type: bool
     default: false
   hostnames:
     description:
-      - Jinja expressions over the host variables, without braces, in order of preference. The first that gives something is
-        the name of the host; when none does, and by default, it is the name of the service.
+      - Jinja expressions over the host variables, without braces, in order of preference. The first non-empty result is the
+        name of the host. If there is none, and by default, it is the name of the service.
     type: list
     elements: str
     default: []
   hostvars_prefix:
     description:
-      - What the names of the host variables begin with. Those that tasks look for are always called the same, such as
-        C(hosted_service_id) and C(hosted_url).
+      - The prefix of the host variables' names. The variables that tasks use, such as C(hosted_service_id) and C(hosted_url),
+        always keep their names.
     type: str
     default: hosted_
 extends_documentation_fragment:
@@ -115,27 +114,27 @@ extends_documentation_fragment:
   - ansible.builtin.inventory_cache
 notes:
   - "Host variables, with the prefix C(hosted_): C(id), C(name), C(family), C(status), C(project), C(project_id), C(address),
-    C(product), C(runtime), C(host), C(dimensions), C(monthly) (the price in
-    currency units that is billed now, as a string), C(monthly_full) (the price while the service is active),
-    C(hourly_label), C(is_free), C(can_power) and C(created_at). On request C(state), C(metrics) and C(settings)."
+    C(product), C(runtime), C(host), C(dimensions), C(monthly) (the monthly price billed now, in currency units, as a
+    string), C(monthly_full) (the monthly price while the service is active), C(hourly_label), C(is_free), C(can_power) and
+    C(created_at). On request C(state), C(metrics) and C(settings)."
   - "Host variables without a prefix, for the tasks and lookups on the host: C(hosted_url) is the address of the platform and
     C(hosted_service_id) the id of the service. C(hosted_token_file), C(hosted_token_env) or C(hosted_token_variable) says
-    where the token is, when the file of the inventory does so by O(token_file), O(token_env) or O(token_variable).
-    C(hosted_token_handed_on) is V(false) when the file holds a O(token) that is not the one of the environment, and does not
-    say where tasks find it; they refuse the token of the environment then. Other options of the connection in the file,
-    O(timeout) and O(retries) excepted, are in variables such as C(hosted_services_auth_header)."
-  - When several services would have one host name, a warning tells how their hosts are called instead.
-  - A filter, that is O(projects), O(families), O(statuses) or O(names), may be a template. One that is written and holds
-    nothing is an error, as it would let everything through.
-  - The cache holds what was read, under a key that changes with the address, the token and the options; names of hosts,
-    variables and groups are made anew each time. C(--flush-cache) reads again.
+    where the token is, if the inventory file sets O(token_file), O(token_env) or O(token_variable).
+    C(hosted_token_handed_on) is V(false) if the file sets a O(token) that differs from the one in the environment, and does
+    not say where tasks find it; tasks then refuse the token in the environment. The other connection options in the file,
+    except O(timeout) and O(retries), are in variables such as C(hosted_services_auth_header)."
+  - If several services would have the same host name, a warning lists the names of their hosts.
+  - The filters O(projects), O(families), O(statuses) and O(names) can be templates. A filter that is set but empty is an
+    error, because it would let everything through.
+  - The cache stores the platform's responses under a key that depends on the address, the token and the options. Hosts,
+    variables and groups are rebuilt from it on each run. C(--flush-cache) reads from the platform again.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.service_info
 """
 
 EXAMPLES = r"""
-# The smallest hosted.yml. The token comes from the environment variable HOSTED_SERVICES_TOKEN.
+# A minimal hosted.yml. The token comes from the environment variable HOSTED_SERVICES_TOKEN.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
 
@@ -147,7 +146,7 @@ token_env: HOSTED_TOKEN_EAST
 hostnames: ["'east-' ~ hosted_name"]
 
 ---
-# Running game servers and applications of two projects, grouped by product and by where they are.
+# Active game servers and applications of two projects, grouped by product and location.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
 token: "{{ lookup('ansible.builtin.file', '~/.config/hosted/token') }}"
@@ -171,7 +170,7 @@ compose:
 strict: true
 
 ---
-# Kept on disk for ten minutes.
+# Cached on disk for ten minutes.
 plugin: hosted.services.inventory
 base_url: https://api.example.com
 cache: true
@@ -250,14 +249,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     NAME = "hosted.services.inventory"
 
     def verify_file(self, path: str) -> bool:
-        """Take the files that are called so."""
+        """Tell whether the file's name ends in ``hosted.yml`` or ``hosted.yaml``."""
         readable = super().verify_file(path)  # type: ignore[no-untyped-call]
         return bool(readable) and path.endswith(("hosted.yml", "hosted.yaml"))
 
     def parse(self, inventory: InventoryData, loader: DataLoader, path: str, cache: bool = True) -> None:
-        """Read the services and fill the inventory.
+        """Read the services and add them to the inventory.
 
-        :raises AnsibleParserError: with one sentence on what went wrong.
+        :raises AnsibleParserError: if an option is invalid, a host belongs to another source, or a call fails.
         """
         super().parse(inventory, loader, path, cache)
         config = self._read_config_data(path)
@@ -270,18 +269,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
-        except AnsibleError:  # what Ansible itself says of an option or a template
+        except AnsibleError:  # Ansible's own message about an option or a template
             raise
-        except Exception as error:  # one that nobody foresaw; its text may hold a secret
+        except Exception as error:  # a defect of the collection; its text may hold a secret
             raise AnsibleParserError(defect(error)["msg"]) from None
         for warning in listing.warnings:
             self.display.warning(warning)
         self._fill(listing, settings.base_url, handed_on)
 
-    # --- What was asked for -----------------------------------------------------------------------
+    # --- Options ----------------------------------------------------------------------------------
 
     def _check(self, config: Mapping[str, Any]) -> None:
-        """Refuse what Ansible would ignore: a filter with a slip in its name would let everything through."""
+        """Reject unknown options, which Ansible ignores: a misspelled filter would let everything through."""
         for name in config:
             if name not in self.option_definitions:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, self.option_definitions)}")
@@ -294,9 +293,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
 
     def _filter(self, name: str, config: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return a filter, rendered. One that is written and holds nothing would let everything through.
+        """Return the value of a filter, rendered if it is a template.
 
-        :raises Invalid: for such a one.
+        :raises Invalid: if it is set but empty, because it would let everything through.
         """
         if name not in config:
             return tuple(self.get_option(name))
@@ -311,13 +310,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return tuple(str(one) for one in (rendered if isinstance(rendered, list) else [rendered]))
 
     def _is_template(self, value: Any) -> bool:
-        """Tell whether a value of the file, or an item of it, is a template."""
+        """Tell whether a value in the file, or an item of a list, is a template."""
         if isinstance(value, list):
             return any(self._is_template(item) for item in value)
         return isinstance(value, str) and bool(self.templar.is_template(value))
 
     def _connection_options(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the connection; what the file gives as a template is rendered."""
+        """Return the connection options, with templates in the file rendered."""
         options = {name: self.get_option(name) for name in CONNECTION}
         for name in TEMPLATED:
             if isinstance(config.get(name), str) and self.templar.is_template(config[name]):
@@ -329,7 +328,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return self._with_named_token(with_token_meant(plain, config), config)
 
     def _with_named_token(self, options: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options with the token from where ``token_env`` or ``token_variable`` says that it is."""
+        """Return the options with the token from ``token_env`` or ``token_variable``, if one is set.
+
+        :raises ConfigurationError: if several options name a token, or the named one is not readable.
+        """
         named = [name for name in HANDED_ON if config.get(name) is not None]
         if len(named) > 1:
             raise ConfigurationError(f"{' and '.join(named)} each name a token; name one of them")
@@ -349,7 +351,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return {**options, "token": str(untagged(self.templar.template(given[source])))}
 
     def _handed_on(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the variables that tell tasks how to connect: what the file says, never a token itself."""
+        """Return the host variables with the file's connection options, but never the token itself."""
         found = {
             variable: options[name]
             for name, variable in SETTINGS.items()
@@ -372,7 +374,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     # --- The platform, or the cache ---------------------------------------------------------------
 
     def _listing(self, settings: Connection, cache: bool) -> Listing:
-        """Return the services from the cache where it is on and fresh, else from the platform."""
+        """Return the services from the cache if it is enabled and fresh, else from the platform."""
         wanted = self._wanted()
         if not self.get_option("cache"):
             return self._read(settings, wanted)
@@ -419,9 +421,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self.display.warning(warning)
 
     def _check_other_sources(self, hosts: Mapping[str, Mapping[str, Any]]) -> None:
-        """Refuse the whole source, before anything of it is added, if it would change hosts of another one.
+        """Refuse the whole source if it would change hosts of another one.
 
-        Ansible then goes on without it or stops, as it is told to; the hosts that it has are whole.
+        Call this before any host is added, because Ansible may be configured to go on without this source.
+
+        :raises AnsibleParserError: naming the hosts.
         """
         there = cast(InventoryData, self.inventory).hosts
         known = {host: there[host].vars for host in hosts if host in there}
@@ -429,11 +433,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise AnsibleParserError(message)
 
     def _preferred_name(self, variables: Callable[[], Mapping[str, Any]]) -> str | None:
-        """Return what the first of ``hostnames`` that gives something gives."""
+        """Return the first non-empty result of the expressions in ``hostnames``."""
         for expression in self.get_option("hostnames"):
             try:
                 name = self._compose(expression, variables())
-            except Exception as error:  # Jinja raises whatever the expression does
+            except Exception as error:  # an expression can raise any exception
                 if self.get_option("strict"):
                     raise AnsibleParserError(
                         f"hostnames: {expression!r} cannot be evaluated: {error}"
@@ -457,14 +461,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
 
 def groups_of(service: Mapping[str, Any], projects: Mapping[str, str]) -> list[str]:
-    """Return the groups that a service is in by itself; a project that is not listed has none."""
+    """Return the groups of a service: its family's and, if its project is listed, its project's."""
     project = projects.get(service["project_id"])
     family = group_name("family", service["family"].lower())
     return [project, family] if project else [family]
 
 
 def cache_key(settings: Connection, wanted: ServiceQuery) -> str:
-    """Return a name for what these settings read, from which the token cannot be learnt."""
+    """Return the cache key for these settings. It depends on the token, but does not reveal it."""
     how = [settings.base_url, settings.auth_header, settings.auth_scheme]
     facts = [listing_format(), *how, asdict(wanted)]
     digest = hmac.new(settings.token.encode(), json.dumps(facts).encode(), hashlib.sha256)

@@ -6,29 +6,29 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: database_url
-short_description: The connection URL of a database
+short_description: Return the connection URL of a database
 version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Reads how neighbours in a project connect to a database service, to be used inside a template or an option of a task.
-  - The URL holds the password. Its host name can be resolved inside the project's network only.
-  - Variables of applications of the same project need no password. There C(${ALIAS.URL}) is resolved by the platform,
-    and follows the database when its port changes; see M(hosted.services.environment).
+  - Returns the URL with which neighbours in the project connect to a database service, for use in templates and task options.
+  - The URL holds the password. Its host name resolves only inside the project's network.
+  - Applications in the same project do not need this URL. In their variables, the platform resolves C(${ALIAS.URL}), which
+    follows the database if its port changes; see M(hosted.services.environment).
 options:
   _terms:
     description:
-      - Ids or names of database services. An id wins over a name.
+      - Ids or names of database services. An id takes precedence over a name.
     type: list
     elements: str
     required: true
   project:
     description:
-      - Name or id of the project of the services, when several services have one name.
+      - Name or id of the project of the services, if several services have the same name.
     type: str
   family:
     description:
-      - Family of the services, when several services have one name.
+      - Family of the services, if several services have the same name.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 extends_documentation_fragment:
@@ -42,14 +42,14 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Configure a worker that runs on a machine of the project
+- name: Configure a worker that runs in the project
   ansible.builtin.template:
     src: worker.ini.j2  # url = {{ lookup('hosted.services.database_url', 'orders-db', project='web') }}
     dest: /etc/worker.ini
     mode: "0600"
   diff: false
 
-- name: Hand it to a program
+- name: Pass the URL to a program
   ansible.builtin.command:
     cmd: /usr/local/bin/migrate
   environment:
@@ -83,10 +83,13 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookup
 
 
 class LookupModule(ReadingLookup):
-    """Reads the connection URLs of databases."""
+    """Returns the connection URLs of databases."""
 
     def read(self, client: Client, terms: list[str]) -> list[Any]:
-        """Return a URL for each service."""
+        """Return the connection URL of each service in ``terms``.
+
+        :raises Invalid: if there are no terms, or one is empty.
+        """
         if not terms or not all(isinstance(term, str) and term.strip() for term in terms):
             raise Invalid("name a database service by id or by name; none of the terms may be empty")
         for term in terms:

@@ -6,27 +6,26 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: registry_credentials
-short_description: The login of the account's image registry
+short_description: Return the credentials for the account's image registry
 version_added: 0.1.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Reads the credentials of the account's space in the platform's image registry, to be used inside a template or an
-    option of a task.
-  - They are not the API token. They belong to the account and open only its own images, which are at
+  - Returns the credentials for the account's space in the platform's image registry, for use in templates and task options.
+  - They are distinct from the API token. They belong to the account and give access only to its own images, at
     C(HOST/PROJECT/SLUG:TAG).
   - A token of scope C(REGISTRY) is enough.
 options:
   _terms:
     description:
-      - There are none. An account has one registry.
+      - Takes no terms. An account has one registry.
     type: list
     elements: str
 extends_documentation_fragment:
   - hosted.services.common.inventory_connection
   - hosted.services.common.lookup_variables
 notes:
-  - M(hosted.services.app_image) pushes images without this.
+  - M(hosted.services.app_image) does not need this lookup to push images.
 seealso:
   - module: hosted.services.app_image
   - plugin: hosted.services.database_url
@@ -43,7 +42,7 @@ EXAMPLES = r"""
   vars:
     registry: "{{ lookup('hosted.services.registry_credentials') }}"
 
-- name: Write what docker reads
+- name: Write the credentials to docker's configuration file
   ansible.builtin.copy:
     content: "{{ {'auths': {registry.host: {'auth': login | b64encode}}} | to_json }}"
     dest: ~/.docker/config.json
@@ -57,19 +56,19 @@ EXAMPLES = r"""
 RETURN = r"""
 _list:
   description:
-    - The credentials, as the one item of the list.
-    - Fields that the platform adds in the future are returned as well.
+    - The credentials, as the only item of the list.
+    - Fields that the platform adds in the future are returned, too.
   type: list
   elements: dict
   contains:
     host:
-      description: The registry.
+      description: The host name of the registry.
       type: str
     project:
-      description: The account's space in it.
+      description: The account's space in the registry.
       type: str
     username:
-      description: Who logs in.
+      description: The user name.
       type: str
     secret:
       description: The password.
@@ -84,10 +83,13 @@ from ansible_collections.hosted.services.plugins.plugin_utils._templating.lookup
 
 
 class LookupModule(ReadingLookup):
-    """Reads the login of the registry."""
+    """Returns the account's registry credentials."""
 
     def read(self, client: Client, terms: list[str]) -> list[Any]:
-        """Return the credentials."""
+        """Return the credentials as a list of one dictionary.
+
+        :raises Invalid: if there are any terms.
+        """
         if terms:
             raise Invalid(f"an account has one registry, so nothing is to be named; {len(terms)} terms were")
         return [client.registry_credentials().as_dict()]

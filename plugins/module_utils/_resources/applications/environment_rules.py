@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rules for environments, held before anything is sent (Applications, Cross-service references)."""
+"""Validates environments before anything is sent (Applications, rule 7; Cross-service references)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .lookup import OnAppOptions, around
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
-"""What is surely a reference: the name of a host, and a field in capitals as the specification has it."""
+"""Matches what is certainly a reference: an alias, and a field in capitals as in the specification."""
 BRACES = re.compile(r"\$\{[^{}]*\.[^{}]*\}")
-"""What may be one for some platforms, and plain text such as ``${VAR:-a.b}`` for others."""
+"""Matches what may be a reference, or plain text such as ``${VAR:-a.b}``, depending on the platform."""
 MOST_VARIABLES = 100
 RESERVED = "PORT"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentOptions(OnAppOptions, StateDirOptions):
-    """The whole environment of an application."""
+    """The options of a task that replaces an application's environment."""
 
     variables: dict[str, Any] | None = option(None, selects=True)
     secret_variables: dict[str, Any] | None = option(None, no_log=False, selects=True, secret=True)
@@ -40,11 +40,11 @@ class EnvironmentOptions(OnAppOptions, StateDirOptions):
 
 
 def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the variables and the secret ones. To have none at all takes ``clear``.
+    """Return the plain and the secret variables. An empty environment requires ``clear``.
 
-    A variable of the play that holds nothing would otherwise remove the whole environment.
+    Otherwise an empty variable of the play would remove the whole environment.
 
-    :raises Invalid: when there is no variable and no ``clear``, or both, or one of the options holds nothing.
+    :raises Invalid: if there are neither variables nor ``clear``, or both, or one of the options is empty.
     """
     variables, secret = options.variables, options.secret_variables
     named = {"variables": variables, "secret_variables": secret}
@@ -68,9 +68,9 @@ def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Map
 
 
 def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str, str]:
-    """Return the whole environment, after all rules that need no look at the platform.
+    """Merge plain and secret variables, and check all rules that need no call to the platform.
 
-    :raises Invalid: naming the variable and the rule; never its value.
+    :raises Invalid: naming the variable and the rule, but never the value.
     """
     both = sorted(variables.keys() & secret.keys())
     if both:
@@ -87,7 +87,10 @@ def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str,
 
 
 def check_name(name: Any) -> None:
-    """Hold the rule for names."""
+    """Check the name of a variable.
+
+    :raises Invalid: if it has a character that is not allowed, or is reserved.
+    """
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise Invalid(
             f"{name!r} cannot name a variable: only letters of the English alphabet, digits and underscores, "
@@ -98,7 +101,10 @@ def check_name(name: Any) -> None:
 
 
 def check_value(name: str, value: Any) -> None:
-    """Refuse what is not a string. How it is to be spelled is for the user to say: ``yes`` or ``True``."""
+    """Reject values that are not strings: only the user knows whether ``yes`` or ``True`` is right.
+
+    :raises Invalid: naming the variable and the type.
+    """
     if isinstance(value, str):
         return
     kinds = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a dictionary"}
@@ -109,24 +115,24 @@ def check_value(name: str, value: Any) -> None:
 
 
 def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each reference as variable, alias and field."""
+    """Yield each reference as ``(variable, alias, field)``."""
     for name, value in environment.items():
         for alias, field in REFERENCE.findall(value):
             yield name, alias, field
 
 
 def unsure(environment: Mapping[str, str]) -> list[str]:
-    """Return the variables with something in braces that may be a reference or not; never the text itself."""
+    """Return the names of variables with ``${...}`` that may or may not be a reference."""
     return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
 
 
 def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[str, str]) -> list[str]:
-    """Check that references designate neighbours. Return those that the platform alone can check.
+    """Check that references designate neighbours. Return those that only the platform can check.
 
-    That is all of them where the token may not read who the neighbours are; in check mode those to a
-    neighbour that the play may be about to create; and always what may be a reference or not.
+    These are all references if the token cannot read the project; in check mode, those to a neighbour that
+    the play may create; and any ``${...}`` that may or may not be a reference.
 
-    :raises Invalid: naming the variable, the reference and the near miss.
+    :raises Invalid: naming the variable, the reference and the most similar alias.
     """
     used = list(references(environment))
     graph = graph_around(task.client, app) if used else None
@@ -149,12 +155,12 @@ def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[st
 
 
 def refused(app: App, complaint: str) -> str:
-    """Say that an environment is not taken, be it by our check or by the platform's."""
+    """Return the message for an environment that this collection or the platform refuses."""
     return f"the environment of application {app.slug!r} was refused: {complaint}"
 
 
 def graph_around(client: Client, app: App) -> ProjectGraph | None:
-    """Return the graph of the application's project; ``None`` where the token does not open it."""
+    """Return the graph of the application's project; ``None`` if the token cannot read it."""
 
     def ids(graph: ProjectGraph) -> Iterator[str | None]:
         return (node.id for node in graph.nodes or [])
@@ -163,7 +169,7 @@ def graph_around(client: Client, app: App) -> ProjectGraph | None:
 
 
 def explained(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
-    """Return the platform's refusal in the words of our own checks."""
+    """Convert the platform's refusal to :class:`Invalid`, with a hint at the references."""
     hint = ""
     if any(references(environment)):
         names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Environments of applications: replaced whole, and compared by fingerprints since they cannot be read back.
+"""Stores fingerprints of the environments that were written, because the platform does not return them.
 
-The fingerprint of a variable is a keyed hash, so the file gives no secret away to guesses without its key and
-shows nothing when a part of it is seen. A file that is lost or damaged costs one needless write.
+A fingerprint is a keyed hash of a variable, so without the key, values cannot be guessed from it. If the file
+is lost or damaged, the next task writes the environment once more.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ HASH_BYTES = 16
 
 
 def state_folder(given: str | None) -> str:
-    """Return where the files are: the user's choice, or the collection's own folder."""
+    """Return the folder of the files: ``given``, or else the collection's own."""
     return os.path.expanduser(given) if given else collection_folder(FOLDER)
 
 
 @dataclass
 class Fingerprints:
-    """What was last written to the environment of an application, told by fingerprints alone.
+    """Fingerprints of the environment that was last written to an application.
 
-    ``known`` is false when that is not known. The file is bound to the application's id, so that one created
-    anew under the same slug does not pass for the one before.
+    ``known`` is false if there is no valid file. The file holds the application's id, so that it does not
+    apply to another application that is created later with the same slug.
     """
 
     path: str
@@ -48,7 +48,7 @@ class Fingerprints:
 
     @classmethod
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
-        """Read the file of an application; whatever is wrong with it, nothing is known then."""
+        """Read the file of an application. Any error in it counts as no file."""
         platform = hashlib.blake2b((base_url or "").encode(), digest_size=6).hexdigest()
         fresh = cls(os.path.join(folder, f"{slug}-{platform}.json"), app_id)
         try:
@@ -62,12 +62,12 @@ class Fingerprints:
         return cls(fresh.path, app_id, True, key, prints)
 
     def of(self, name: str, value: str) -> str:
-        """Return the fingerprint of a variable. The name is part of it: equal values are not seen to be."""
+        """Return the fingerprint of a variable. It covers the name, so that equal values differ."""
         text = f"{name}={value}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, key=bytes.fromhex(self.key), digest_size=HASH_BYTES).hexdigest()
 
     def differences(self, variables: Mapping[str, str]) -> dict[str, list[str]]:
-        """Return the names that are ``added``, ``changed`` and ``removed`` against what was written last."""
+        """Return the variables ``added``, ``changed`` and ``removed`` since the last write."""
         return {
             "added": sorted(variables.keys() - self.prints.keys()),
             "changed": sorted(
@@ -79,22 +79,22 @@ class Fingerprints:
         }
 
     def keep(self, variables: Mapping[str, str]) -> None:
-        """Write down what the environment holds now."""
+        """Store the fingerprints of the current environment."""
         self.restore({name: self.of(name, value) for name, value in sorted(variables.items())})
 
     def restore(self, prints: dict[str, str]) -> None:
-        """Write down fingerprints made before."""
+        """Store existing fingerprints."""
         self.prints = prints
         write_json(self.path, {"app_id": self.app_id, "key": self.key, "variables": prints})
 
     def forget(self) -> None:
-        """Take the file away, before a call after which nobody may know what is there."""
+        """Delete the file. Call this before a write whose outcome may stay unknown."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
 
 def whole(key: Any, prints: Any) -> bool:
-    """Tell whether a file holds what :meth:`Fingerprints.keep` writes."""
+    """Tell whether a file's content has the form that :meth:`Fingerprints.keep` writes."""
     return (
         isinstance(key, str)
         and len(bytes.fromhex(key)) == KEY_BYTES
@@ -105,9 +105,9 @@ def whole(key: Any, prints: Any) -> bool:
 
 @contextmanager
 def locked(folder: str, slug: str, seconds: float) -> Iterator[None]:
-    """Keep other runs from the environment of this application meanwhile.
+    """Lock the environment of an application against other runs.
 
-    :raises Invalid: when the folder cannot be written to, or another run does not end within ``seconds``.
+    :raises Invalid: if the folder is not writable, or another run holds the lock for ``seconds``.
     """
     with ExitStack() as held:
         try:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the nouns of applications share: finding one, its digest, and lists whose shape is not shown."""
+"""Finds applications, and reads their digest, their log and the undocumented lists of nodes and projects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 
 IDS = {"host": ("hostId", "host.id", "id"), "project": ("projectId", "project.id", "id")}
-"""Where an entry may have what a body calls ``hostId`` or ``projectId``, the likeliest place first."""
+"""The paths at which an entry may have its ``hostId`` or ``projectId``, likeliest first."""
 NAMES = {
     "host": ("hostLabel", "host.label", "label", "name"),
     "project": ("projectName", "project.name", "name", "label"),
@@ -48,7 +48,10 @@ class OnAppOptions(Options):
 
 
 def check_slug(slug: str) -> None:
-    """Hold the rule for slugs (Applications, rule 1)."""
+    """Check a slug (Applications, rule 1).
+
+    :raises Invalid: with the rule.
+    """
     if not SLUG.fullmatch(slug):
         raise Invalid(
             f"the slug {slug!r} has {len(slug)} characters; it must have 3 to 40, "
@@ -57,7 +60,10 @@ def check_slug(slug: str) -> None:
 
 
 def check_tag(tag: str) -> None:
-    """Hold the registry protocol's rule for tags."""
+    """Check a tag (OCI distribution specification).
+
+    :raises Invalid: with the rule.
+    """
     if not TAG.fullmatch(tag):
         raise Invalid(
             f"the tag {tag!r} cannot be one: at most 128 letters, digits, underscores, dots and hyphens, "
@@ -66,7 +72,10 @@ def check_tag(tag: str) -> None:
 
 
 def check_digest(digest: str) -> None:
-    """Refuse what is no digest of an image."""
+    """Check the digest of an image.
+
+    :raises Invalid: with the rule.
+    """
     if not DIGEST.fullmatch(digest):
         raise Invalid(
             f"{digest!r} is not a digest; it must be sha256: and 64 hexadecimal digits in lower case, "
@@ -78,11 +87,12 @@ RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_t
 
 
 def the_app(task: Task[OnAppOptions]) -> App:
-    """Return the application that the task works on, once the rules are held for all that the task names.
+    """Check the task's slug, tag and digest, and return its application.
 
-    One that is missing is foreseen in check mode, see :func:`placeholder_app`.
+    In check mode, return :func:`placeholder_app` for an application that the play may create.
 
-    :raises NoSuchItem: when the account has none of this slug.
+    :raises Invalid: if the slug, tag or digest is invalid.
+    :raises NoSuchItem: if the account has no application with this slug.
     """
     for name, check in RULES.items():
         value = getattr(task.options, name, None)
@@ -96,12 +106,12 @@ def the_app(task: Task[OnAppOptions]) -> App:
 
 
 def placeholder_app(slug: str) -> App:
-    """Return an application that is still to be created, as far as it is known: without an id."""
+    """Return a model of an application that does not exist yet. Its ``id`` is ``None``."""
     return App.model_construct(id=None, name=slug, slug=slug, status=ServiceStatus.ACTIVE)
 
 
 def find_app(client: Client, slug: str) -> App | None:
-    """Return the account's application of this slug, one that is being deleted excepted."""
+    """Return the account's application with this slug; ``None`` if there is none, or it is being deleted."""
     return next(
         (
             app
@@ -115,7 +125,7 @@ def find_app(client: Client, slug: str) -> App | None:
 def need_app(task: Task[OnAppOptions]) -> App:
     """Return the application that the task names.
 
-    :raises NoSuchItem: when the account has none of this slug.
+    :raises NoSuchItem: if the account has no application with this slug.
     """
     slug = task.options.slug
     apps = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
@@ -129,21 +139,21 @@ def need_app(task: Task[OnAppOptions]) -> App:
 
 
 LATE_SECONDS = 3.0
-"""How long the page of a project may leave out an application that was just created."""
+"""How long a project may not list an application that was just created, in seconds."""
 
 
 def around(
     client: Client, app: App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
 ) -> T | None:
-    """Return what ``read`` gives of the application's project, told by the ids of the services in it.
+    """Return ``read``'s result for the application's project; ``None`` if the token cannot read projects.
 
-    ``None`` where the token does not open projects. The routes of applications do not say in which one an
-    application is, so each is asked.
+    The application routes do not show the project, so this reads each project until ``ids`` of the result
+    contains the application.
     """
 
     def look() -> T | None:
         for project in client.projects():
-            found = read(project.id)  # whatever its count says, which may leave services out
+            found = read(project.id)  # even if resourceCount is 0: it may not count all services
             if found is not None and app.id in ids(found):
                 return found
         return None
@@ -155,38 +165,38 @@ def around(
 
 
 def digest_in_service(app: App) -> str | None:
-    """Return the digest of the image that an application runs; ``None`` before its first deploy."""
+    """Return the digest of the image in service; ``None`` before the first deploy."""
     digest = (app.image_ref or "").rpartition("@")[2]
     return digest if DIGEST.fullmatch(digest) else None
 
 
 def never_deployed(app: App) -> bool:
-    """Tell whether an application has had no deploy yet, as far as the list shows."""
+    """Tell whether the list shows no image for the application, so that it has had no deploy yet."""
     return digest_in_service(app) is None
 
 
 def app_view(app: App) -> dict[str, Any]:
-    """Return an application as results show it: with its digest, and nothing for what is not there yet."""
+    """Return an application in the form of results: with its digest, and null for fields without a value."""
     view = app.as_dict()
     for name in ("image_ref", "platform", "released_at", "scan_status"):
         view[name] = view[name] or None
     return {**view, "digest": digest_in_service(app)}
 
 
-# --- Lists and texts whose shape is not shown ---------------------------------------------------------
+# --- Undocumented responses ---------------------------------------------------------------------------
 
 
 def entries(answer: Any) -> list[dict[str, Any]] | None:
-    """Return the entries of a list, bare or the one list in an object; ``None`` for anything else.
+    """Return the entries of a bare list, or of the only list in an object; ``None`` for anything else.
 
-    A list of which more pages follow counts as not understood: what it lacks may be on the next one.
+    Also ``None`` for a list with further pages, because an entry that it lacks may be on one of these.
     """
     found = entries_in(answer)
     return None if found is None or is_cut(answer, len(found)) else found
 
 
 def texts_at(entry: dict[str, Any], paths: Sequence[str]) -> list[str]:
-    """Return the texts of an entry that are at the paths, such as ``host.id``."""
+    """Return the values of an entry at ``paths``, such as ``host.id``, as strings."""
     found = []
     for path in paths:
         value: Any = entry
@@ -198,18 +208,19 @@ def texts_at(entry: dict[str, Any], paths: Sequence[str]) -> list[str]:
 
 
 def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
-    """Return the first text of an entry that is at one of the paths."""
+    """Return the first value of an entry at one of ``paths``; ``None`` if there is none."""
     return next(iter(texts_at(entry, paths)), None)
 
 
 def choose(wanted: str | None, answer: Any, what: str) -> str | None:
-    """Return the id of the entry of this id or name. Where the list is not understood, the platform decides.
+    """Return the id of the entry with this id or name.
 
-    An entry may have an id of its own beside that of the host or project: either one selects it, and the
-    latter is what is sent.
+    If the list has an unknown form, return ``wanted`` and leave the check to the platform. An entry may have
+    both an id of its own and a host or project id: either one selects it, and the latter is returned.
 
-    :raises NoSuchItem: when the list is understood and holds nothing of the kind.
-    :raises Ambiguous: when several entries have the name.
+    :param what: ``host`` or ``project``.
+    :raises NoSuchItem: if the list has a known form and no such entry.
+    :raises Ambiguous: if several entries have the name.
     """
     found = entries(answer)
     ids = [texts_at(entry, IDS[what]) for entry in found or ()]
@@ -230,7 +241,7 @@ def choose(wanted: str | None, answer: Any, what: str) -> str | None:
 
 
 def log_lines(answer: Any, most: int) -> list[str]:
-    """Return the last lines of an application's log, whatever it came as."""
+    """Return the last ``most`` lines of an application's log, oldest first, whatever form it has."""
     if isinstance(answer, dict):
         answer = next((value for value in answer.values() if isinstance(value, (list, str))), [])
     lines = answer.splitlines() if isinstance(answer, str) else answer if isinstance(answer, list) else []

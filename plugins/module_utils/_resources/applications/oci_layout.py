@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Images on disk: OCI layouts, in folders or archives, as docker buildx, podman and skopeo write them.
+"""Reads images from OCI layouts, in folders or tar archives, as written by docker buildx, podman and skopeo.
 
-Everything that is read is checked against its digest, so that what was cut short or changed is found before
-anything is sent.
+All content is verified against its digest, so that a truncated or modified image is rejected before anything
+is sent.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclass(frozen=True)
 class Part:
-    """What a layout refers to: a manifest, a configuration or a layer. ``size`` in bytes."""
+    """A descriptor: refers to a manifest, a configuration or a layer. ``size`` is in bytes."""
 
     digest: str
     size: int
@@ -45,9 +45,9 @@ class Part:
 
     @classmethod
     def read(cls, entry: Any) -> Part:
-        """Read a descriptor.
+        """Parse a descriptor.
 
-        :raises Invalid: when it is none.
+        :raises Invalid: if it has no valid digest and size.
         """
         digest = entry.get("digest") if isinstance(entry, dict) else None
         size = entry.get("size") if isinstance(entry, dict) else None
@@ -65,7 +65,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Image:
-    """One image for one platform, with its manifest as it stands in the layout."""
+    """An image for one platform. ``manifest`` is byte for byte as in the layout."""
 
     digest: str
     media_type: str
@@ -75,24 +75,27 @@ class Image:
 
     @property
     def size(self) -> int:
-        """The bytes of all its parts, as they are sent."""
+        """The total size of all parts in bytes."""
         return sum(part.size for part in self.parts)
 
 
 class Layout:
-    """An OCI layout. A subclass opens files by their path in it."""
+    """An OCI layout. Subclasses open its files."""
 
     path: str
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file of the layout.
+        """Open a file by its path in the layout.
 
-        :raises NoSuchItem: when it is not there.
+        :raises NoSuchItem: if it does not exist.
         """
         raise NotImplementedError
 
     def json(self, name: str, part: Part | None = None) -> tuple[bytes, dict[str, Any]]:
-        """Return a small file whole, and read."""
+        """Return a JSON file as bytes and parsed, verified against the digest of ``part`` if one is given.
+
+        :raises Invalid: if it is larger than :data:`MOST_JSON` bytes, not a JSON object, or does not match.
+        """
         with self.open(name) as file:
             content = file.read(MOST_JSON + 1)
         if len(content) > MOST_JSON or (part and digest_of(content, part.digest) != part.digest):
@@ -107,9 +110,9 @@ class Layout:
 
     @contextmanager
     def copy(self, part: Part) -> Iterator[str]:
-        """Give the path of a part on disk, for as long as it is needed; its bytes are what its digest says.
+        """Copy a part to a temporary file and yield its path.
 
-        :raises Invalid: when they are not.
+        :raises Invalid: if its content does not match its digest and size.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "part")
@@ -118,9 +121,9 @@ class Layout:
             yield path
 
     def verify(self, part: Part, into: IO[bytes] | None = None) -> None:
-        """Read a part whole, and write it ``into`` a file, if one is given.
+        """Verify a part, and copy it to the file ``into`` if one is given.
 
-        :raises Invalid: when it is not as its digest and its size say.
+        :raises Invalid: if its content does not match its digest and size.
         """
         hashed, size = hashlib.new(part.digest.partition(":")[0]), 0
         try:
@@ -178,10 +181,10 @@ class Archive(Layout):
 
 
 def open_layout(path: str) -> Folder | Archive:
-    """Open a layout on disk.
+    """Open a layout in a folder or a tar archive.
 
-    :raises NoSuchItem: when there is none.
-    :raises Invalid: for something else than a layout.
+    :raises NoSuchItem: if ``path`` does not exist.
+    :raises Invalid: if it is a file that is not a tar archive.
     """
     full = os.path.expanduser(path)
     if not os.path.exists(full):
@@ -193,12 +196,13 @@ def open_layout(path: str) -> Folder | Archive:
 
 
 def choose_image(layout: Layout, name: str | None, wanted: str | None, running: str | None = None) -> Image:
-    """Return the image of a layout that is for the wanted platform.
+    """Return the image of a layout for a platform.
 
-    ``name`` is its name in the layout, needed when that holds several. Where no platform is wanted, the one
-    that is ``running`` chooses between several images, and rules out none that is the only one.
-
-    :raises Invalid: when none is, or when it is not clear which one is meant.
+    :param name: the image's name in the layout, required if the layout holds several.
+    :param wanted: the platform as ``os/architecture``. By default, if there are several images, the one for
+        the ``running`` platform.
+    :raises NoSuchItem: if no image has the name.
+    :raises Invalid: if no image fits, or several do.
     """
     try:
         _content, index = layout.json("index.json")
@@ -218,7 +222,7 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
 
 
 def images_of(layout: Layout, part: Part) -> Iterator[Image]:
-    """Yield the images that a part of an index stands for; attestations are none."""
+    """Yield the images that a part of an index refers to, without attestations."""
     content, manifest = layout.json(blob(part), part)
     media_type = manifest.get("mediaType") or part.media_type
     if media_type in INDEXES:
@@ -233,12 +237,15 @@ def images_of(layout: Layout, part: Part) -> Iterator[Image]:
 
 
 def narrowing(images: Sequence[Image], running: str | None) -> str | None:
-    """Return the platform that is running, where it tells several images apart."""
+    """Return ``running`` if one of the images is for that platform, else ``None``."""
     return running if any(running and same_platform(image.platform, running) for image in images) else None
 
 
 def fitting(layout: Layout, images: Sequence[Image], wanted: str | None) -> Image:
-    """Return the one image that fits the platform."""
+    """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
+
+    :raises Invalid: if there is none, or more than one.
+    """
     known = {image.digest: image for image in images}
     if not known:
         raise Invalid(f"{layout.path!r} holds no image")
@@ -266,7 +273,7 @@ def platform_of(record: Mapping[str, Any]) -> str:
 
 
 def same_platform(one: str, other: str) -> bool:
-    """Tell whether two platforms are the same; a variant, or a system left out, does not matter."""
+    """Tell whether two platforms are the same, ignoring variants and a missing operating system."""
     left, right = (text.lower().split("/") for text in (one, other))
     if len(left) > 1 and len(right) > 1 and left[0] != right[0]:
         return False
@@ -274,20 +281,20 @@ def same_platform(one: str, other: str) -> bool:
     return ARCHITECTURES.get(machines[0], machines[0]) == ARCHITECTURES.get(machines[1], machines[1])
 
 
-# --- Small things -------------------------------------------------------------------------------------
+# --- Blobs and digests --------------------------------------------------------------------------------
 
 
 def blob(part: Part) -> str:
-    """Return where a part is in a layout."""
+    """Return the path of a part in a layout."""
     return f"blobs/{part.digest.replace(':', '/')}"
 
 
 def digest_of(content: bytes, like: str) -> str:
-    """Return the digest of ``content`` by the algorithm of another digest."""
+    """Return the digest of ``content``, using the algorithm of the digest ``like``."""
     algorithm = like.partition(":")[0]
     return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
 
 
 def damaged(path: str, name: str) -> Invalid:
-    """Say that a file of a layout is not what it should be."""
+    """Return the error for a corrupt file in a layout."""
     return Invalid(f"{path!r} is cut short or damaged: {name} is not what its digest says, or not JSON")

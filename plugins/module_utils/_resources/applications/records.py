@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the controller remembers of an application's deploys, as the routes of applications do not show it.
+"""Records of an application's deploys, kept on the controller because no route shows them.
 
-Two things: what is not in effect yet (an environment that was written, a deploy that was not seen to
-succeed), and which images were in service one after the other.
+They hold what has not taken effect yet (an environment that was written, a deploy that was not confirmed),
+and the history of the images in service.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
 WRITE = "write"
-"""The key of a record that tells one write of an environment from the next."""
+"""The key of a random value that distinguishes one write of an environment from the next."""
 MOST_IMAGES = 50
 HISTORY = ".deployed"
 
 
 @dataclass(frozen=True)
 class AppRecords:
-    """The records of one application: in the user's ``state_dir``, if there is one, and in Ansible's home.
+    """The records of one application, in ``state_dir`` if it is set, and always in Ansible's home.
 
-    Both are kept, because ``state_dir`` may be set for one task and not for the next. Where Ansible's home
-    cannot be written to, a ``state_dir`` is enough.
+    Both are written, because ``state_dir`` may be set for one task and not for the next. If Ansible's home
+    is not writable, ``state_dir`` is enough.
     """
 
     pending: Sequence[Pending]
 
     @classmethod
     def of(cls, task: Task[Options], id: str | None) -> AppRecords:
-        """Return the records of an application. One that is still to be created has none."""
+        """Return the records of the application with this id; empty records if it does not exist yet."""
         if not id:
             return cls(())
         state_dir = state_dir_of(task.options)
         folders = [os.path.expanduser(state_dir), None] if state_dir else [None]
         return cls([Pending.of(folder, task.options.base_url, id) for folder in folders])
 
-    # --- What is not in effect ------------------------------------------------------------------------
+    # --- Pending changes ------------------------------------------------------------------------------
 
     def outstanding(self) -> Kinds:
-        """Return what only a deploy brings into effect, by kind."""
+        """Return the changes that take effect only with the next deploy, by kind."""
         found: Kinds = {}
         for record in reversed(self.pending):
             found.update(record.outstanding())
         return {kind: entry for kind, entry in found.items() if kind in AT_DEPLOY}
 
     def note(self, kind: str, **details: str) -> None:
-        """Note what is about to be done.
+        """Record a change before it is made.
 
-        :raises Invalid: when the first of the records cannot be written.
+        :raises Invalid: if the first record is not writable.
         """
         details[WRITE] = secrets.token_hex(8)
         for place, record in enumerate(self.pending):
@@ -70,12 +70,12 @@ class AppRecords:
                     raise
 
     def clear(self, *kinds: str) -> None:
-        """Note what is in effect now."""
+        """Remove the records of changes that have taken effect."""
         for record in self.pending:
             record.clear(*kinds)
 
     def reasons(self) -> list[str]:
-        """Say why the image in service has to be deployed again, one phrase each."""
+        """Return the reasons to deploy the image in service again, as phrases."""
         found = self.outstanding()
         phrases = {
             ENVIRONMENT: "its environment was written at {since} and is not in effect yet",
@@ -87,10 +87,10 @@ class AppRecords:
             if kind in found
         ]
 
-    # --- What was in service --------------------------------------------------------------------------
+    # --- History of images ----------------------------------------------------------------------------
 
     def images(self) -> list[str]:
-        """Return the digests that were in service, oldest first, the one of the last deploy at the end."""
+        """Return the digests that were deployed, oldest first."""
         for record in self.pending:
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 with open(history_file(record), encoding="utf-8") as file:
@@ -100,20 +100,20 @@ class AppRecords:
         return []
 
     def before(self, in_service: str | None) -> str | None:
-        """Return the digest that was in service before the one that is now; ``None`` where nobody knows.
+        """Return the digest that was in service before ``in_service``; ``None`` if it is unknown.
 
-        A deploy from elsewhere leaves no trace here. Then the last one known is not the one in service.
+        A deploy from another controller is not recorded here. The last digest is then not ``in_service``.
         """
         images = self.images()
         return images[-2] if len(images) > 1 and images[-1] == in_service else None
 
     def seen(self, in_service: str | None) -> None:
-        """Note what is in service before a deploy. Something unknown ends what was known."""
+        """Record the image in service before a deploy. An unknown image restarts the history."""
         if in_service is not None and self.images()[-1:] != [in_service]:
             self._write([in_service])
 
     def deployed(self, digest: str) -> None:
-        """Note that an image came into service. Going back to the one before takes the last one off."""
+        """Record that an image is in service. A return to the previous image removes the last entry."""
         images = self.images()
         if images[-2:-1] == [digest]:
             self._write(images[:-1])
@@ -128,5 +128,5 @@ class AppRecords:
 
 
 def history_file(record: Pending) -> str:
-    """Return the file with the images that were in service."""
+    """Return the path of the file that holds the history of images."""
     return f"{record.path.removesuffix('.json')}{HISTORY}"

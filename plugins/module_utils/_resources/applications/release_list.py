@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of an application's releases, whose entries and pages are not shown (Fields left open)."""
+"""Reads the list of an application's releases, whose form is undocumented (Fields left open)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
 
 @dataclass(frozen=True)
 class Entered:
-    """What the list tells of a release; nothing where it does not."""
+    """A release in the list; a field is ``None`` if the list does not show it."""
 
     digest: str | None
     created_at: str | None
@@ -28,25 +28,25 @@ class Entered:
 
 @dataclass(frozen=True)
 class Declared:
-    """The releases that the list shows, by tag. ``note`` says why it may not show them all."""
+    """The releases in the list, by tag. ``note`` says why the list may be incomplete."""
 
     by_tag: Mapping[str, Entered]
     note: str | None = None
 
     def has(self, tag: str) -> bool | None:
-        """Tell whether a tag is declared; ``None`` where the list does not tell."""
+        """Tell whether a tag is declared; ``None`` if the list is incomplete and lacks it."""
         if tag in self.by_tag:
             return True
         return False if self.note is None else None
 
     def digest(self, tag: str) -> str | None:
-        """Return the digest of a tag, where the list tells it."""
+        """Return the digest of a tag; ``None`` if the list does not show it."""
         entered = self.by_tag.get(tag)
         return entered.digest if entered else None
 
 
 def read_declared(client: Client, slug: str, tag: str | None = None) -> Declared:
-    """Return the declared releases; of a long list as many pages as it takes to find a ``tag``."""
+    """Return the declared releases. If ``tag`` is given, stop at the page that has it."""
 
     def read(query: dict[str, Any]) -> Any:
         return client.releases(slug, query)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases and their scans: what a tag names, what its verdict is, and what that forbids (Scan report)."""
+"""Reads releases with their scan reports, and checks the verdict before a deploy (Scan report)."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from .running import parts_of
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
 GLANCE = 5.0
-"""How long the platform may hold its answer on a scan that is only looked at, in seconds."""
+"""How long to wait for a scan report without waiting for its verdict, in seconds."""
 
 
 class Blocked(HostedError):
-    """The verdict on a release forbids what was asked for."""
+    """The verdict on a release forbids its deploy."""
 
 
 # --- One release ------------------------------------------------------------------------------------
 
 
 def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -> ScanReport | None:
-    """Return the scan of a release of an application that exists; ``None`` when there is no such release.
+    """Return the scan report of a release; ``None`` if there is no such release. The application must exist.
 
-    With which status a tag that was never declared is refused is not shown, so any refusal but that of the
-    token counts.
+    The specification does not show the status for an undeclared tag, so any refusal except
+    :class:`TokenRejected` counts as one.
 
-    :raises Interrupted: when the analysis takes longer than ``seconds``.
+    :raises Interrupted: if the platform does not respond within ``seconds``, as while the scan runs.
     """
     try:
         return client.scan(slug, tag, seconds)
@@ -62,12 +62,12 @@ class ReleaseOptions(OnAppOptions, WaitOptions):
 
 
 def look_up(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
-    """Return the scan of a declared release, ``None`` when the tag is not declared.
+    """Return the scan report of a declared release; ``None`` if the tag is not declared.
 
-    A platform may know the scan of an image that was pushed under the tag and never declared, and refuse
-    that of a release while the analysis runs. So the list of releases is asked as well.
+    A platform may show the scan of an image that was pushed but not declared, and refuse to show that of a
+    release while the scan runs. So this reads the list of releases, too.
 
-    :raises WaitEnded: when the platform holds its answer for longer than the task may take.
+    :raises WaitEnded: if there is no report within the task's ``wait_timeout``.
     """
     slug = task.options.slug
     patience = task.options.wait_timeout if task.options.wait else GLANCE
@@ -87,14 +87,14 @@ def look_up(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
 
 
 def renamed(report: ScanReport, digest: str) -> ScanReport:
-    """Return a scan with the digest that was declared, where the platform names an image inside of it."""
+    """Return a scan report with the declared digest, if the platform shows that of an image in its index."""
     return report.model_copy(update={"digest": digest})
 
 
 def unscanned(task: Task[ReleaseOptions], tag: str, declared: Declared, why: str) -> ScanReport:
-    """Return what is known of a release whose scan does not come: what the list tells, or waits for.
+    """Return a ``PENDING`` report with the digest in the list, or wait for the real report if there is none.
 
-    :raises WaitEnded: when the list does not tell the image either.
+    :raises WaitEnded: if the list does not show the digest and the task does not wait, or waited in vain.
     """
     slug, digest = task.options.slug, declared.digest(tag)
     known = ScanReport.model_construct(tag=tag, digest=digest, scan_status=ScanStatus.PENDING)
@@ -109,9 +109,9 @@ def unscanned(task: Task[ReleaseOptions], tag: str, declared: Declared, why: str
 
 
 def await_verdict(task: Task[ReleaseOptions], report: ScanReport, tag: str, until: float) -> ScanReport:
-    """Return the scan of a release once it has a verdict. ``until`` is a moment of the monotonic clock.
+    """Wait until a release has a verdict and return its scan report. ``until`` is in monotonic time.
 
-    :raises WaitEnded: when there is none by then.
+    :raises WaitEnded: if there is no verdict by then.
     """
 
     def left() -> float:
@@ -121,7 +121,7 @@ def await_verdict(task: Task[ReleaseOptions], report: ScanReport, tag: str, unti
         try:
             return scan_of(task.client, task.options.slug, tag, left()) or report
         except Interrupted:
-            return report  # the platform waits with its answer for the verdict
+            return report  # the platform responds only when it has a verdict
 
     hurried = replace(task, options=replace(task.options, wait_timeout=left()))
     return wait_until(
@@ -134,9 +134,9 @@ def await_verdict(task: Task[ReleaseOptions], report: ScanReport, tag: str, unti
 
 
 def check_verdict(slug: str, tag: str, report: ScanReport) -> None:
-    """Refuse a release that must not be deployed.
+    """Check that the verdict on a release allows its deploy.
 
-    :raises Blocked: with each flaw, its package and its fix version, as data and in words.
+    :raises Blocked: with each flaw, its package and its fix version, as data and in the message.
     """
     if report.scan_status != ScanStatus.BLOCKED:
         return
@@ -155,12 +155,12 @@ def blocking(report: ScanReport) -> Sequence[Flaw]:
 
 
 def flaws_in_words(report: ScanReport) -> str:
-    """Write the flaws that block a release as phrases."""
+    """Describe the flaws that block a release."""
     return "; ".join(in_words(flaw) for flaw in blocking(report)) or "its scan does not name the flaw"
 
 
 def in_words(flaw: Flaw) -> str:
-    """Write a flaw as a phrase."""
+    """Describe a flaw: its id, package, version, reason and fix version."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
     where = " ".join(filter(None, [flaw.package or "a package that is not named", flaw.version]))
@@ -227,7 +227,7 @@ def scan_view(report: ScanReport) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Release:
-    """A declared release: what its tag names now, and what is known of it."""
+    """A declared release: the image that its tag names now, and the status of its scan."""
 
     tag: str
     digest: str | None
@@ -236,14 +236,14 @@ class Release:
     created_at: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
+        """Return the release as JSON-serializable data."""
         return asdict(self)
 
 
 def all_releases(task: Task[Options], slug: str, declared: Declared | None = None) -> list[Release]:
-    """Return the releases, oldest first. What each tag names is read from its scan, which is shown.
+    """Return the releases, oldest first, by declaration if the list shows when that was, else by scan.
 
-    The order is that of their declaration where the list tells it, else that of their analysis.
+    Reads each release's scan report for its digest, because the entries of the list are undocumented.
     """
     client = task.client
     tags = (declared or read_declared(client, slug)).by_tag
@@ -267,7 +267,7 @@ def all_releases(task: Task[Options], slug: str, declared: Declared | None = Non
 
 
 def as_listed(task: Task[Options], slug: str, release: Release, digest: str | None) -> Release:
-    """Return a release with the digest that was declared, where its scan names an image inside of that."""
+    """Return a release with the digest in the list, if its scan shows that of an image in this index."""
     if digest is None or release.digest in (None, digest):
         return release
     return replace(release, digest=digest) if release.digest in parts_of(task, slug, digest) else release
@@ -276,11 +276,12 @@ def as_listed(task: Task[Options], slug: str, release: Release, digest: str | No
 def previous_release(
     releases: Sequence[Release], before: str | None, whole: bool
 ) -> tuple[Release | None, str | None]:
-    """Return the release to go back to, or a note on why it is not known.
+    """Return the release to roll back to, or ``None`` and a note on why it is unknown.
 
-    ``before`` is the digest that was in service before the present one; ``whole`` tells whether all releases
-    are there. The platform keeps releases that were
-    declared and never deployed, or never came up, so none of the list is taken for it.
+    The list also has releases that were never deployed or did not start, so it cannot tell by itself.
+
+    :param before: the digest that was in service before the current one; ``None`` if unknown.
+    :param whole: whether ``releases`` is complete.
     """
     if before is None:
         return None, (

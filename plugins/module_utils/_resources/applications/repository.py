@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The repository of an application in the platform's registry, as tasks open it (Registry credentials)."""
+"""Opens the repository of an application in the platform's registry for a task (Registry credentials)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def open_repository(
 ) -> Repository:
     """Open the repository of an application with the account's registry credentials.
 
-    The library behind it is imported here, by the tasks that need it alone.
+    :param sent: called after each uploaded chunk with its size in bytes.
     """
     from ..._api.registry import Repository  # noqa: PLC0415 - it takes a third of a second
 
@@ -39,11 +39,10 @@ def open_repository(
 
 
 def tag_image(task: Task[OnAppOptions], tag: str, digest: str) -> None:
-    """Let a tag name an image that is in the registry already, before its release is declared.
+    """Tag an image that is already in the registry, before its release is declared.
 
-    The path of a repository is shown with a tag. Whether a release needs its own there, and whether an image
-    without one is analysed, is not shown. Where the registry cannot be asked from here, the platform's own
-    check is left to tell.
+    The specification does not show whether a release needs its tag in the registry, nor whether an image
+    without a tag is scanned. If the registry cannot be reached, the check is left to the platform.
     """
     try:
         repository = open_repository(task, task.options.slug)
@@ -56,7 +55,7 @@ def tag_image(task: Task[OnAppOptions], tag: str, digest: str) -> None:
 
 
 def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
-    """Return the digests of the images that an index holds; none where it is an image, or cannot be read."""
+    """Return the digests of the images in an index; empty for an image, or if it cannot be read."""
     try:
         content, _media_type = open_repository(task, slug).manifest(digest)
         parts = json.loads(content)["manifests"]
@@ -64,16 +63,17 @@ def images_in(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
     except HostedError as error:
         task.progress(f"whether {digest} is an index cannot be looked up here: {error.message}")
     except (ValueError, KeyError, TypeError, RecursionError):
-        pass  # an image, or something that nobody can read
+        pass  # an image, or not a manifest at all
     return frozenset()
 
 
 def check_pushed(task: Task[OnAppOptions], digest: str, doing: str) -> None:
-    """Refuse an image that is not in the repository, by a look that changes nothing.
+    """Check that an image is in the repository. Changes nothing.
 
-    Where the registry cannot be asked from here, the platform's own check is left to tell.
+    If the registry cannot be reached, the check is left to the platform.
 
-    :raises NoSuchItem: naming what was not done for it, and what pushes an image.
+    :param doing: what the task did not do, which begins the message.
+    :raises NoSuchItem: if the image was not pushed.
     """
     try:
         repository = open_repository(task, task.options.slug)

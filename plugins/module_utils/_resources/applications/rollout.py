@@ -1,10 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing an image into service for certain, and bringing the one before back.
+"""Deploys a release and verifies it; rolls back to the previous image.
 
-A deploy is noted on the controller before it is sent, and taken off once it is seen to succeed. The list of
-applications shows an image as the one in service whether it started or not, so only the note tells.
+A deploy is recorded on the controller before it is sent, and the record is removed once the deploy is
+confirmed. Only the record shows an unconfirmed deploy: the list of applications shows an image as in service
+whether it started or not.
 """
 
 from __future__ import annotations
@@ -40,29 +41,29 @@ TRIES = 2
 
 
 class DeployFailed(HostedError):
-    """The platform did not bring a version into service: it does not start, or another reason was given.
+    """The deploy failed: the version does not start, or the platform gave another reason.
 
-    ``refused`` tells that the platform refused the call, so that it may not have touched the node.
+    ``refused`` is true if the platform refused the call, so that it may not have touched the node.
     """
 
     refused = False
 
     @classmethod
     def after(cls, cause: Refused | ServerFailure) -> DeployFailed:
-        """Return the failure that a call to deploy ended in."""
+        """Return the failure for the error of a deploy call."""
         failed = cls(cause.message, **cause.details)
         failed.refused = isinstance(cause, Refused)
         return failed
 
 
 def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided: bool = False) -> None:
-    """Deploy a release, verify that its image is the one in service, and keep the records of it.
+    """Deploy a release, verify that its image is in service, and update the records.
 
-    ``undecided`` tells that its analysis may still run.
-
-    :raises Blocked: when the platform refuses it for its verdict.
-    :raises DeployFailed: when the version does not come up.
-    :raises EffectUnverified: when two answers were lost, or another version was deployed meanwhile.
+    :param undecided: whether its scan may still be running.
+    :raises Blocked: if its verdict forbids the deploy.
+    :raises DeployFailed: if the version does not start.
+    :raises EffectUnverified: if both responses were lost, or another version was deployed at the same time.
+    :raises WaitEnded: if its scan is still running after ``wait_timeout``.
     """
     app = current_app(task, digest)
     records, in_service = AppRecords.of(task, app.id), digest_in_service(app)
@@ -91,9 +92,10 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
 def told_apart(
     task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None
 ) -> HostedError:
-    """Return the failure for what it is. A lifted release may still show BLOCKED when it does not start.
+    """Return the actual failure: :class:`DeployFailed` for a blocked release whose image is in service.
 
-    A blocked one never comes into service.
+    A release whose verdict was lifted may still show ``BLOCKED`` when it does not start. One that is really
+    blocked never comes into service.
     """
     if isinstance(error, Blocked) and before != digest and in_service_now(task, before, digest) == digest:
         return DeployFailed(error.details["reason"])
@@ -101,7 +103,7 @@ def told_apart(
 
 
 def last_good(records: AppRecords, in_service: str | None) -> str | None:
-    """Return the image in service, or the one before it where that was not seen to come up."""
+    """Return the digest in service, or the previous one if the deploy of the former was not confirmed."""
     failed = records.outstanding().get(DEPLOY, {}).get("digest")
     if in_service is None or failed != in_service:
         return in_service
@@ -109,7 +111,7 @@ def last_good(records: AppRecords, in_service: str | None) -> str | None:
 
 
 def keep(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
-    """Write a record. A controller that keeps no files is no reason not to deploy."""
+    """Write a record. If it cannot be written, warn and go on with the deploy."""
     try:
         record()
     except Invalid as error:
@@ -117,10 +119,10 @@ def keep(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
 
 
 def begun(task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None) -> bool:
-    """Tell whether a deploy that failed may have touched the node.
+    """Tell whether a failed deploy may have touched the node.
 
-    The platform's refusal of a verdict does not. After another refusal, what is in service tells: a version
-    that does not start is refused as well.
+    A refusal because of the verdict has not. A version that does not start is also refused, so after any
+    other refusal the image in service decides.
     """
     if isinstance(error, (Blocked, WaitEnded, Refused, NotSent)):
         return False
@@ -129,7 +131,7 @@ def begun(task: Task[ReleaseOptions], error: HostedError, digest: str, before: s
 
 
 def in_service_now(task: Task[ReleaseOptions], otherwise: str | None, wanted: str) -> str | None:
-    """Return the image in service after a failure; something else where that cannot be read."""
+    """Return the digest in service after a failure; ``otherwise`` if it cannot be read."""
     try:
         return digest_in_service(current_app(task, wanted))
     except HostedError:
@@ -137,12 +139,14 @@ def in_service_now(task: Task[ReleaseOptions], otherwise: str | None, wanted: st
 
 
 def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | None, undecided: bool) -> bool:
-    """Deploy a release, and tell whether it was seen to come up.
+    """Deploy a release, and tell whether it was confirmed to run.
 
-    When the answer is lost, what is in service tells whether it was deployed. After an error of the server
-    that cannot tell: a version that does not start may be in service all the same. Where the platform says
-    what went wrong, that is its answer. Where a gateway says no more than the status, the call is made once
-    more, which harms nothing, and the answer to that counts.
+    If the response is lost, the image in service tells whether the deploy happened. After a 5xx, it does not:
+    a version that does not start may be shown as in service. If the platform gave a reason, that is the
+    outcome. If it is a gateway's 5xx without a reason, the call is repeated once, which is harmless, and the
+    second response decides.
+
+    :return: false if the image is in service, but it is unknown whether it runs.
     """
     for attempt in range(TRIES):
         last = attempt == TRIES - 1
@@ -172,13 +176,14 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
 
 
 def deploy_once(task: Task[ReleaseOptions], tag: str, undecided: bool = True) -> None:
-    """Make the call; while the platform says that the analysis is still running, wait and make it again.
+    """Call deploy. While the platform refuses it because the scan is still running, wait and repeat it.
 
-    An application may not take its first deploy before it is created, which is waited for as well. A release
-    that was ``undecided`` before the call may have got its verdict just after the refusal.
+    Also waits for an application that is still being created and refuses its first deploy. If the release
+    was ``undecided``, its verdict may have come just after the refusal, so the call is repeated once.
 
-    :raises Blocked: when the verdict forbids it.
-    :raises DeployFailed: when the platform refuses for another reason.
+    :raises Blocked: if the verdict forbids the deploy.
+    :raises DeployFailed: if the platform refuses it for another reason.
+    :raises WaitEnded: if there is no verdict in time, or the task does not wait.
     """
     until = time.monotonic() + task.options.wait_timeout
     again = not undecided
@@ -196,10 +201,10 @@ def deploy_once(task: Task[ReleaseOptions], tag: str, undecided: bool = True) ->
 
 
 def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: Refused) -> bool:
-    """After a refused deploy, tell whether the verdict is still missing, and wait for it.
+    """After a refused deploy, wait for the verdict if there is none yet. Tell whether there was none.
 
-    :raises Blocked: when the verdict was the reason.
-    :raises WaitEnded: when there is no verdict in time, or the user does not wait.
+    :raises Blocked: if the verdict forbids the deploy.
+    :raises WaitEnded: if there is no verdict in time, or the task does not wait.
     """
     slug = task.options.slug
     try:
@@ -229,9 +234,10 @@ def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: R
 
 
 def await_created(task: Task[ReleaseOptions], until: float) -> bool:
-    """After a refused first deploy, wait while the application is being created, and tell whether it was.
+    """After a refused first deploy, wait until the application is created. Tell whether that happened.
 
-    Whether one that is PROVISIONING takes its first deploy is not shown: it may become ACTIVE by that only.
+    The specification does not show whether an application in ``PROVISIONING`` accepts its first deploy. It
+    may even need one to become ``ACTIVE``, so the deploy is always tried first.
     """
 
     def waits(app: App) -> bool:
@@ -254,7 +260,7 @@ def await_created(task: Task[ReleaseOptions], until: float) -> bool:
 
 
 def comes_into_service(task: Task[ReleaseOptions], digest: str, seconds: float) -> bool:
-    """Tell whether an image is in service, or gets there within some seconds."""
+    """Wait up to ``seconds`` for an image to be in service. Tell whether it is."""
     until = time.monotonic() + seconds
     while True:
         if digest_in_service(current_app(task, digest)) == digest:
@@ -265,7 +271,10 @@ def comes_into_service(task: Task[ReleaseOptions], digest: str, seconds: float) 
 
 
 def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
-    """Make sure that the platform runs what it said it would."""
+    """Verify that the deployed image is in service.
+
+    :raises EffectUnverified: naming the image that is in service instead.
+    """
     if not comes_into_service(task, digest, QUIET_SECONDS / 2):
         seen = digest_in_service(current_app(task, digest))
         raise EffectUnverified(
@@ -279,9 +288,9 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 
 
 def bring_back(task: Task[ReleaseOptions], previous: str | None, failed: str) -> tuple[str, bool]:
-    """Bring the image back that was in service before. Return what came of it, and whether it is there.
+    """Roll back to the previous image. Return a sentence on the outcome, and whether it is in service.
 
-    Nothing is raised: the failure of the deploy itself is what the task ends with.
+    Raises nothing, because the task ends with the failure of the deploy itself.
     """
     if previous is None:
         return "There is no version before to bring back", False
@@ -298,7 +307,7 @@ def bring_back(task: Task[ReleaseOptions], previous: str | None, failed: str) ->
 
 
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
-    """Return a tag that names the image. Where its own has moved on, it is declared under another name."""
+    """Return a release's tag that names the image. If no tag does any more, declare it under a new one."""
     slug = task.options.slug
     for release in reversed(all_releases(task, slug)):
         if release.digest == digest:
@@ -310,7 +319,7 @@ def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
 
 
 def last_lines(task: Task[ReleaseOptions], most: int) -> list[str]:
-    """Return the last log lines; none when they cannot be read, as a failure is being reported already."""
+    """Return the last ``most`` lines of the log. If it cannot be read, warn and return no lines."""
     try:
         return log_lines(task.client.app_logs(task.options.slug), most)
     except HostedError as error:

@@ -1,10 +1,11 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which of the declared images an application runs, where the platform shows another digest than that.
+"""Matches the digest that the platform shows for an application to the digest that was declared.
 
-A release may name an index of images for several platforms. Whether the platform then shows the digest of the
-index, or that of the image which it took out of it, is not shown. The registry tells what an index holds.
+A release may name an index of images for several platforms. The specification does not show whether the
+platform then shows the digest of the index or that of the image it chose. The registry tells which images an
+index holds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .repository import images_in
 
 
 def parts_of(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
-    """Return the digests of the images that an index holds; none of what is an image itself."""
+    """Return the digests of the images in an index; empty for an image. Cached for the task."""
     known: dict[str, frozenset[str]] = task.memory.setdefault("images in an index", {})
     if digest not in known:
         known[digest] = images_in(task, slug, digest)
@@ -27,17 +28,17 @@ def parts_of(task: Task[Options], slug: str, digest: str) -> frozenset[str]:
 
 
 def same_image(task: Task[Options], slug: str, one: str | None, other: str | None) -> bool:
-    """Tell whether two digests name one image: they are equal, or one is an index that holds the other."""
+    """Tell whether two digests name the same image: they are equal, or one is an index with the other."""
     if one is None or other is None or one == other:
         return one == other
     return one in parts_of(task, slug, other) or other in parts_of(task, slug, one)
 
 
 def as_declared(task: Task[Options], app: App, *wanted: str | None) -> App:
-    """Return an application with the digest that was declared of the image which it runs.
+    """Return an application with the declared digest of the image that it runs.
 
-    ``wanted`` are digests that the task is about. The registry is asked only about a digest that neither the
-    task, nor the records of this controller, nor the list of releases know.
+    :param wanted: the digests in the task. The registry is used only if the platform shows a digest that is
+        neither among them, nor in this controller's records, nor in the list of releases.
     """
     shown = digest_in_service(app)
     if shown is None or not app.id or shown in wanted:
@@ -52,7 +53,7 @@ def as_declared(task: Task[Options], app: App, *wanted: str | None) -> App:
 
 
 def listed(task: Task[Options], app: App) -> frozenset[str | None]:
-    """Return the digests on the list of releases, read once."""
+    """Return the digests in the list of releases. Cached for the task."""
     known: dict[str, frozenset[str | None]] = task.memory.setdefault("listed digests", {})
     if app.id not in known:
         releases = read_declared(task.client, str(app.slug)).by_tag.values()
@@ -61,7 +62,7 @@ def listed(task: Task[Options], app: App) -> frozenset[str | None]:
 
 
 def with_digest(app: App, digest: str) -> App:
-    """Return an application whose image reference ends with a digest."""
+    """Return a copy of an application with ``digest`` in its image reference."""
     name = (app.image_ref or "").rpartition("@")[0]
     changed = app.model_copy()
     changed.image_ref = f"{name}@{digest}"
@@ -69,5 +70,5 @@ def with_digest(app: App, digest: str) -> App:
 
 
 def current_app(task: Task[OnAppOptions], *wanted: str | None) -> App:
-    """Return the application as it is now, with the digest that was declared of its image."""
+    """Read the task's application, with the declared digest of its image."""
     return as_declared(task, need_app(task), *wanted)
