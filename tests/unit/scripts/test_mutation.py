@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hosted.services.scripts.mutants import DECISIVE, PLUGINS
+from ansible_collections.hosted.services.scripts.mutants import DECISIVE, EQUIVALENT, PLUGINS, Subject
 from ansible_collections.hosted.services.scripts.mutation import mutants_of
 
 
@@ -57,3 +57,11 @@ def test_every_change_of_a_file_that_decides_compiles(entry: str) -> None:
     assert mutants, "the file or function is still there"
     for mutant in mutants:
         compile(mutant.apply(source), name, "exec")
+
+
+@pytest.mark.parametrize("key", EQUIVALENT)
+def test_a_change_that_is_not_drawn_is_one_that_can_be_made(key: str) -> None:
+    """Else it was made to code that is not there any more."""
+    path = PLUGINS / key.partition(" ")[0]
+    source = path.read_bytes()
+    assert key in {Subject(path, source, mutant).key for mutant in mutants_of(source)}

@@ -233,3 +233,15 @@ def test_the_brake() -> None:
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999Z", "", None, "soon"])
 def test_a_moment_that_does_not_exist_everywhere_is_none(text: str | None) -> None:
     assert parse_moment(text) is None
+
+
+@pytest.mark.parametrize("text", ["1000y", "12000m", "999y12m", "100000d", "90000d10000h"])
+def test_a_thousand_years_are_the_longest_span(text: str) -> None:
+    span = read_span(text)
+    assert span is not None and span.text == text
+
+
+@pytest.mark.parametrize("text", ["1001y", "12001m", "1000y1m", "999y13m", "100001d", "90000d10001h"])
+def test_what_is_longer_than_that_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="is longer than 1000 years"):
+        read_span(text)
