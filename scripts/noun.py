@@ -81,7 +81,7 @@ if __name__ == "__main__":
 '''
 ACTIONS = """\
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

@@ -142,7 +142,7 @@ app:
       description: The digest of the image in service. Null before the first deploy.
       type: str
     address:
-      description: Where it is reached, as host and port.
+      description: Host and port that the application answers at.
       type: str
     platform:
       description: The architecture of what runs. Null before the first deploy.
@@ -154,7 +154,7 @@ app:
       description: The verdict on the version in service.
       type: str
 cost:
-  description: What the creation does to the monthly price, in currency units as strings.
+  description: Effect of the creation on the monthly price, in currency units as strings.
   returned: when the application is created, or would be
   type: dict
   sample:
@@ -187,7 +187,7 @@ cost:
           description: Its monthly price.
           type: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

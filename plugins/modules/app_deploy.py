@@ -297,7 +297,7 @@ rolled_back:
   returned: with O(rollback=true), when the version did not come up
   type: bool
 rollback:
-  description: What came of bringing it back, as a sentence.
+  description: Result of the rollback, as a sentence.
   returned: with O(rollback=true), when the version did not come up
   type: str
 logs:
@@ -306,7 +306,7 @@ logs:
   type: list
   elements: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

@@ -22,7 +22,7 @@ options:
   path:
     description:
       - The OCI archive, a tar file, or the folder of an OCI layout. Layers may be compressed with gzip or zstd.
-      - A relative path is looked for in C(files/) of the role and beside the playbook, see the notes.
+      - A relative path is looked for in C(files/) of the role and next to the playbook, see the notes.
     type: path
     required: true
   image_name:
@@ -118,7 +118,7 @@ image:
       description: How much of that was sent by this task.
       type: int
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

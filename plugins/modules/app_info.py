@@ -22,7 +22,7 @@ options:
     type: str
   include:
     description:
-      - What to read beside the list.
+      - Parts to read in addition to the list.
       - V(releases) and V(logs) are under keys of these names in each application; V(nodes) and V(projects) in the
         result itself.
       - V(releases) takes a call for every release, because only its scan tells which digest a tag names.
@@ -157,7 +157,7 @@ apps:
       type: str
     previous_release:
       description:
-        - The release to go back to, that is the one whose image was in service before the present one and came up.
+        - The release to roll back to, the last one whose image was in service before the current one and started.
         - The platform does not tell what was in service. It is known on the controller that made the deploys, with
           M(hosted.services.app_deploy) and the same O(state_dir). Null when it is not known.
       returned: with O(include=releases)

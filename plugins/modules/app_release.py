@@ -177,7 +177,7 @@ release:
       description: Name of the scanner.
       type: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

@@ -107,7 +107,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 services:
-  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  description: Result for each service. A task that fails returns it too, unless no service could be selected.
   returned: always
   type: list
   elements: dict
@@ -141,7 +141,7 @@ services:
       description: Whether something was changed for it, or would be in check mode.
       type: bool
     actions:
-      description: What was done for it, or would be done in check mode, one sentence each.
+      description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
@@ -151,7 +151,7 @@ services:
       description: Whether it was left out, because it does not offer what the task is about.
       type: bool
     msg:
-      description: What went wrong, or why it was skipped. Null when neither.
+      description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     backup:
       description: The backup. Null when it is absent or could not be made.
@@ -170,13 +170,13 @@ services:
           description: Size of the backup.
           type: int
         created_at:
-          description: When it was begun, in UTC.
+          description: When it was started, in UTC.
           type: str
         completed_at:
-          description: When it was complete, in UTC.
+          description: When it was completed, in UTC.
           type: str
     overwrites:
-      description: What a restore overwrites. Null otherwise.
+      description: Data that a restore overwrites. Null for other states.
       type: str
     start_seen:
       description: Whether the restore was seen to begin. Null when none was waited for.
@@ -194,7 +194,7 @@ services:
       type: list
       elements: dict
 actions:
-  description: What was done, or would be done in check mode, one sentence each, for all services.
+  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
   returned: success
   type: list
   elements: str

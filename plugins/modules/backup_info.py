@@ -39,7 +39,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 services:
-  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  description: Result for each service. A task that fails returns it too, unless no service could be selected.
   returned: always
   type: list
   elements: dict
@@ -78,7 +78,7 @@ services:
       description: Whether something was changed for it, or would be in check mode.
       type: bool
     actions:
-      description: What was done for it, or would be done in check mode, one sentence each.
+      description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
@@ -88,7 +88,7 @@ services:
       description: Whether it was left out, because it does not offer what the task is about.
       type: bool
     msg:
-      description: What went wrong, or why it was skipped. Null when neither.
+      description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     backups:
       description: The backups that match.
@@ -108,10 +108,10 @@ services:
           description: Size of the backup.
           type: int
         created_at:
-          description: When it was begun, in UTC.
+          description: When it was started, in UTC.
           type: str
         completed_at:
-          description: When it was complete, in UTC.
+          description: When it was completed, in UTC.
           type: str
     newest:
       description: The newest good one. Null when there is none.

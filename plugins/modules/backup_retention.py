@@ -21,7 +21,7 @@ description:
 options:
   kind:
     description:
-      - What the policy is for. All snapshots count as good.
+      - Kind of restore points that the policy applies to. All snapshots count as good.
     type: str
     choices: [backups, snapshots]
     default: backups
@@ -116,7 +116,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 services:
-  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  description: Result for each service. A task that fails returns it too, unless no service could be selected.
   returned: always
   type: list
   elements: dict
@@ -157,7 +157,7 @@ services:
       description: Whether something was changed for it, or would be in check mode.
       type: bool
     actions:
-      description: What was done for it, or would be done in check mode, one sentence each.
+      description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
@@ -167,7 +167,7 @@ services:
       description: Whether it was left out, because it does not offer what the task is about.
       type: bool
     msg:
-      description: What went wrong, or why it was skipped. Null when neither.
+      description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     plan:
       description: Every backup or snapshot with its fate, the newest first.
@@ -206,7 +206,7 @@ services:
       description: How many the pattern does not own.
       type: int
 actions:
-  description: What was done, or would be done in check mode, one sentence each, for all services.
+  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
   returned: success
   type: list
   elements: str

@@ -19,7 +19,7 @@ description:
 options:
   include:
     description:
-      - What to read, each with a call of its own.
+      - Parts to read. Each takes one call.
       - V(overview) is balance, spend and forecast, V(wallet) the balance and its currency, V(transactions) are the
         top-ups and adjustments, V(daily_spend) is the spend of each day of this month, V(invoices) are the accounting
         documents, V(statements) the months service by service.
@@ -65,7 +65,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 billing:
-  description: What was asked for, and nothing else.
+  description: The requested parts only.
   returned: success
   type: dict
   sample:
@@ -81,7 +81,7 @@ billing:
   contains:
     overview:
       description:
-        - Balance, spend and forecast. Each amount in cents has another beside it in currency units, as a string and
+        - Balance, spend and forecast. Each amount in cents is also returned in currency units, as a string and
           without C(_cents) in its name.
       returned: when O(include) has V(overview)
       type: dict
@@ -99,7 +99,7 @@ billing:
           description: Spend of this month so far, in currency units.
           type: str
         projected_month_cents:
-          description: What this month will have cost at its end.
+          description: Projected cost of this month.
           type: int
         projected_month:
           description: Projected spend of this month, in currency units.
@@ -168,7 +168,7 @@ billing:
       returned: when O(period) is set
       type: raw
     notes:
-      description: What is to be known of a part, by its name. Empty when there is nothing to say.
+      description: Notes on parts, by the name of the part. Empty if there are none.
       type: dict
 """
 

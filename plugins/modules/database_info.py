@@ -74,7 +74,7 @@ EXAMPLES = r"""
 RETURN = r"""
 database:
   description:
-    - What is in the database, and what was asked for beside it.
+    - The contents of the database, and the requested parts.
     - Fields that the platform adds in the future are returned as well.
   returned: success
   type: dict

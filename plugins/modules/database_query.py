@@ -94,7 +94,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 result:
-  description: What the statement returned. Null for a statement that writes in check mode.
+  description: Result of the statement. Null for a statement that writes in check mode.
   returned: success
   type: dict
   sample:
@@ -138,7 +138,7 @@ result:
       description: The kind of statement.
       type: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each. Reads are not in it.
+  description: Changes that the task made, or would make in check mode, one sentence each. Reads are not included.
   returned: success
   type: list
   elements: str

@@ -35,8 +35,8 @@ options:
     type: str
   state:
     description:
-      - V(present) makes sure that the file is there and holds O(content), or what is in O(src).
-      - V(directory) makes sure that the directory is there.
+      - V(present) writes O(content), or the content of O(src), to the file if it differs.
+      - V(directory) creates the directory if it does not exist.
       - V(renamed) gives the file or directory the name O(new_name). Where only the new name is there, it was done
         before. Where both are, it is an error, since the platform does not say what would become of the other one.
       - V(absent) makes sure that neither is. A directory goes with all that it holds, for good. Of a symbolic link the
@@ -46,7 +46,7 @@ options:
     default: present
   content:
     description:
-      - What the file is to hold. Anything but text is written as JSON.
+      - Content of the file. Anything but text is written as JSON.
       - It is not shown among the arguments of the task, but it is in the diff. Set C(no_log) on the task for content
         that nobody may see.
     type: raw
@@ -54,7 +54,7 @@ options:
     description:
       - File whose content it is to hold. It is read where the task runs, which is the controller as a rule, and must be
         text in UTF-8.
-      - A relative path is looked for in C(files/) of the role and beside the playbook, see the notes.
+      - A relative path is looked for in C(files/) of the role and next to the playbook, see the notes.
     type: path
   create_parents:
     description:
@@ -94,7 +94,7 @@ EXAMPLES = r"""
   hosted.services.file:
     service: survival
     path: plugins/chat/config.yml
-    src: chat.yml # in files/ of the role, or beside the playbook
+    src: chat.yml # in files/ of the role, or next to the playbook
 
 - name: A directory
   hosted.services.file:
@@ -158,7 +158,7 @@ file:
       description: When it was changed, in UTC. Null in check mode when it would be written.
       type: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

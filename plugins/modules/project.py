@@ -27,13 +27,13 @@ options:
     type: str
   new_name:
     description:
-      - Name that the project is to have. A project that has it already is left as it is. Where there is no project
-        of either name, the task fails and creates none.
+      - New name of the project. A project that already has this name is left unchanged. If there is no project of
+        either name, the task fails and creates nothing.
     type: str
   state:
     description:
-      - V(present) makes sure that the project is there and has its name.
-      - V(absent) makes sure that it is not there. The default project cannot be deleted.
+      - V(present) creates the project if it does not exist, or renames it if its name differs.
+      - V(absent) deletes the project. The default project cannot be deleted.
         The platform does not tell which one that is, so check mode warns of it.
     type: str
     choices: [present, absent]
@@ -92,7 +92,7 @@ project:
       description: Number of services in the project.
       type: int
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

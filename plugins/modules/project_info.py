@@ -21,7 +21,7 @@ options:
     type: str
   include:
     description:
-      - What to read beside the project, each with a call of its own for every project.
+      - Parts to read in addition to the project. Each takes one call per project.
       - V(services) are the services in the project, V(spend) is what they cost, V(graph) shows which service refers
         to which through its environment.
     type: list
@@ -160,7 +160,7 @@ projects:
           description: When the service was created, in UTC.
           type: str
     spend:
-      description: What the project cost over a window of C(range) days, by day and by service, in cents.
+      description: Cost of the project in the last C(range) days, by day and by service, in cents.
       returned: when O(include) has V(spend)
       type: dict
       contains:

@@ -202,7 +202,7 @@ quote:
       description: Whether the balance covers the first day. An order is refused when it does not. Not for an application.
       type: bool
 cost:
-  description: What the order would do to the monthly price, in currency units as strings.
+  description: Effect of the order on the monthly price, in currency units as strings.
   returned: success
   type: dict
   sample:

@@ -439,7 +439,7 @@ service:
       description: Host and port that the service answers at. May be null.
       type: str
     capabilities:
-      description: What the service offers now.
+      description: Features that the service offers now.
       type: list
       elements: str
     maintenance:
@@ -488,13 +488,13 @@ cost:
           description: Its monthly price.
           type: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str
   sample: ["order minecraft as service 'survival' for 10.74 a month"]
 service_id:
-  description: Id of a service that was ordered. It is there even when a later step failed.
+  description: Id of a service that was ordered. Returned even if a later step failed.
   returned: when a service was ordered
   type: str
   sample: svc_8c1d
@@ -508,7 +508,7 @@ namesakes:
   elements: str
   sample: [svc_2f60]
 secrets:
-  description: What the platform generated with the order and shows only once.
+  description: Secrets that the platform generated with the order and shows only once.
   returned: when a service was ordered and O(return_secrets) is true
   type: dict
   sample:

@@ -40,7 +40,7 @@ options:
     type: str
   include:
     description:
-      - What to read beside the list. Each is under a key of its name; where a service does not offer it the value
+      - Parts to read in addition to the list. Each is under a key of its name; where a service does not offer it the value
         is null.
       - Where a part of some services cannot be read it is null there, and one warning names them. What fails for the whole
         account, such as a token that is not accepted, is an error.
@@ -216,11 +216,11 @@ services:
       returned: when O(include) has V(details)
       type: dict
     settings:
-      description: What can be changed, with the bounds and the rates of the node.
+      description: Settings of the service, with the bounds and the rates of its node.
       returned: when O(include) has V(settings)
       type: dict
     metrics:
-      description: The container at this second. Null when its node cannot be reached.
+      description: Live metrics of the container. Null if its node cannot be reached.
       returned: when O(include) has V(metrics)
       type: dict
       contains:
@@ -268,7 +268,7 @@ services:
       type: list
       elements: str
     usage:
-      description: What the service cost day by day, in cents.
+      description: Cost of the service by day, in cents.
       returned: when O(include) has V(usage)
       type: dict
       contains:
@@ -290,7 +290,7 @@ services:
               description: Cost of the day in cents.
               type: int
     billed_totals:
-      description: What the service cost this hour, day, week and month, in cents.
+      description: Cost of the service this hour, day, week and month, in cents.
       returned: when O(include) has V(billed_totals)
       type: dict
       contains:
@@ -307,7 +307,7 @@ services:
           description: Cost of this month.
           type: int
     sftp:
-      description: Where and as whom the files are reached over SFTP.
+      description: Host, port and user for SFTP access to the files.
       returned: when O(include) has V(sftp)
       type: dict
       contains:

@@ -95,7 +95,7 @@ host_key:
       description: Its port.
       type: int
     algorithm:
-      description: What kind of key it is.
+      description: Type of the key.
       type: str
     fingerprint:
       description: The fingerprint of the key, as OpenSSH writes it.
@@ -109,7 +109,7 @@ fingerprint:
   type: str
   sample: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
 actions:
-  description: What was done, or would be done in check mode, in one sentence.
+  description: Change that the task made, or would make in check mode, in one sentence.
   returned: success
   type: list
   elements: str

@@ -116,7 +116,7 @@ secrets_file:
   type: str
   sample: /home/deploy/secrets/survival-sftp.json
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str

@@ -88,7 +88,7 @@ options:
       - The directory or file to copy. Of a directory its content is meant.
       - It must not end in a slash, contain C(//), or be the root of this machine or your home, since
         C(sites/{{ name }}) looks so when the variable holds nothing.
-      - A relative path on this machine is looked for in C(files/) of the role and beside the playbook, see the notes.
+      - A relative path on this machine is looked for in C(files/) of the role and next to the playbook, see the notes.
       - A path on the service is relative to the root of the service, which is V(.); one that begins with a slash or
         contains C(..) is refused.
     type: str
@@ -223,7 +223,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sftp_sync:
-  description: What was done, or would be done in check mode. Paths are relative to O(dest), whose own is a dot.
+  description: Changes that the task made, or would make in check mode. Paths are relative to O(dest), whose own is a dot.
   returned: success
   type: dict
   sample:
@@ -312,7 +312,7 @@ finished:
   elements: str
   sample: ["chat.jar"]
 actions:
-  description: What was done, or would be done in check mode, in one sentence.
+  description: Change that the task made, or would make in check mode, in one sentence.
   returned: success
   type: list
   elements: str

@@ -95,7 +95,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 services:
-  description: What became of each service. In a task that fails it is there too, unless none could be selected.
+  description: Result for each service. A task that fails returns it too, unless no service could be selected.
   returned: always
   type: list
   elements: dict
@@ -129,7 +129,7 @@ services:
       description: Whether something was changed for it, or would be in check mode.
       type: bool
     actions:
-      description: What was done for it, or would be done in check mode, one sentence each.
+      description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
@@ -139,7 +139,7 @@ services:
       description: Whether it was left out, because it does not offer what the task is about.
       type: bool
     msg:
-      description: What went wrong, or why it was skipped. Null when neither.
+      description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     snapshot:
       description: The snapshot. Null when it is absent or could not be taken.
@@ -182,7 +182,7 @@ services:
       type: list
       elements: dict
 actions:
-  description: What was done, or would be done in check mode, one sentence each, for all services.
+  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
   returned: success
   type: list
   elements: str

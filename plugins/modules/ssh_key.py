@@ -32,7 +32,7 @@ options:
   public_key_file:
     description:
       - File that holds the key. It is read where the task runs, which is the controller as a rule.
-      - A relative path is looked for in C(files/) of the role and beside the playbook, see the notes.
+      - A relative path is looked for in C(files/) of the role and next to the playbook, see the notes.
     type: path
   fingerprint:
     description:
@@ -114,7 +114,7 @@ ssh_key:
       description: When the key last opened a session, in UTC. Null when it never did.
       type: str
 actions:
-  description: What was done, or would be done in check mode, one sentence each.
+  description: Changes that the task made, or would make in check mode, one sentence each.
   returned: success
   type: list
   elements: str
