@@ -9,40 +9,38 @@ import json
 import os
 import posixpath
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from .._api.models import FileEntry
 from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected_entry
 from .files.paths import cut_short, relative_path
 from .services.lookup import expect_created
-from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
+from .services.on_service import OnServiceOptions, check_offers, the_service
+from .shared.options import FilePath, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
 
-class FileResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(OnServiceOptions):
+    """Which file or folder, and what it is to hold."""
+
+    path: str | None = option(None, selects=True)
+    paths: list[str] | None = option(None, selects=True)
+    new_name: str | None = option(None, selects=True)
+    state: Literal["present", "directory", "renamed", "absent"] = "present"
+    content: Any = option(None, secret=True)
+    src: FilePath | None = option(None, reads_file=True)
+    create_parents: bool = True
+    allow_empty: bool = False
+
+
+class FileResource(Resource[FileOptions]):
     """A file or a directory, by service and path; several of them to remove."""
 
     result_key = "file"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_SERVICE,
-        "path": {"type": "str"},
-        "paths": {"type": "list", "elements": "str"},
-        "new_name": {"type": "str"},
-        "state": {
-            "type": "str",
-            "choices": ["present", "directory", "renamed", "absent"],
-            "default": "present",
-        },
-        "content": {"type": "raw"},
-        "src": {"type": "path"},
-        "create_parents": {"type": "bool", "default": True},
-        "allow_empty": {"type": "bool", "default": False},
-    }
-    selectors = frozenset(ON_SERVICE) | {"path", "paths", "new_name"}
-    host_options = HOST_IS_SERVICE
-    places = tuple(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("path", "paths")],
         "mutually_exclusive": [("path", "paths"), ("content", "src")],
@@ -51,10 +49,8 @@ class FileResource(Resource):
             ("state", "renamed", ("path", "new_name")),
         ],
     }
-    secret_options = frozenset({"content"})
-    source_options = frozenset({"src"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[FileOptions]) -> Plan:
         """Write, make, rename or remove, on difference only."""
         check_text_is_used(task)
         paths = requested_paths(task)
@@ -75,7 +71,7 @@ class FileResource(Resource):
 FILE = FileResource()
 
 
-def requested_paths(task: Task) -> list[str]:
+def requested_paths(task: Task[FileOptions]) -> list[str]:
     """Return the paths that the task is about, checked. The root itself can be neither made nor removed."""
     options = task.options
     if options.paths is not None and options.state != "absent":
@@ -95,10 +91,11 @@ def requested_paths(task: Task) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
-def check_text_is_used(task: Task) -> None:
+def check_text_is_used(task: Task[FileOptions]) -> None:
     """Refuse a text with a state that has no use for it: who wrote both did not mean, say, ``absent``."""
     state = task.options.state
-    given = [name for name in ("content", "src") if task.options[name] is not None]
+    texts = {"content": task.options.content, "src": task.options.src}
+    given = [name for name, value in texts.items() if value is not None]
     if given and state != "present":
         raise Invalid(
             f"{given[0]} is for state: present, and state is {state}; nothing was sent. Remove {given[0]}, "
@@ -106,7 +103,9 @@ def check_text_is_used(task: Task) -> None:
         )
 
 
-def check_not_emptied(task: Task, files: FileManager, path: str, entry: FileEntry | None, text: str) -> None:
+def check_not_emptied(
+    task: Task[FileOptions], files: FileManager, path: str, entry: FileEntry | None, text: str
+) -> None:
     """Refuse to empty a file that holds something, unless the task says so: a variable may hold nothing."""
     if not text and entry is not None and entry.size and not task.options.allow_empty:
         given = "content" if task.options.src is None else f"src {task.options.src!r}"
@@ -128,7 +127,7 @@ def check_full_path(path: str | None, paths: Sequence[str] | None) -> None:
             )
 
 
-def requested_name(task: Task) -> str:
+def requested_name(task: Task[FileOptions]) -> str:
     """Return the name that an entry is to get in its directory; empty where none is to be renamed.
 
     The platform does not say whether a rename moves things to another directory, so none is asked to.
@@ -138,13 +137,13 @@ def requested_name(task: Task) -> str:
         if given is not None:
             raise Invalid(f"new_name is {given!r}; it is for state: renamed")
         return ""
-    name = relative_path("new_name", given)
+    name = relative_path("new_name", given or "")
     if not name or name != given or "/" in name:
         raise Invalid(f"new_name is {given!r}; it must be a name, without a slash: a file stays where it is")
     return name
 
 
-def requested_text(task: Task) -> str:
+def requested_text(task: Task[FileOptions]) -> str:
     """Return the content that the file is to have.
 
     :raises Invalid: when it is not text, or too large for the file manager.
@@ -194,7 +193,7 @@ def not_text_error(what: str) -> Invalid:
     return Invalid(f"{what} is not text in UTF-8, which is all that the file manager takes; {BEYOND}")
 
 
-def plan_present(task: Task, files: FileManager, path: str, text: str) -> Plan:
+def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: str) -> Plan:
     """Plan that a file has this content."""
     parents = missing_parents(task, files, path)
     entry = None if parents else files.entry(path)
@@ -222,7 +221,7 @@ def plan_present(task: Task, files: FileManager, path: str, text: str) -> Plan:
     )
 
 
-def plan_directory(task: Task, files: FileManager, path: str) -> Plan:
+def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Plan:
     """Plan that a directory is there."""
     parents = missing_parents(task, files, path)
     entry = None if parents else files.entry(path)
@@ -298,7 +297,7 @@ def describe_removal(files: FileManager, root: str, names: Sequence[str]) -> str
     return f"remove {len(names)} entries of {root or 'the root'} from {files.label}"
 
 
-def missing_parents(task: Task, files: FileManager, path: str) -> list[str]:
+def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> list[str]:
     """Return the directories above a path that are not there, the outermost first.
 
     :raises Invalid: when some are missing and must not be made, or a file is in the way.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import deque
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._api.errors import Refused
@@ -14,28 +15,29 @@ from .._api.models import FileEntry
 from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
 from .services.lookup import expect_created
-from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, check_offers, the_service
+from .services.on_service import OnServiceOptions, check_offers, the_service
+from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
 
-class FileInfoResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class FileInfoOptions(OnServiceOptions):
+    """Which file or folder to read, and how deep."""
+
+    path: str = option(".", selects=True)
+    recurse: bool = False
+    limit: int = 1000
+    content: bool = False
+
+
+class FileInfoResource(Resource[FileInfoOptions]):
     """A file or a directory of a service."""
 
     result_key = "files"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_SERVICE,
-        "path": {"type": "str", "default": "."},
-        "recurse": {"type": "bool", "default": False},
-        "limit": {"type": "int", "default": 1000},
-        "content": {"type": "bool", "default": False},
-    }
-    selectors = frozenset(ON_SERVICE) | {"path"}
-    host_options = HOST_IS_SERVICE
-    places = tuple(ON_SERVICE)
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("recurse", "content")]}
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[FileInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         path = relative_path("path", task.options.path)
         if task.options.limit < 1:
@@ -51,7 +53,7 @@ class FileInfoResource(Resource):
 FILE_INFO = FileInfoResource()
 
 
-def read_file(task: Task, files: FileManager, path: str) -> dict[str, Any]:
+def read_file(task: Task[FileInfoOptions], files: FileManager, path: str) -> dict[str, Any]:
     """Return a file with its content."""
     if not path:
         raise Invalid("content is for a file; name it in path")
@@ -64,7 +66,7 @@ def read_file(task: Task, files: FileManager, path: str) -> dict[str, Any]:
     return {**as_result(path, entry), "content": files.content(path, entry)}
 
 
-def list_entries(task: Task, files: FileManager, path: str) -> list[dict[str, Any]]:
+def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> list[dict[str, Any]]:
     """Return what a directory holds, with what its directories hold where asked; or a file by itself."""
     entry = files.entry(path) if path else None
     if path and entry is None:

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, ClassVar
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .._api.client import Client
@@ -17,11 +18,12 @@ from .services.listing import read_or_error, services_in_project, without_errors
 from .services.lookup import close_name, the_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
+from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
-PARTS = [
+Part = Literal[
     "details",
     "settings",
     "metrics",
@@ -33,27 +35,31 @@ PARTS = [
     "backups",
     "snapshots",
 ]
+PARTS = get_args(Part)
 
 
-class ServiceInfoResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class ServiceInfoOptions(Options):
+    """Which services, and what to read of each."""
+
+    id: str | None = option(None, selects=True)
+    name: str | None = option(None, selects=True)
+    project: str | None = option(None, selects=True)
+    family: str | None = option(None, choices=FAMILIES, selects=True)
+    status: str | None = option(None, selects=True)
+    include: list[Part] = option([])
+    log_lines: int = MAX_LOG_LINES
+    max_events: int = 100
+    usage_days: int = 30
+    time_zone: str | None = None
+
+
+class ServiceInfoResource(Resource[ServiceInfoOptions]):
     """Services by id, name, project, family and status; all of them when nothing is given."""
 
     result_key = "services"
-    options: ClassVar[dict[str, Any]] = {
-        "id": {"type": "str"},
-        "name": {"type": "str"},
-        "project": {"type": "str"},
-        "family": {"type": "str", "choices": FAMILIES},
-        "status": {"type": "str"},
-        "include": {"type": "list", "elements": "str", "choices": PARTS, "default": []},
-        "log_lines": {"type": "int", "default": MAX_LOG_LINES},
-        "max_events": {"type": "int", "default": 100},
-        "usage_days": {"type": "int", "default": 30},
-        "time_zone": {"type": "str"},
-    }
-    selectors = frozenset({"id", "name", "project", "family", "status"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[ServiceInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         check(task.options)
         services = select(task)
@@ -82,18 +88,18 @@ class ServiceInfoResource(Resource):
 SERVICE_INFO = ServiceInfoResource()
 
 
-def check(options: Mapping[str, Any]) -> None:
+def check(options: ServiceInfoOptions) -> None:
     """Hold the limits of the routes (Limits).
 
     :raises Invalid: naming the option, its value and the limit.
     """
-    check_log_lines(options["log_lines"])
-    for name in ("max_events", "usage_days"):
-        if options[name] < 1:
-            raise Invalid(f"{name} is {options[name]}; it must be 1 or more")
+    check_log_lines(options.log_lines)
+    for name, value in {"max_events": options.max_events, "usage_days": options.usage_days}.items():
+        if value < 1:
+            raise Invalid(f"{name} is {value}; it must be 1 or more")
 
 
-def select(task: Task) -> list[ServiceSummary]:
+def select(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that all given options agree on."""
     options = task.options
     if options.project:
@@ -117,7 +123,7 @@ def select(task: Task) -> list[ServiceSummary]:
     )
 
 
-def warn_of_filters(task: Task, services: Sequence[ServiceSummary]) -> None:
+def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSummary]) -> None:
     """Tell of a status and of a name that look like slips of the pen: they let nothing through.
 
     The platform may have statuses that nobody knows of, and a service may be looked for to see that it is
@@ -140,21 +146,21 @@ def plain_all(
     return [{**s.as_dict(), **({"metrics": plain(metrics[s.id])} if metrics else {})} for s in services]
 
 
-def readers_for(options: Mapping[str, Any]) -> dict[str, Callable[[Client, str], Any]]:
+def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str], Any]]:
     """Return how each part that was asked for is read, metrics excepted: they come for many at once."""
-    bounds = period_starts(options["time_zone"])
+    bounds = period_starts(options.time_zone)
     readers: dict[str, Callable[[Client, str], Any]] = {
         "details": lambda client, id: client.service(id),
         "settings": lambda client, id: client.settings(id),
-        "events": lambda client, id: client.events(id, options["max_events"]),
-        "logs": lambda client, id: oldest_first(client.logs(id, options["log_lines"])),
-        "usage": lambda client, id: client.usage(id, options["usage_days"]),
+        "events": lambda client, id: client.events(id, options.max_events),
+        "logs": lambda client, id: oldest_first(client.logs(id, options.log_lines)),
+        "usage": lambda client, id: client.usage(id, options.usage_days),
         "billed_totals": lambda client, id: client.billed_totals(id, *bounds),
         "sftp": lambda client, id: client.sftp(id),
         "backups": lambda client, id: client.backups(id),
         "snapshots": lambda client, id: client.snapshots(id),
     }
-    return {part: read for part, read in readers.items() if part in options["include"]}
+    return {part: read for part, read in readers.items() if part in options.include}
 
 
 def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:

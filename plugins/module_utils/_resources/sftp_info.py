@@ -5,22 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, sftp_access
+from .services.on_service import OnServiceOptions, sftp_access
 from .shared.plan import Plan, Resource, Task
 
 
-class SftpInfoResource(Resource):
+class SftpInfoResource(Resource[OnServiceOptions]):
     """The SFTP access of a service. Its password cannot be read."""
 
     result_key = "sftp"
-    options: ClassVar[dict[str, Any]] = {**ON_SERVICE}
-    selectors = frozenset(ON_SERVICE)
-    host_options = HOST_IS_SERVICE
-    places = tuple(ON_SERVICE)
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[OnServiceOptions]) -> Plan:
         """Read; there is nothing to do."""
         return Plan(result=sftp_access(task).as_dict())
 

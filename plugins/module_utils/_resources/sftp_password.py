@@ -5,39 +5,35 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from .._api.errors import CallOutcomeUnknown, UnexpectedAnswer
 from .._api.models import SftpAccess, SftpPassword
-from .services.on_service import HOST_IS_SERVICE, ON_SERVICE, access_of, known_id
+from .services.on_service import OnServiceOptions, access_of, known_id
 from .shared import secrets_file
 from .shared.controller_state import key_of, one_at_a_time
+from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secret_notes import SFTP, remove_notes, subject_of, warn_of_lost_secrets
+from .shared.secrets_file import SecretsOptions
 
 ON_CREATE, ALWAYS = "on_create", "always"
 
 
-class SftpPasswordResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class SftpPasswordOptions(OnServiceOptions, SecretsOptions):
+    """When to make a new password."""
+
+    update_password: Literal["on_create", "always"] = option("on_create", no_log=False)
+
+
+class SftpPasswordResource(Resource[SftpPasswordOptions]):
     """The password of a service. A new one ends the one before."""
 
     result_key = "sftp_password"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_SERVICE,
-        "update_password": {
-            "type": "str",
-            "choices": [ON_CREATE, ALWAYS],
-            "default": ON_CREATE,
-            "no_log": False,
-        },
-        "secrets_dest": {"type": "path", "no_log": False},
-        "return_secrets": {"type": "bool", "default": False, "no_log": False},
-    }
-    selectors = frozenset(ON_SERVICE)
-    host_options = HOST_IS_SERVICE
-    places = tuple(ON_SERVICE)
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[SftpPasswordOptions]) -> Plan:
         """Make a password where there is none yet, or always."""
         secrets_file.check_place(task)
         id = known_id(task)
@@ -63,7 +59,7 @@ def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:
     return {"username": access.username, "password_set_at": password_set_at}
 
 
-def generate_in_turn(task: Task, id: str) -> None:
+def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
     """Make a password unless another task of this controller has just made one.
 
     Two at once would each end the other's password, and write files in an order of their own.
@@ -83,7 +79,7 @@ def generate_in_turn(task: Task, id: str) -> None:
     )
 
 
-def generate(task: Task, id: str) -> None:
+def generate(task: Task[SftpPasswordOptions], id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
     subject = subject_of(SFTP, id)
     with secrets_file.keeping(task, subject, f"the SFTP password of service {id}") as kept:

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from .._sftp.compare import Changes, compare
 from .._sftp.errors import TransferFailed
-from .._sftp.host_keys import ACCEPT_NEW, OFF, STANDARD_PORT, STRICT, HostKeys
+from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
-from .._sftp.mirror import PULL, PUSH, Mirror
+from .._sftp.mirror import PUSH, Mirror
 from .._sftp.patterns import Patterns
 from .._sftp.session import Login, Session
 from .._sftp.sides import Local, Remote
 from .._sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root
-from .files.guards import check_deletions, check_options, warn_of_idle_patterns
+from .files.guards import SftpSyncOptions, check_deletions, check_options, warn_of_idle_patterns
 from .files.mirror import (
     MirrorWork,
     as_plan,
@@ -34,80 +34,43 @@ from .files.mirror import (
 )
 from .files.paths import relative_path
 from .services.lookup import expect_created
-from .services.on_service import ON_SERVICE, sftp_access
+from .services.on_service import sftp_access
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
 HIGHEST_MODE = 0o7777
 
 
-class SftpSyncResource(Resource):
+class SftpSyncResource(Resource[SftpSyncOptions]):
     """A tree on a service and one on this machine, of which one follows the other."""
 
     result_key = "sftp_sync"
-    options: ClassVar[dict[str, Any]] = {
-        **ON_SERVICE,
-        "host": {"type": "str"},
-        "port": {"type": "int"},
-        "username": {"type": "str"},
-        "private_key_file": {"type": "path", "no_log": False},
-        "passphrase": {"type": "str", "no_log": True},
-        "password": {"type": "str", "no_log": True},
-        "host_key_checking": {"type": "str", "choices": [ACCEPT_NEW, STRICT, OFF], "default": ACCEPT_NEW},
-        "known_hosts": {"type": "path", "default": "~/.ssh/known_hosts"},
-        "direction": {"type": "str", "choices": [PUSH, PULL], "default": PUSH},
-        "src": {"type": "str", "required": True},
-        "dest": {"type": "str", "required": True},
-        "include": {"type": "list", "elements": "str", "default": []},
-        "exclude": {"type": "list", "elements": "str", "default": []},
-        "checksum": {"type": "bool", "default": False},
-        "delete": {"type": "bool", "default": False},
-        "max_delete": {"type": "int"},
-        "allow_empty_source": {"type": "bool", "default": False},
-        "preserve_modes": {"type": "bool", "default": True},
-        "file_mode": {"type": "raw"},
-        "directory_mode": {"type": "raw"},
-    }
-    selectors = frozenset(ON_SERVICE) | {
-        "host",
-        "username",
-        "src",
-        "dest",
-        "include",
-        "exclude",
-        "max_delete",
-    }
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("service", "host")],
         "mutually_exclusive": [("service", "host")],
     }
-    places = (*ON_SERVICE, "host")
-    host_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "host": ("ansible_host", "ansible_ssh_host", "inventory_hostname"),
-        "port": ("ansible_port", "ansible_ssh_port"),
-        "username": ("ansible_user", "ansible_ssh_user"),
-        "private_key_file": ("ansible_ssh_private_key_file", "ansible_private_key_file"),
-        "password": ("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
-    }
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the key file, and with a push what is copied."""
-        return frozenset({"private_key_file"} | ({"src"} if pushes(arguments) else set()))
+        return frozenset({"private_key_file"} | ({"src"} if pushes(arguments.get("direction")) else set()))
 
     def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the file of known hosts, and with a pull where the copy goes."""
-        return frozenset({"known_hosts"} | (set() if pushes(arguments) else {"dest"}))
+        return frozenset({"known_hosts"} | (set() if pushes(arguments.get("direction")) else {"dest"}))
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Only a service has to be looked up; a host is reached as it is."""
         return bool(options["service"])
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[SftpSyncOptions]) -> Plan:
         """Look at both trees and plan what makes the one like the other."""
         require()
         options = task.options
         check_options(options)
-        rules = {name: mode(name, options[name]) for name in ("file_mode", "directory_mode")}
+        rules = {
+            "file_mode": mode("file_mode", options.file_mode),
+            "directory_mode": mode("directory_mode", options.directory_mode),
+        }
         login = the_login(task)
         if not login.host:
             return plan_for_expected_service(task, login, rules)
@@ -121,10 +84,10 @@ class SftpSyncResource(Resource):
 SFTP_SYNC = SftpSyncResource()
 
 
-def the_login(task: Task) -> Login:
+def the_login(task: Task[SftpSyncOptions]) -> Login:
     """Return where the files are reached: as the platform says for a service, or as the user says."""
     options = task.options
-    host, port, username = options.host, options.port or STANDARD_PORT, options.username
+    host, port, username = options.host or "", options.port or STANDARD_PORT, options.username
     if options.service:
         access = sftp_access(task)
         host, port, username = access.host, options.port or access.port, username or access.username
@@ -155,15 +118,15 @@ def mode(name: str, value: Any) -> int | None:
     return number
 
 
-async def planned(task: Task, session: Session, modes: Mapping[str, int | None]) -> Plan:
+async def planned(task: Task[SftpSyncOptions], session: Session, modes: Mapping[str, int | None]) -> Plan:
     """Read both trees, compare them, and say what is to be done."""
     options = task.options
     mirror = await aimed(task, session)
-    patterns = Patterns(options["include"], options["exclude"])
+    patterns = Patterns(options.include, options.exclude)
     try:
         source = await read_source(task, mirror.source, patterns)
     except NoSuchItem as error:
-        if pushes(options):
+        if pushes(options.direction):
             raise
         expect_created(task, error, "makes")
         return plan_unknown_pull(task, session.login)
@@ -175,12 +138,14 @@ async def planned(task: Task, session: Session, modes: Mapping[str, int | None])
     return work.plan()
 
 
-def plan_for_expected_service(task: Task, login: Login, modes: Mapping[str, int | None]) -> Plan:
+def plan_for_expected_service(
+    task: Task[SftpSyncOptions], login: Login, modes: Mapping[str, int | None]
+) -> Plan:
     """Plan for a service that is still to be created: a push makes everything, a pull cannot be looked at."""
     options = task.options
-    on_service = "dest" if pushes(options) else "src"
-    remote = relative_path(on_service, options[on_service])
-    if not pushes(options):
+    on_service = "dest" if pushes(options.direction) else "src"
+    remote = relative_path(on_service, options.dest if pushes(options.direction) else options.src)
+    if not pushes(options.direction):
         return plan_unknown_pull(task, login)
     local = os.path.abspath(os.path.expanduser(options.src))
     patterns = Patterns(options.include, options.exclude)
@@ -192,26 +157,26 @@ def plan_for_expected_service(task: Task, login: Login, modes: Mapping[str, int 
     return as_plan(task, login, changes, (source, target), lambda: None)
 
 
-def plan_unknown_pull(task: Task, login: Login) -> Plan:
+def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan a pull of what an earlier task of the play is still to make: what it holds is not known."""
     result = mirror_result(task, login, Changes(), Tree())
     return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
 
 
-async def aimed(task: Task, session: Session) -> Mirror:
+async def aimed(task: Task[SftpSyncOptions], session: Session) -> Mirror:
     """Return the two sides. A single file goes into a directory that is there, under its own name."""
     options = task.options
-    push = options["direction"] == PUSH
-    local = os.path.abspath(os.path.expanduser(options["src"] if push else options["dest"]))
-    given = options["dest"] if push else options["src"]
+    push = options.direction == PUSH
+    local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
+    given = options.dest if push else options.src
     remote = relative_path("dest" if push else "src", given) or "."
     here, there = local_root(local), await remote_root(session.sftp, remote)
     source, target = (here, there) if push else (there, here)
-    into = options["dest"].endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)
+    into = options.dest.endswith("/") or (target is not None and target.kind is Kind.DIRECTORY)
     if source is not None and source.kind is not Kind.DIRECTORY and into:
         if push:
             remote = posixpath.join(remote, os.path.basename(local))
         else:
             local = os.path.join(local, posixpath.basename(remote))
     there_side = Remote(session.sftp, remote)
-    return Mirror(Local(local), there_side, options["direction"], task.progress)
+    return Mirror(Local(local), there_side, options.direction, task.progress)

@@ -9,33 +9,73 @@ Every refusal comes before anything is changed, and in check mode as well.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from ..._sftp.compare import Changes
 from ..._sftp.mirror import PUSH
 from ..._sftp.patterns import Patterns, objection
 from ..._sftp.trees import ROOT, Kind, Tree, shown
+from ..services.on_service import OneServiceOptions
 from ..shared.controller_state import PLAYBOOK_FOLDER
+from ..shared.options import FilePath, option
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .paths import cut_short, relative_path
 
 
-def check_options(options: Mapping[str, Any]) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SftpSyncOptions(OneServiceOptions):
+    """Which two trees, how to log in, and what to do with differences."""
+
+    host: str | None = option(
+        None,
+        selects=True,
+        names_target=True,
+        host_variables=("ansible_host", "ansible_ssh_host", "inventory_hostname"),
+    )
+    port: int | None = option(None, host_variables=("ansible_port", "ansible_ssh_port"))
+    username: str | None = option(None, selects=True, host_variables=("ansible_user", "ansible_ssh_user"))
+    private_key_file: FilePath | None = option(
+        None, no_log=False, host_variables=("ansible_ssh_private_key_file", "ansible_private_key_file")
+    )
+    passphrase: str | None = option(None, no_log=True)
+    password: str | None = option(
+        None,
+        no_log=True,
+        host_variables=("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
+    )
+    host_key_checking: Literal["accept_new", "strict", "off"] = "accept_new"
+    known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
+    direction: Literal["push", "pull"] = "push"
+    src: str = option(selects=True)
+    dest: str = option(selects=True)
+    include: list[str] = option([], selects=True)
+    exclude: list[str] = option([], selects=True)
+    checksum: bool = False
+    delete: bool = False
+    max_delete: int | None = option(None, selects=True)
+    allow_empty_source: bool = False
+    preserve_modes: bool = True
+    file_mode: Any = None
+    directory_mode: Any = None
+
+
+def check_options(options: SftpSyncOptions) -> None:
     """Check what can be checked before anybody is asked.
 
     :raises Invalid: for a pattern that could match nothing, a limit below 0, or with ``delete`` a target that
         an empty variable may have made.
     """
-    for name in ("include", "exclude"):
-        check_patterns(name, options[name])
-    limit = options["max_delete"]
+    check_patterns("include", options.include)
+    check_patterns("exclude", options.exclude)
+    limit = options.max_delete
     if limit is not None and limit < 0:
         raise Invalid(f"max_delete is {limit}; it must be 0 or more")
-    check_source(options["src"], local=options["direction"] == PUSH)
-    if options["delete"]:
-        check_target(options["dest"], local=options["direction"] != PUSH)
+    check_source(options.src, local=options.direction == PUSH)
+    if options.delete:
+        check_target(options.dest, local=options.direction != PUSH)
 
 
 def check_patterns(name: str, patterns: Sequence[str]) -> None:
@@ -109,7 +149,7 @@ def homes_and_projects() -> Iterator[tuple[str, str]]:
         return
 
 
-def check_deletions(task: Task, source: Tree, changes: Changes) -> None:
+def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: Changes) -> None:
     """Refuse to delete everything for an empty source, or more than the user foresaw.
 
     What a broken transfer left behind is no one's file and does not count.
@@ -140,7 +180,7 @@ def is_empty(source: Tree) -> bool:
     return set(source.entries) == {ROOT} and source.entries[ROOT].kind is Kind.DIRECTORY
 
 
-def warn_of_idle_patterns(task: Task, patterns: Patterns, target: Tree) -> None:
+def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, target: Tree) -> None:
     """Warn of patterns that keep nothing from being deleted. Where nothing is there, nothing is lost."""
     if task.options.delete and ROOT in target and patterns.idle:
         listed = ", ".join(repr(pattern) for pattern in patterns.idle)

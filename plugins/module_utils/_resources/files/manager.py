@@ -13,6 +13,7 @@ from ..._api.client import FILES_PER_DELETE, Client
 from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
 from ..services.lookup import label
+from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid, NoSuchItem
 from ..shared.waiting import act
@@ -33,7 +34,7 @@ MARK = "\ufeff"
 class FileManager:
     """The files of a service. Paths are relative to its root, whose own path is empty."""
 
-    def __init__(self, client: Client, service: Service, task: Task) -> None:
+    def __init__(self, client: Client, service: Service, task: Task[Options]) -> None:
         self.client = client
         self.id = service.id
         self.label = label(service)

@@ -20,6 +20,7 @@ from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Entry, Kind, Tree, shown
 from ..shared.plan import Plan, Step, Task
 from ..shared.task_errors import NoSuchItem
+from .guards import SftpSyncOptions
 
 FIRST_TIME, LAST_TIME = 1, 2**32 - 1
 """The protocol counts seconds from 1970 in four bytes. A zero is the same as no time to some servers."""
@@ -31,7 +32,7 @@ NAMED = 5
 class MirrorWork:
     """Two trees, what lies between them, and what becomes of it on this server."""
 
-    task: Task
+    task: Task[SftpSyncOptions]
     session: Session
     mirror: Mirror
     source: Tree
@@ -54,7 +55,7 @@ class MirrorWork:
             await self._read(self.source.entries)
         self._compare()
         self.links = set(self.changes.links)
-        if not (self.changes and pushes(self.task.options)):
+        if not (self.changes and pushes(self.task.options.direction)):
             return
         await refused(self.mirror.remote.sftp, self.mirror.remote.root, self.abilities)
         if not self.abilities.times and not self.mirror.compared:
@@ -139,12 +140,12 @@ class MirrorWork:
             )
 
 
-def pushes(arguments: Mapping[str, Any]) -> bool:
+def pushes(direction: str | None) -> bool:
     """Tell whether the files go to the server. A push is what happens when nothing is said."""
-    return arguments.get("direction") in (None, PUSH)
+    return direction in (None, PUSH)
 
 
-async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
+async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Patterns) -> Tree:
     """Read the tree that the other one follows, and warn of what is left out.
 
     :raises NoSuchItem: when there is none.
@@ -156,10 +157,10 @@ async def read_source(task: Task, side: Side, patterns: Patterns) -> Tree:
     for path, why in sorted(skipped.items()):
         task.warn(f"{shown(path)} was left out: {why}")
     warn_of_special_bits(task, source)
-    return with_known_times(task, source) if pushes(task.options) else source
+    return with_known_times(task, source) if pushes(task.options.direction) else source
 
 
-def warn_of_special_bits(task: Task, source: Tree) -> None:
+def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:
     """Say which entries lose bits that have a program run as somebody else."""
     options = task.options
     if not options.preserve_modes:
@@ -177,7 +178,7 @@ def warn_of_special_bits(task: Task, source: Tree) -> None:
         )
 
 
-def with_known_times(task: Task, source: Tree) -> Tree:
+def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
     """Return a tree with times that the protocol has, and warn of those that change for that."""
     near = {
         path: replace(entry, mtime=min(max(entry.mtime, FIRST_TIME), LAST_TIME))
@@ -217,7 +218,7 @@ def few(paths: Collection[str]) -> str:
     return ", ".join(listed[:NAMED]) + more
 
 
-def rules_of(task: Task, modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
+def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
     by_content = task.options.checksum
 
@@ -230,7 +231,11 @@ def rules_of(task: Task, modes: Mapping[str, int | None], equal: Collection[str]
 
 
 def as_plan(
-    task: Task, login: Login, changes: Changes, trees: tuple[Tree, Tree], run: Callable[[], None]
+    task: Task[SftpSyncOptions],
+    login: Login,
+    changes: Changes,
+    trees: tuple[Tree, Tree],
+    run: Callable[[], None],
 ) -> Plan:
     """Return the plan for these changes between a source and a target, which ``run`` carries out."""
     source, target = trees
@@ -247,7 +252,7 @@ def before_and_after(changes: Changes, target: Tree) -> tuple[dict[str, str], di
 
 
 def mirror_result(
-    task: Task, login: Login, changes: Changes, target: Tree, left_out: Iterable[str] = ()
+    task: Task[SftpSyncOptions], login: Login, changes: Changes, target: Tree, left_out: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
     removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
@@ -272,7 +277,7 @@ def names(paths: Iterable[str]) -> list[str]:
     return [shown(path) or "." for path in sorted(paths)]
 
 
-def describe_step(task: Task, login: Login, result: Mapping[str, Any]) -> str:
+def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
     """Say in one line what is done."""
     counts = ", ".join(
         f"{word} {len(result[key])}"
@@ -281,7 +286,8 @@ def describe_step(task: Task, login: Login, result: Mapping[str, Any]) -> str:
     )
     src, dest = task.options.src, task.options.dest
     where = str(login) if login.host else f"service {task.options.service!r}"
-    way = f"push {src} to {dest} on {where}" if pushes(task.options) else f"pull {src} on {where} to {dest}"
+    push = pushes(task.options.direction)
+    way = f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
     return (
         f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: what is there is not known yet"
     )

@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def check(**given: Any) -> None:
     """Check the options of a mirror."""
-    guards.check_options(options_of(SFTP_SYNC, {**PUSH, **given}))
+    guards.check_options(SFTP_SYNC.read_options(options_of(SFTP_SYNC, {**PUSH, **given})))
 
 
 @pytest.mark.parametrize(
