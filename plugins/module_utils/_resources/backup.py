@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 from .._api.errors import Refused
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus
 from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
 from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
-from .restore_points.resources import RestorePointResource, restore_point_options, result_of
+from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
     RestoreTrace,
@@ -38,12 +39,18 @@ AFTER_MAKING = "Running this again removes it and makes another one"
 AFTER_RESTORE = "Look at the files of the service before it is used, and restore another backup if need be"
 
 
-class BackupResource(RestorePointResource):
+@dataclass(frozen=True, kw_only=True)
+class BackupOptions(RestorePointOptions):
+    """Which backup of which services, and what to do with it."""
+
+    state: Literal["present", "restored", "absent"] = "present"
+
+
+class BackupResource(RestorePointResource[BackupOptions]):
     """A backup of each selected service, by its name."""
 
     kind = BACKUPS
     restored_state = "restored"
-    options: ClassVar[dict[str, Any]] = restore_point_options(restored_state)
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""
@@ -53,7 +60,7 @@ class BackupResource(RestorePointResource):
 BACKUP = BackupResource()
 
 
-def find_targets(task: Task, backups: Sequence[Backup]) -> list[Backup]:
+def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
     """Return the backups of this id, or else of this name."""
     wanted = task.options.name
     return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
@@ -76,7 +83,7 @@ def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
 # --- Present ----------------------------------------------------------------------------------------
 
 
-def plan_present(task: Task, service: Service) -> Plan:
+def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
     name, everything = task.options.name, task.client.backups(service.id)
     there = find_targets(task, everything)
@@ -122,7 +129,7 @@ def plan_present(task: Task, service: Service) -> Plan:
 
 
 def find_concurrent_backup(
-    task: Task, service: Service, name: str, before: Sequence[Backup]
+    task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
 ) -> tuple[Backup, list[Backup]] | None:
     """Return a backup of this name that another task has made since the plan, if one has."""
     known = {backup.id for backup in before}
@@ -144,7 +151,7 @@ def expected_backup(name: str) -> Backup:
 
 
 def make_backup(
-    task: Task, service: Service, name: str, before: Sequence[Backup]
+    task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
 ) -> tuple[Backup, list[Backup]]:
     """Begin a backup, once, and wait until it is complete.
 
@@ -176,7 +183,7 @@ def make_backup(
     return mine, gone
 
 
-def request_backup(task: Task, service: Service, name: str, what: str) -> None:
+def request_backup(task: Task[BackupOptions], service: Service, name: str, what: str) -> None:
     """Ask for a backup, again while the service is busy."""
     try:
         retry_while_busy(
@@ -187,13 +194,13 @@ def request_backup(task: Task, service: Service, name: str, what: str) -> None:
         raise
 
 
-def is_busy(task: Task, service: Service) -> bool:
+def is_busy(task: Task[BackupOptions], service: Service) -> bool:
     """Tell whether a backup of the service is seen to be made or restored."""
     return any(backup.status in IN_MOTION for backup in task.client.backups(service.id))
 
 
 def wait_for_backup(
-    task: Task,
+    task: Task[BackupOptions],
     service: Service,
     id: str,
     advice: str = AFTER_MAKING,
@@ -223,7 +230,7 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
     return backup.status == BackupStatus.COMPLETED
 
 
-def read_backup(task: Task, service: Service, id: str) -> Backup:
+def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
     """Return a backup as it is now."""
     return backup_with_id(task.client.backups(service.id), service, id)
 
@@ -239,7 +246,7 @@ def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Back
 # --- Restored ---------------------------------------------------------------------------------------
 
 
-def plan_restored(task: Task, service: Service) -> Plan:
+def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan that the files of a service become those of the backup. One that runs already is waited for."""
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
@@ -277,7 +284,7 @@ def plan_restored(task: Task, service: Service) -> Plan:
     )
 
 
-def restore_backup(task: Task, service: Service, backup: Backup) -> list[RestoreTrace]:
+def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> list[RestoreTrace]:
     """Restore a backup, once, and wait until that is over.
 
     Return what was seen of it, if it was waited for.
@@ -329,7 +336,7 @@ def restore_backup(task: Task, service: Service, backup: Backup) -> list[Restore
 
 
 def find_restorable(
-    task: Task, service: Service, there: Sequence[Backup], everything: Sequence[Backup]
+    task: Task[BackupOptions], service: Service, there: Sequence[Backup], everything: Sequence[Backup]
 ) -> Backup:
     """Return the backup to restore: it must be complete, and no other may have its name.
 
@@ -360,7 +367,7 @@ def find_restorable(
 # --- Absent -----------------------------------------------------------------------------------------
 
 
-def plan_absent(task: Task, service: Service) -> Plan:
+def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan that no backup of this name is left. One that is being made or restored is waited for."""
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
@@ -382,7 +389,7 @@ def plan_absent(task: Task, service: Service) -> Plan:
     )
 
 
-def delete_step(task: Task, service: Service, backup: Backup) -> Step:
+def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> Step:
     """Return the step that deletes a backup, once it stands still."""
 
     def settled(now: Backup | None) -> bool:

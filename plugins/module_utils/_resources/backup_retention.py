@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, tzinfo
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 from .._api.errors import Refused
 from .._api.models import Service
 from .service_info import time_zone
 from .services.lookup import label
-from .services.many_services import HOST_IS_SELECTED, SELECTION, SELECTORS, SELECTS, Operation, plan_many
+from .services.many_services import ManyServicesOptions, Operation, plan_many
+from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.restore_points import BACKUPS, KINDS, SNAPSHOTS, delete_restore_point, read_restore_points
+from .shared.restore_points import SNAPSHOTS, delete_restore_point, read_restore_points
 from .shared.retention import (
-    BUCKETS,
     Decision,
     Policy,
     RestorePoint,
@@ -27,41 +28,51 @@ from .shared.retention import (
 )
 from .shared.task_errors import Invalid
 
-RULES = (*(f"keep_{rule}" for rule in BUCKETS), "keep_within", "keep_failed")
+
+@dataclass(frozen=True, kw_only=True)
+class BackupRetentionOptions(ManyServicesOptions):
+    """Which restore points of which services, and which of them to keep."""
+
+    kind: Literal["backups", "snapshots"] = "backups"
+    pattern: str = option(selects=True)
+    keep_last: int | None = option(None, selects=True)
+    keep_hourly: int | None = option(None, selects=True)
+    keep_daily: int | None = option(None, selects=True)
+    keep_weekly: int | None = option(None, selects=True)
+    keep_monthly: int | None = option(None, selects=True)
+    keep_yearly: int | None = option(None, selects=True)
+    keep_within: str | None = option(None, selects=True)
+    keep_failed: int = option(Policy.failed, selects=True)
+    time_zone: str = "UTC"
+    max_delete: int = option(10, selects=True)
 
 
-class BackupRetentionResource(Resource):
+class BackupRetentionResource(Resource[BackupRetentionOptions]):
     """The copies of each selected service that a pattern owns, thinned out by a policy."""
 
     result_key = "services"
-    options: ClassVar[dict[str, Any]] = {
-        **SELECTION,
-        "kind": {"type": "str", "choices": KINDS, "default": BACKUPS},
-        "pattern": {"type": "str", "required": True},
-        **{f"keep_{rule}": {"type": "int"} for rule in BUCKETS},
-        "keep_within": {"type": "str"},
-        "keep_failed": {"type": "int", "default": Policy.failed},
-        "time_zone": {"type": "str", "default": "UTC"},
-        "max_delete": {"type": "int", "default": 10},
-    }
-    selectors = SELECTORS | {"pattern", "max_delete", *RULES}
-    host_options = HOST_IS_SELECTED
-    places = SELECTS
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[BackupRetentionOptions]) -> Plan:
         """Decide on every copy; delete what no rule keeps."""
-        policy = read_policy(task.options, task.options.pattern, zone_of(task.options.time_zone))
+        policy = read_policy(keep_rules(task.options), task.options.pattern, zone_of(task.options.time_zone))
         kind, most = task.options.kind, task.options.max_delete
         if most < 0:
             raise Invalid(f"max_delete is {most}; it must be 0 or more")
 
-        def thin_out(own: Task, service: Service) -> Plan:
+        def thin_out(own: Task[BackupRetentionOptions], service: Service) -> Plan:
             return plan_service(own, service, policy)
 
         return plan_many(task, Operation(kind, kind, thin_out, empty_result()))
 
 
 BACKUP_RETENTION = BackupRetentionResource()
+
+
+def keep_rules(options: BackupRetentionOptions) -> dict[str, Any]:
+    """Return the options that say what to keep, by their names."""
+    return {
+        each.name: getattr(options, each.name) for each in fields(options) if each.name.startswith("keep_")
+    }
 
 
 def zone_of(name: str) -> tzinfo:
@@ -74,7 +85,7 @@ def empty_result() -> dict[str, Any]:
     return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0}
 
 
-def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
+def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> Plan:
     """Plan the deletions on one service. The brake holds for each service by itself."""
     kind, pattern = task.options.kind, task.options.pattern
 
@@ -96,7 +107,10 @@ def plan_service(task: Task, service: Service, policy: Policy) -> Plan:
 
 
 def delete_step(
-    task: Task, service: Service, decision: Decision, decide: Callable[[], list[Decision]]
+    task: Task[BackupRetentionOptions],
+    service: Service,
+    decision: Decision,
+    decide: Callable[[], list[Decision]],
 ) -> Step:
     """Return the step that deletes one copy, if the list of that moment still dooms it."""
     copy, kind = decision.copy, task.options.kind

@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 from .._api.errors import CallOutcomeUnknown, Refused
 from .._api.models import Service, Snapshot
 from .._api.values import BackupStatus
 from .restore_points.missing import missing_from, warn_of_missing
 from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
-from .restore_points.resources import RestorePointResource, restore_point_options, result_of
+from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
     RestoreTrace,
@@ -33,15 +34,19 @@ from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import create_unique, wait_until
 
 
-class SnapshotResource(RestorePointResource):
+@dataclass(frozen=True, kw_only=True)
+class SnapshotOptions(RestorePointOptions):
+    """Which snapshot of which services, and what to do with it."""
+
+    state: Literal["present", "rolled_back", "absent"] = "present"
+    discard_newer: bool = False
+
+
+class SnapshotResource(RestorePointResource[SnapshotOptions]):
     """A snapshot of each selected service, by its name."""
 
     kind = SNAPSHOTS
     restored_state = "rolled_back"
-    options: ClassVar[dict[str, Any]] = {
-        **restore_point_options(restored_state),
-        "discard_newer": {"type": "bool", "default": False},
-    }
 
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""
@@ -51,12 +56,12 @@ class SnapshotResource(RestorePointResource):
 SNAPSHOT = SnapshotResource()
 
 
-def snapshot_with_name(task: Task, snapshots: Sequence[Snapshot]) -> Snapshot | None:
+def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
     """Return the one of the name that the task gives."""
     return next((s for s in snapshots if s.name == task.options.name), None)
 
 
-def read_snapshot(task: Task, service: Service) -> Snapshot | None:
+def read_snapshot(task: Task[SnapshotOptions], service: Service) -> Snapshot | None:
     """Return the snapshot of this name."""
     return snapshot_with_name(task, task.client.snapshots(service.id))
 
@@ -70,7 +75,7 @@ def to_diff(snapshot: Snapshot | None) -> dict[str, Any]:
     return {"snapshot": snapshot.name} if snapshot else {}
 
 
-def plan_present(task: Task, service: Service) -> Plan:
+def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan that there is a snapshot of this name. One that is being taken is waited for."""
     before, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, before)
@@ -93,7 +98,7 @@ def plan_present(task: Task, service: Service) -> Plan:
     )
 
 
-def plan_existing(task: Task, service: Service, there: Snapshot) -> Plan:
+def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot) -> Plan:
     """Plan nothing but to wait for a snapshot that is there, in case it is still being taken."""
 
     def as_it_is(now: Snapshot) -> Plan:
@@ -107,7 +112,9 @@ def plan_existing(task: Task, service: Service, there: Snapshot) -> Plan:
     )
 
 
-def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snapshot]) -> list[Snapshot]:
+def take_snapshot(
+    task: Task[SnapshotOptions], service: Service, name: str, before: Sequence[Snapshot]
+) -> list[Snapshot]:
     """Take a snapshot, once. Return it as the platform lists it, if it was waited for."""
     known = {snapshot.name for snapshot in before}
     what = f"snapshot {name!r} of {label(service)}"
@@ -127,12 +134,12 @@ def take_snapshot(task: Task, service: Service, name: str, before: Sequence[Snap
     return [wait_until_complete(task, service, found)]
 
 
-def is_busy(task: Task, service: Service) -> bool:
+def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:
     """Tell whether a snapshot of the service is seen to be taken."""
     return any(snapshot_status(s) == BackupStatus.PENDING for s in task.client.snapshots(service.id))
 
 
-def wait_until_complete(task: Task, service: Service, snapshot: Snapshot) -> Snapshot:
+def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot: Snapshot) -> Snapshot:
     """Wait until a snapshot is complete, on a platform that tells how far it is.
 
     :raises WaitEnded: when it failed, or after ``wait_timeout``.
@@ -159,7 +166,7 @@ def wait_until_complete(task: Task, service: Service, snapshot: Snapshot) -> Sna
 # --- Rolled back ------------------------------------------------------------------------------------
 
 
-def plan_rolled_back(task: Task, service: Service) -> Plan:
+def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan that a service goes back to the snapshot."""
     check_offers(service, "snapshotRollback", "rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
@@ -217,7 +224,7 @@ def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snaps
     return [s for s in everything if s.name != snapshot.name and (later(s) or descends(s.name))]
 
 
-def check_newer(task: Task, service: Service, name: str, newer: Sequence[Snapshot]) -> None:
+def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]) -> None:
     """Refuse to go back past snapshots that may be lost with it, unless the user agrees to that.
 
     :raises Invalid: with their names.
@@ -237,7 +244,7 @@ def quoted_names(snapshots: Sequence[Snapshot]) -> str:
 
 
 def roll_back_and_wait(
-    task: Task, service: Service, name: str, newer: Sequence[Snapshot]
+    task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]
 ) -> list[RestoreTrace]:
     """Roll back, once, and wait until nothing moves any more: a snapshot has no status that would show it.
 
@@ -282,7 +289,7 @@ def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
 # --- Absent -----------------------------------------------------------------------------------------
 
 
-def plan_absent(task: Task, service: Service) -> Plan:
+def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan that there is no snapshot of this name."""
     everything, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, everything)

@@ -15,6 +15,7 @@ from ..._api.errors import Refused
 from ..._api.models import Backup, Service, Snapshot
 from ..services.lookup import label
 from ..shared.busy_retry import OF_LIMITS
+from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 
@@ -29,7 +30,7 @@ def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
 
 
 def warn_of_missing(
-    task: Task, kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
+    task: Task[Options], kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
 ) -> None:
     """Tell which copies went with ``what``, though the task did not delete them."""
     if not gone:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from ..._api.models import Backup, Service, Snapshot
 from ..services.lookup import label
 from ..shared.names import normalized, same_name
+from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
@@ -59,7 +60,9 @@ def check_apart(kind: str, service: Service, name: str, copies: Iterable[Backup 
         )
 
 
-def warn_of_other_name(task: Task, kind: str, service: Service, name: str, made: Backup | Snapshot) -> None:
+def warn_of_other_name(
+    task: Task[Options], kind: str, service: Service, name: str, made: Backup | Snapshot
+) -> None:
     """Tell under which name a copy is found, where that is not the one that was asked for."""
     if made.name != name:
         task.warn(

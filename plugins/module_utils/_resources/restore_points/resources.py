@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ..._api.client import Client
 from ..._api.models import Backup, Service, Snapshot
 from ..services.many_services import (
-    HOST_IS_SELECTED,
-    SELECTION,
-    SELECTORS,
-    SELECTS,
+    ManyServicesOptions,
     Operation,
     PlanOne,
     plan_many,
 )
+from ..shared.busy_retry import QuietOptions
+from ..shared.options import option
 from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import newest_complete
 from ..shared.retention import RestorePoint, Span, read_span
@@ -31,26 +31,31 @@ from .restore_watch import RestoreTrace
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 
 
-def restore_point_options(restored_state: str) -> dict[str, Any]:
-    """Return the options of a noun that makes copies, brings them back in its own word, and deletes them."""
-    return {
-        **SELECTION,
-        "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["present", restored_state, "absent"], "default": "present"},
-        "confirm": {"type": "bool", "default": False},
-        "quiet_time": {"type": "float", "default": 30.0},
-        "allow_partial": {"type": "bool", "default": False},
-    }
+@dataclass(frozen=True, kw_only=True)
+class RestorePointOptions(ManyServicesOptions, QuietOptions):
+    """Which restore point of which services, and what to do with it."""
+
+    name: str = option(selects=True)
+    state: str = "present"
+    confirm: bool = False
+    allow_partial: bool = False
 
 
-class RestorePointResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class RestorePointInfoOptions(ManyServicesOptions):
+    """Which restore points of which services to read, and how old the newest may be."""
+
+    pattern: str = option("*", selects=True)
+    max_age: str | None = option(None, selects=True)
+
+
+RestorePointOptionsT = TypeVar("RestorePointOptionsT", bound=RestorePointOptions)
+
+
+class RestorePointResource(Resource[RestorePointOptionsT]):
     """A copy of each selected service, by its name. ``kind`` is backups or snapshots."""
 
     result_key = "services"
-    selectors = SELECTORS | {"name"}
-    host_options = HOST_IS_SELECTED
-    places = SELECTS
-    waits = True
     kind: ClassVar[str]
     restored_state: ClassVar[str]
     """The state in which a service is brought back to its copy."""
@@ -59,7 +64,7 @@ class RestorePointResource(Resource):
     def planners(self) -> Mapping[str, PlanOne]:
         """Return how to plan for each state."""
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[RestorePointOptionsT]) -> Plan:
         """Make, bring back or delete, on difference only; to bring back is always a difference."""
         one, state, partial = self.kind[:-1], task.options.state, task.options.allow_partial
         brings_back = state == self.restored_state
@@ -101,29 +106,21 @@ def result_of(
 # --- Reading ----------------------------------------------------------------------------------------
 
 
-class RestorePointInfoResource(Resource):
+class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
     """The copies of each selected service, and whether the newest good one is young enough."""
 
     result_key = "services"
-    options: ClassVar[dict[str, Any]] = {
-        **SELECTION,
-        "pattern": {"type": "str", "default": "*"},
-        "max_age": {"type": "str"},
-    }
-    selectors = SELECTORS | {"pattern", "max_age"}
-    host_options = HOST_IS_SELECTED
-    places = SELECTS
     kind: ClassVar[str]
 
     @abstractmethod
     def read(self, client: Client, service_id: str) -> list[tuple[Backup | Snapshot, RestorePoint]]:
         """Return what there is, as the platform tells it and as a copy."""
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[RestorePointInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         limit, pattern = read_span(task.options.max_age), task.options.pattern
 
-        def read(own: Task, service: Service) -> Plan:
+        def read(own: Task[RestorePointInfoOptions], service: Service) -> Plan:
             if not service.id:  # foreseen: it may have copies by then
                 return Plan(result=blank)
             found = self.read(own.client, service.id)

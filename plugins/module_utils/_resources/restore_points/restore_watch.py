@@ -18,6 +18,7 @@ from ..._api.models import Service
 from ..._api.values import ContainerState
 from ..services.lookup import label
 from ..services.view import read_state
+from ..shared.busy_retry import QuietOptions
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import Passage, wait_through
@@ -54,7 +55,7 @@ class RestoreTrace:
 
 
 def observe_restore(
-    task: Task, service: Service, status: str | None, last: Observation | None = None
+    task: Task[QuietOptions], service: Service, status: str | None, last: Observation | None = None
 ) -> Observation:
     """Look at the container and the journal. What cannot be read now is taken to be as it was at ``last``."""
     last = last or Observation(status)
@@ -63,7 +64,7 @@ def observe_restore(
     return Observation(status, state or last.state, event or last.event)
 
 
-def newest_event(task: Task, service: Service) -> str | None:
+def newest_event(task: Task[QuietOptions], service: Service) -> str | None:
     """Return the id of the newest event, ``None`` when there is none."""
     return next((event.id for event in task.client.events(service.id, 1)), None)
 
@@ -76,13 +77,13 @@ def none_on_error(read: Callable[[], T]) -> T | None:
         return None
 
 
-def quiet_seconds(task: Task) -> float:
+def quiet_seconds(task: Task[QuietOptions]) -> float:
     """Return the quiet time. A short wait makes it shorter, as a change begins it anew within that wait."""
     return float(min(task.options.quiet_time, task.options.wait_timeout / 2))
 
 
 def await_restore(
-    task: Task,
+    task: Task[QuietOptions],
     what: str,
     read: Callable[[], Observation],
     before: Observation,
@@ -100,7 +101,7 @@ def describe_observation(sight: Observation) -> str:
     return f"{status}, the container {sight.state}" if sight.state else status
 
 
-def warn_unseen(task: Task, what: str, missed: str) -> None:
+def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
     """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
     task.warn(
         f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is taken for "
@@ -110,7 +111,13 @@ def warn_unseen(task: Task, what: str, missed: str) -> None:
 
 
 def trace_of(
-    task: Task, service: Service, what: str, before: Observation, passage: Passage[Observation], *, seen: bool
+    task: Task[QuietOptions],
+    service: Service,
+    what: str,
+    before: Observation,
+    passage: Passage[Observation],
+    *,
+    seen: bool,
 ) -> RestoreTrace:
     """Return what ``what`` left behind, and tell what of it does not look like success.
 
@@ -139,7 +146,7 @@ def trace_of(
     return RestoreTrace(seen, gained)
 
 
-def events_since(task: Task, service: Service, last: str | None) -> list[str]:
+def events_since(task: Task[QuietOptions], service: Service, last: str | None) -> list[str]:
     """Return the types of the events after the one of the id ``last``, the newest first."""
     types: list[str] = []
     for event in task.client.events(service.id, EVENTS_READ):

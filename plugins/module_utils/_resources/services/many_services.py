@@ -37,20 +37,8 @@ class ManyServicesOptions(Options):
     max_parallel: int = option(MAX_PARALLEL, aliases=["at_once"])
 
 
-SELECTION: dict[str, Any] = {
-    "services": {"type": "list", "elements": "str", "aliases": ["service"]},
-    "project": {"type": "str"},
-    "family": {"type": "str", "choices": FAMILIES},
-    "max_parallel": {"type": "int", "default": MAX_PARALLEL, "aliases": ["at_once"]},
-}
-"""The options that select services: ids or names, or all of a project and a family."""
-SELECTORS = frozenset({"services", "project", "family"})
-SELECTS = ("services", "service", "project", "family")
-"""Those of them that select something, an alias among them."""
-HOST_IS_SELECTED: Mapping[str, Sequence[str]] = {"services": (SERVICE_ID,)}
-"""Which service a task works on that selects none: the one that the host of the play is."""
-
-PlanOne = Callable[[Task, Service], Plan]
+PlanOne = Callable[[Task[Any], Service], Plan]
+"""Plans for one service. Each resource has one that asks for a task with its own options."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +121,7 @@ class ServiceJob(Branch):
 # --- Selecting --------------------------------------------------------------------------------------
 
 
-def select(task: Task) -> list[ServiceJob]:
+def select(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
     """Return a job for each service meant, in the order in which they were named.
 
     A name that cannot be resolved makes a job with an error, so that the others are worked on all the same.
@@ -163,12 +151,14 @@ def select(task: Task) -> list[ServiceJob]:
     return list({getattr(job.service, "id", None) or job.wanted: job for job in jobs}.values())
 
 
-def own_task(task: Task) -> Task:
+def own_task(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
     """Return the task as it is for one service, with a record of its own."""
     return replace(task, effects=task.effects.branch())
 
 
-def of_project(task: Task, services: list[ServiceSummary], project: Project) -> list[ServiceSummary]:
+def of_project(
+    task: Task[ManyServicesOptions], services: list[ServiceSummary], project: Project
+) -> list[ServiceSummary]:
     """Return the services of a project among these, or those of the names that the task gives."""
     if task.options.services is not None:
         names = set(task.options.services)
@@ -177,7 +167,7 @@ def of_project(task: Task, services: list[ServiceSummary], project: Project) -> 
 
 
 def resolve(
-    task: Task,
+    task: Task[ManyServicesOptions],
     wanted: str,
     everything: list[ServiceSummary],
     fitting: list[ServiceSummary],
@@ -187,7 +177,7 @@ def resolve(
     job = ServiceJob(own_task(task), wanted, by_name=True)
     try:
         if any(service.id == wanted for service in everything):
-            job.service = service_of_id(task, wanted, project)
+            job.service = service_of_id(task, wanted, project, task.options.family)
         else:
             where = partial(whereabouts, task.client)
             job.service = find_service(everything, fitting, wanted, where)
@@ -201,7 +191,7 @@ def resolve(
 # --- Planning and working ---------------------------------------------------------------------------
 
 
-def plan_many(task: Task, operation: Operation) -> Plan:
+def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     """Plan for every service that was selected, and return the union of the plans.
 
     :raises SomeFailed: when some failed and there is nothing to do for the others, or nothing may be done.
@@ -228,7 +218,9 @@ def plan_many(task: Task, operation: Operation) -> Plan:
     return as_one(task, jobs, steps, operation)
 
 
-def as_one(task: Task, jobs: Sequence[ServiceJob], steps: Sequence[Step], operation: Operation) -> Plan:
+def as_one(
+    task: Task[ManyServicesOptions], jobs: Sequence[ServiceJob], steps: Sequence[Step], operation: Operation
+) -> Plan:
     """Return the plan of all services, with a last step that says what became of each."""
     plan = Plan(
         result=[job.entry(job.planned()) for job in jobs],
@@ -257,7 +249,7 @@ def united(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
     return [*waits, *union(((job, job.steps()) for job in jobs if job not in waiting), after=waits)]
 
 
-def warn_of_skipped(task: Task, operation: Operation, skipped: list[ServiceJob]) -> None:
+def warn_of_skipped(task: Task[ManyServicesOptions], operation: Operation, skipped: list[ServiceJob]) -> None:
     """Say once which services are left out; the result tells of each why."""
     if len(skipped) == 1:
         task.warn(str(skipped[0].skipped))

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from ..._api.errors import Refused, TokenRejected
 from ..._api.models import Project, Service, SftpAccess
@@ -37,15 +35,7 @@ class OnServiceOptions(OneServiceOptions):
     service: str | None = option(None, selects=True, names_target=True, host_variables=[SERVICE_ID])
 
 
-ON_SERVICE: dict[str, Any] = {
-    "service": {"type": "str"},
-    "project": {"type": "str"},
-    "family": {"type": "str", "choices": FAMILIES},
-}
-"""The options that name a service: its id, or its name with what narrows it."""
 SAY_WHICH = "set service, or run the task on a host of the inventory, which is a service of its own"
-HOST_IS_SERVICE: Mapping[str, Sequence[str]] = {"service": (SERVICE_ID,)}
-"""Which service a task works on that names none: the one that the host of the play is."""
 
 
 def the_service(task: Task[OneServiceOptions]) -> Service:
@@ -81,7 +71,11 @@ def service_id(task: Task[OneServiceOptions]) -> str:
     project = find_project(task.client, options.project) if options.project else None
     services = task.client.services()
     if any(service.id == wanted for service in services):
-        return service_of_id(task, wanted, project).id if project or options.family else str(wanted)
+        return (
+            service_of_id(task, wanted, project, options.family).id
+            if project or options.family
+            else str(wanted)
+        )
     fitting = [service for service in services if options.family in (None, service.family)]
     if project:
         fitting = in_project(task.client, with_name(fitting, wanted, None), project)
@@ -107,13 +101,13 @@ def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
         raise
 
 
-def service_of_id(task: Task[OneServiceOptions], id: str, project: Project | None) -> Service:
+def service_of_id(task: Task[Options], id: str, project: Project | None, family: str | None) -> Service:
     """Return the service of this id, in full.
 
     :raises Invalid: when it is not in the project, or not of the family, that the task names too.
     """
     service = read_service(task, id)
-    check_agrees(service, {"family": task.options.family}, [project] if project else [])
+    check_agrees(service, {"family": family}, [project] if project else [])
     return service
 
 

@@ -70,7 +70,7 @@ class Branch:
     It works with the client, and notes the effects, of a task of its own. Its error stops it alone.
     """
 
-    task: Task
+    task: Task[Any]
     error: HostedError | None = field(default=None, kw_only=True)
 
 

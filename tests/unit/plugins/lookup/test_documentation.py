@@ -13,8 +13,12 @@ import yaml
 
 from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import ON_SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
+    OneServiceOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import declared
 
+NAMED_SERVICE = declared(OneServiceOptions).spec
 PACKAGE = "ansible_collections.hosted.services.plugins.lookup"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "lookup").glob("*.py"))
 VARIABLES = yaml.safe_load(ModuleDocFragment.LOOKUP_VARIABLES)["options"]
@@ -41,5 +45,5 @@ def test_every_option_of_the_connection_has_a_variable() -> None:
 def test_a_database_is_named_as_in_the_modules() -> None:
     plugin = importlib.import_module(f"{PACKAGE}.database_url")
     options = yaml.safe_load(plugin.DOCUMENTATION)["options"]
-    assert options["family"]["choices"] == ON_SERVICE["family"]["choices"]
+    assert options["family"]["choices"] == NAMED_SERVICE["family"]["choices"]
     assert set(options) == {"_terms", "project", "family"}
