@@ -91,5 +91,6 @@ def test_a_limit_says_when_there_is_more(sandbox: Sandbox, limit: int, warned: b
     ],
 )
 def test_a_refusal_says_why(sandbox: Sandbox, given: dict[str, Any], words: str) -> None:
-    result = read(sandbox, **given)
+    result = run(sandbox, FILE_INFO, **{"service": "survival", **given})
     assert result["failed"] and words in result["msg"], result["msg"]
+    assert result["changed"] is False

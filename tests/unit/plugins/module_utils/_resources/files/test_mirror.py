@@ -354,7 +354,8 @@ def test_what_is_in_the_way_of_what_cannot_be_read_stays(
     given["dest"] = "up" if direction == "push" else str(there)
     with as_user():
         result = sync(server, **given, delete=True)
-    assert [failure["path"] for failure in result["failures"]] == ["a", "deep"] and not result["changed"]
+    assert result["failed"] and not result["changed"]
+    assert [failure["path"] for failure in result["failures"]] == ["a", "deep"]
     assert (there / "a" / "data.db").read_text() == "precious" == (there / "deep").read_text()
     for path in ("a", "deep"):
         (source / path).chmod(0o755)
