@@ -13,7 +13,9 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import Purpose
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
+    Operation,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
@@ -159,4 +161,4 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
 
 def test_what_cannot_be_done_for_one_is_done_for_the_others_unless_a_noun_says_otherwise() -> None:
     """A restore does: half of the services of a project would be of another day."""
-    assert Purpose("backups", "backups", lambda task, service: Plan(result=None), {}).all_or_none is False
+    assert Operation("backups", "backups", lambda task, service: Plan(result=None), {}).all_or_none is False
