@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
 from .._api.models import App, AppQuote, Dimensions, ProjectDetail, ServiceSummary
 from .._api.values import ServiceStatus
 from .applications.lookup import (
+    OnAppOptions,
     app_view,
     around,
     check_slug,
@@ -24,33 +26,34 @@ from .applications.lookup import (
 )
 from .services.lookup import expect_created, find_project
 from .services.namesakes import near, turn_of_order
+from .services.options import BudgetOptions, Size
 from .services.settings import check_budget, check_limit, describe_size
 from .shared.controller_state import one_at_a_time
 from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
+from .shared.options import WaitOptions, option
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, appearing, create_unique, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
-COMPARED = ("host", "project", "dimensions", "max_monthly")
 
 
-class AppResource(Resource):
+@dataclass(frozen=True, kw_only=True)
+class AppOptions(OnAppOptions, BudgetOptions, WaitOptions):
+    """How the application is to be."""
+
+    host: str | None = option(None, selects=True)
+    project: str | None = option(None, selects=True)
+    dimensions: Size | None = None
+    state: Literal["present"] = "present"
+
+
+class AppResource(Resource[AppOptions]):
     """An application, by its slug."""
 
     result_key = "app"
-    options: ClassVar[dict[str, Any]] = {
-        "slug": {"type": "str", "required": True},
-        "host": {"type": "str"},
-        "project": {"type": "str"},
-        "dimensions": {"type": "dict", "options": {name: {"type": "int"} for name in SIZE}},
-        "max_monthly": {"type": "str"},
-        "state": {"type": "str", "choices": ["present"], "default": "present"},
-    }
-    selectors = frozenset({"slug", "host", "project", "max_monthly"})
-    waits = True
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[AppOptions]) -> Plan:
         """Create the application when it is missing. One that is there has to be as it is asked for."""
         slug = task.options.slug
         check_slug(slug)
@@ -74,7 +77,7 @@ class AppResource(Resource):
 APP = AppResource()
 
 
-def plan_creation(task: Task, slug: str, size: Dimensions | None) -> Plan:
+def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, quoted and within the budget."""
     options = task.options
     host = choose(options.host, options.host and task.client.app_nodes(), "host")
@@ -126,14 +129,14 @@ def warn_of_similar_slug(task: Task, slug: str) -> None:
         )
 
 
-def check_existing(task: Task, app: App, size: Dimensions | None) -> None:
+def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:
     """Refuse what the task asks of an application that is there and is otherwise.
 
     The routes of applications do not show its size, node, project and price, and cannot change them.
 
     :raises Invalid: naming what differs and what changes it, or that nothing does.
     """
-    asked = [name for name in COMPARED if task.options[name] is not None]
+    asked = compared(task.options)
     if not asked:
         return
 
@@ -159,7 +162,18 @@ def check_existing(task: Task, app: App, size: Dimensions | None) -> None:
     check_price(task, service)
 
 
-def check_host(task: Task, service: ServiceSummary) -> None:
+def compared(options: AppOptions) -> list[str]:
+    """Return the names of the options that were given and that an application may differ from."""
+    facts = {
+        "host": options.host,
+        "project": options.project,
+        "dimensions": options.dimensions,
+        "max_monthly": options.max_monthly,
+    }
+    return [name for name, value in facts.items() if value is not None]
+
+
+def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:
     """Refuse another node than that of the application: no route changes it."""
     wanted, host = task.options.host, service.host
     if wanted is not None and host and wanted not in (host.id, host.label):
@@ -169,7 +183,7 @@ def check_host(task: Task, service: ServiceSummary) -> None:
         )
 
 
-def check_price(task: Task, service: ServiceSummary) -> None:
+def check_price(task: Task[AppOptions], service: ServiceSummary) -> None:
     """Refuse an application that costs more than ``max_monthly``."""
     slug, limit = task.options.slug, task.options.max_monthly
     if limit is None or service.monthly_millicents is None:
@@ -194,7 +208,7 @@ def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> N
         )
 
 
-def requested_project(task: Task) -> str | None:
+def requested_project(task: Task[AppOptions]) -> str | None:
     """Return the id of the wished project; nothing leaves it to the platform.
 
     :raises NoSuchItem: when there is none of this name, and none can come before this task.
@@ -203,7 +217,7 @@ def requested_project(task: Task) -> str | None:
     try:
         return choose(wanted, wanted and task.client.app_projects(), "project")
     except NoSuchItem as error:
-        known = project_from_full_list(task, wanted)
+        known = project_from_full_list(task, wanted) if wanted else None
         if known is not None:
             return known
         expect_created(task, error, "creates")
@@ -218,20 +232,19 @@ def project_from_full_list(task: Task, wanted: str) -> str | None:
         return None
 
 
-def requested_size(given: dict[str, Any] | None) -> Dimensions | None:
+def requested_size(given: Size | None) -> Dimensions | None:
     """Return the wished size; none at all leaves it to the platform.
 
     :raises Invalid: when a part of it is missing: the platform takes a size whole.
     """
     if given is None:
         return None
-    missing = [name for name in SIZE if given[name] is None]
-    if missing:
+    if given.missing:
         raise Invalid(
-            f"dimensions lacks {', '.join(missing)}; give all three parts, or leave dimensions out for the "
-            "entry-level size"
+            f"dimensions lacks {', '.join(given.missing)}; give all three parts, or leave dimensions out "
+            "for the entry-level size"
         )
-    return Dimensions(**given)
+    return Dimensions(**given.as_dict())
 
 
 def as_quoted(
@@ -270,7 +283,7 @@ def explain_refusal(error: Refused, slug: str) -> Refused | Invalid:
     )
 
 
-def read_created(task: Task) -> App:
+def read_created(task: Task[AppOptions]) -> App:
     """Return an application that was just created, once the list shows it: the answer to that does not."""
     try:
         return appearing(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or need_app(task)
@@ -280,7 +293,7 @@ def read_created(task: Task) -> App:
         raise
 
 
-def await_app(task: Task) -> App:
+def await_app(task: Task[AppOptions]) -> App:
     """Return the application once it is created, or can be taken for it.
 
     How long one stays PROVISIONING is not shown. It may be until its first deploy, so one that has had none
@@ -318,7 +331,7 @@ def await_app(task: Task) -> App:
     return app
 
 
-def to_diff(task: Task, quote: AppQuote, cost: Cost) -> dict[str, Any]:
+def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, Any]:
     """Return what a diff shows of an application that is not there yet."""
     facts = {
         "slug": task.options.slug,

@@ -5,40 +5,40 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from . import app
 from .applications.lookup import choose
 from .services.lookup import find_project
-from .services.order import ORDER, cost_of_quote, missing_options, quote_fields
+from .services.options import BudgetOptions, OrderOptions
+from .services.order import cost_of_quote, missing_options, quote_fields
 from .services.settings import check_budget, check_limit
 from .shared.money import Cost, with_units
+from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
 
-SERVICE, APPLICATION = "service", "application"
-OF_SERVICES = ("product", "runtime", "preset", "project", "variables", "options")
+
+@dataclass(frozen=True, kw_only=True)
+class QuoteOptions(OrderOptions, BudgetOptions):
+    """What is asked for the price of."""
+
+    kind: Literal["service", "application"] = "service"
+    project: str | None = option(None, selects=True)
 
 
-class QuoteResource(Resource):
+class QuoteResource(Resource[QuoteOptions]):
     """The price of an order, or of an application."""
 
     result_key = "quote"
-    options: ClassVar[dict[str, Any]] = {
-        "kind": {"type": "str", "choices": [SERVICE, APPLICATION], "default": SERVICE},
-        **ORDER,
-        "project": {"type": "str"},
-        "max_monthly": {"type": "str"},
-    }
-    selectors = frozenset({"product", "runtime", "host", "preset", "project", "max_monthly"})
     rules: ClassVar[dict[str, Any]] = {"mutually_exclusive": [("dimensions", "preset")]}
-    secret_options = frozenset({"variables"})
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[QuoteOptions]) -> Plan:
         """Read; there is nothing to do."""
         check_limit(task)
         kind = task.options.kind
-        quote, cost = of_application(task) if kind == APPLICATION else of_service(task)
+        quote, cost = of_application(task) if kind == "application" else of_service(task)
         check_budget(task, cost.after, f"this {kind}")
         return Plan(result=with_units(quote), cost=cost)
 
@@ -46,7 +46,7 @@ class QuoteResource(Resource):
 QUOTE = QuoteResource()
 
 
-def of_service(task: Task) -> tuple[dict[str, Any], Cost]:
+def of_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     """Return the quote of an order.
 
     :raises Invalid: when something that a quote needs was not given.
@@ -60,15 +60,28 @@ def of_service(task: Task) -> tuple[dict[str, Any], Cost]:
     return quote.as_dict(), cost_of_quote(quote)
 
 
-def of_application(task: Task) -> tuple[dict[str, Any], Cost]:
+def of_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     """Return the quote of an application; what is left out is for the platform to choose.
 
     :raises Invalid: for an option that an application has no use for.
     """
-    odd = [name for name in OF_SERVICES if task.options[name] is not None]
+    odd = given_of_services(task.options)
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
     wanted = task.options.host
     host = choose(wanted, wanted and task.client.app_nodes(), "host")
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
     return quote.as_dict(), app.cost_of_quote(quote)
+
+
+def given_of_services(options: QuoteOptions) -> list[str]:
+    """Return the names of the options that were given and that orders of services alone have."""
+    facts = {
+        "product": options.product,
+        "runtime": options.runtime,
+        "preset": options.preset,
+        "project": options.project,
+        "variables": options.variables,
+        "options": options.options,
+    }
+    return [name for name, value in facts.items() if value is not None]

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused, TokenRejected
 from .._api.models import Product, Project, Service
-from .._api.values import FAMILIES, ContainerState, ServiceStatus
+from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.lookup import expect_created
 from .services.namesakes import check_namesakes, warn_of_other_name
-from .services.order import ORDER, Ordering, check_quote
+from .services.options import ServiceOptions
+from .services.order import Ordering, check_quote
 from .services.pending_changes import remind
 from .services.rates import came_about, compare_rate, cost_of, expected_pricing
 from .services.read_back import await_changes_shown
@@ -23,55 +24,28 @@ from .services.settings import Changes, check_limit, plan_settings, warn_over_bu
 from .services.target import Target, identify
 from .services.view import View, check_alive, managed, observe, wait_for_status
 from .shared.money import for_a_month, shown
-from .shared.plan import SERVICE_ID, Expansion, Plan, Resource, Step, Task, after_waiting
+from .shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import look_for
 
-STATES = ["present", "started", "stopped", "restarted", "killed", "suspended", "resumed", "absent"]
 ORDERABLE = ("present", "started", "stopped", "suspended")
 
 
-class ServiceResource(Resource):
+class ServiceResource(Resource[ServiceOptions]):
     """A service, by id or by name, project and family."""
 
     result_key = "service"
-    options: ClassVar[dict[str, Any]] = {
-        "id": {"type": "str"},
-        "name": {"type": "str"},
-        "project": {"type": "str"},
-        "new_project": {"type": "str"},
-        "family": {"type": "str", "choices": FAMILIES},
-        "state": {"type": "str", "choices": STATES, "default": "present"},
-        **ORDER,
-        "public": {"type": "bool"},
-        "command": {"type": "str"},
-        "max_monthly": {"type": "str"},
-        "resume": {"type": "bool", "default": True},
-        "state_dir": {"type": "path"},
-        "delete_backups": {"type": "bool", "default": False},
-        "allow_duplicate_name": {"type": "bool", "default": False},
-        "secrets_dest": {"type": "path", "no_log": False},
-        "return_secrets": {"type": "bool", "default": False, "no_log": False},
-    }
-    selectors = frozenset(
-        {"id", "name", "project", "new_project", "family"}
-        | {"product", "runtime", "host", "preset", "max_monthly"}
-    )
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("id", "name")],
         "mutually_exclusive": [("dimensions", "preset")],
     }
-    waits = True
-    secret_options = frozenset({"variables"})
-    host_options: ClassVar[Mapping[str, Sequence[str]]] = {"id": (SERVICE_ID,)}
-    places = ("id", "name", "project", "family", "product", "host")
 
     def works_on_host(self, given: Mapping[str, Any]) -> bool:
         """Tell whether the host of the play is meant, which a task deletes only when it names it."""
         return given.get("state") != "absent" and super().works_on_host(given)
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Order, change, move between states, or delete: whatever lies between now and the wish."""
         check_limit(task)
         power.check_resume(task)
@@ -81,7 +55,7 @@ class ServiceResource(Resource):
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
-            warn_of_lost_secrets(task, subject_of(ORDERED, task.options.name))
+            warn_of_lost_secrets(task, subject_of(ORDERED, task.options.wanted_name))
             return plan_order(task, target.project)
         view = observe(task, target.id)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
@@ -91,7 +65,7 @@ class ServiceResource(Resource):
 SERVICE = ServiceResource()
 
 
-def nothing_to_move(task: Task, target: Target) -> Plan:
+def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:
     """Refuse to order a service that was to be moved; in check mode an earlier task may order it.
 
     :raises NoSuchItem: saying where the service was looked for.
@@ -104,7 +78,7 @@ def nothing_to_move(task: Task, target: Target) -> Plan:
     return Plan(result=expected_service(task, target.destination))
 
 
-def once_created(task: Task, view: View, then: Callable[[View], Plan]) -> Plan:
+def once_created(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
     """Return the plan for a service, once it can be worked with: one that is being created is waited for."""
     id = view.service.id
     if view.service.status != ServiceStatus.PROVISIONING or not task.options.wait or task.check_mode:
@@ -117,7 +91,7 @@ def once_created(task: Task, view: View, then: Callable[[View], Plan]) -> Plan:
     return after_waiting(f"wait until {view.label} is created", wait, then, until=Plan(result=view.as_dict()))
 
 
-def await_ready(task: Task, view: View) -> View:
+def await_ready(task: Task[ServiceOptions], view: View) -> View:
     """Return the service once it can be worked with: one that is being created is waited for."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
@@ -128,7 +102,9 @@ def await_ready(task: Task, view: View) -> View:
     return view
 
 
-def plan_existing(task: Task, view: View, project: Project | None, just_ordered: bool = False) -> Plan:
+def plan_existing(
+    task: Task[ServiceOptions], view: View, project: Project | None, just_ordered: bool = False
+) -> Plan:
     """Plan the way from the service as it is to the service as it is wanted."""
     power.check_awake(task, view)
     before = managed(view, task.options, None)
@@ -157,7 +133,7 @@ def plan_existing(task: Task, view: View, project: Project | None, just_ordered:
     )
 
 
-def plan_changes(task: Task, view: View, project: Project | None, changes: Changes) -> None:
+def plan_changes(task: Task[ServiceOptions], view: View, project: Project | None, changes: Changes) -> None:
     """Plan the steps in their order, and say what they cost once all of them are known."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING:
@@ -178,9 +154,10 @@ def plan_changes(task: Task, view: View, project: Project | None, changes: Chang
         power.warn_of_waking(task, view, changes.cost)
 
 
-def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
+def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
     """Tell of what the task asks for, or an earlier one has written, and what is not in effect after it."""
-    given = [name for name in ("variables", "options") if task.options[name]]
+    unused = {"variables": task.options.variables, "options": task.options.options}
+    given = [name for name, value in unused.items() if value]
     if given:
         task.warn(
             f"{view.label} exists, so {' and '.join(given)} had no effect: an order alone uses them, and the "
@@ -200,7 +177,7 @@ def warn_of_what_stays(task: Task, view: View, changes: Changes) -> None:
 # --- Ordering ---------------------------------------------------------------------------------------
 
 
-def plan_order(task: Task, project: Project | None) -> Plan:
+def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     """Plan an order, quoted and checked, and what follows once the service is there."""
     if task.options.state not in ORDERABLE:
         raise NoSuchItem(
@@ -237,7 +214,7 @@ def can_be_read(task: Task, id: str) -> bool:
         return False
 
 
-def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
+def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
     view = read_ordered(task, id)
     warn_of_other_name(task, view.service)
@@ -263,7 +240,7 @@ def follow_up(task: Task, id: str, project: Project | None) -> Sequence[Step]:
         raise
 
 
-def read_ordered(task: Task, id: str) -> View:
+def read_ordered(task: Task[ServiceOptions], id: str) -> View:
     """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
     try:
         return observe(task, id)
@@ -272,7 +249,7 @@ def read_ordered(task: Task, id: str) -> View:
         return observe(task, id)
 
 
-def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
+def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:
     """Return the service as it will be, as far as that is known, with the keys of one that exists."""
     options = task.options
     expected = Service.model_construct(
@@ -282,18 +259,26 @@ def expected_service(task: Task, project: Project | None) -> dict[str, Any]:
         status=ServiceStatus.SUSPENDED if options.state == "suspended" else ServiceStatus.ACTIVE,
         project_id=project.id if project else None,
         product=Product(slug=options.product),
-        dimensions=options.dimensions,
+        dimensions=options.dimensions and options.dimensions.as_dict(),
     )
     states = {"started": ContainerState.RUNNING, "stopped": ContainerState.STOPPED}
     return {**expected.as_dict(), "state": states.get(options.state), "pending_restart": []}
 
 
-def expected_diff(task: Task, project: Project | None, monthly: str | None) -> dict[str, Any]:
+def expected_diff(task: Task[ServiceOptions], project: Project | None, monthly: str | None) -> dict[str, Any]:
     """Return what a diff shows of a service that is not there yet."""
-    names = ("name", "product", "runtime", "host", "dimensions", "preset", "public", "command")
-    shown_options = {name: task.options[name] for name in names if task.options[name] is not None}
-    if project is not None:
-        shown_options["project"] = project.name
-    if task.options.variables:
-        shown_options["variables"] = sorted(task.options.variables)
-    return {**shown_options, "state": task.options.state, "monthly": monthly}
+    options = task.options
+    facts: dict[str, Any] = {
+        "name": options.name,
+        "product": options.product,
+        "runtime": options.runtime,
+        "host": options.host,
+        "dimensions": options.dimensions and options.dimensions.as_dict(),
+        "preset": options.preset,
+        "public": options.public,
+        "command": options.command,
+        "project": project.name if project else None,
+        "variables": sorted(options.variables) if options.variables else None,
+    }
+    given = {name: value for name, value in facts.items() if value is not None}
+    return {**given, "state": options.state, "monthly": monthly}

@@ -27,6 +27,7 @@ from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .listing import read_projects
 from .lookup import home_of, label
+from .options import ServiceOptions
 
 CLOSE = 0.75
 """How alike two names are, of 1 for the same, for one to be a slip of the other."""
@@ -96,7 +97,10 @@ class KnownProjects:
 
 
 def check_namesakes(
-    task: Task, project: Project | None, services: Iterable[ServiceSummary], known: KnownProjects
+    task: Task[ServiceOptions],
+    project: Project | None,
+    services: Iterable[ServiceSummary],
+    known: KnownProjects,
 ) -> None:
     """Stop an order that would double one of ``services``, which are those of the account.
 
@@ -104,7 +108,7 @@ def check_namesakes(
 
     :raises Invalid: naming the service that is there and the ways out.
     """
-    name = task.options.name
+    name = task.options.wanted_name
     services = list(services)
     check_whole(task, services, known)
     services = candidates(services)
@@ -121,14 +125,14 @@ def check_namesakes(
         )
 
 
-def check_families(task: Task, services: Sequence[ServiceSummary]) -> None:
+def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary]) -> None:
     """Stop an order that says another family than a service of its name and product has.
 
     Which family a product has is not shown before it is ordered, but it is the same for each order of it.
 
     :raises Invalid: naming both families.
     """
-    name, family = task.options.name, task.options.family
+    name, family = task.options.wanted_name, task.options.family
     for other in services:
         if family not in (None, other.family) and same_name(other.name, name) and not is_another(task, other):
             raise Invalid(
@@ -138,7 +142,9 @@ def check_families(task: Task, services: Sequence[ServiceSummary]) -> None:
             )
 
 
-def check_namesake(task: Task, project: Project | None, other: ServiceSummary, known: KnownProjects) -> None:
+def check_namesake(
+    task: Task[ServiceOptions], project: Project | None, other: ServiceSummary, known: KnownProjects
+) -> None:
     """Stop where a service is, as far as can be told, the one to order; warn where it is another."""
     home = home_of(task.client, other.id)
     if home is None:  # gone by now
@@ -160,14 +166,18 @@ def check_namesake(task: Task, project: Project | None, other: ServiceSummary, k
     )
 
 
-def is_another(task: Task, other: ServiceSummary) -> bool:
+def is_another(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
     """Tell whether a service is surely another one, or the task says that there may be more than one."""
     product = other.product.slug if other.product else None
     return bool(task.options.allow_duplicate_name) or product not in (None, task.options.product)
 
 
 def reason_to_stop(
-    task: Task, project: Project | None, other: ServiceSummary, home: str, known: KnownProjects
+    task: Task[ServiceOptions],
+    project: Project | None,
+    other: ServiceSummary,
+    home: str,
+    known: KnownProjects,
 ) -> str | None:
     """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
     if project is None or home == project.id:
@@ -207,7 +217,7 @@ def is_new_beside(project: Project, other: ServiceSummary) -> bool:
     return born > made and (not project.resource_count or datetime.now(UTC) - born < YOUNG)
 
 
-def check_whole(task: Task, services: Sequence[ServiceSummary], known: KnownProjects) -> None:
+def check_whole(task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects) -> None:
     """Stop where the list of services, which may be cut without a sign, lacks one of the name of the task.
 
     :raises Invalid: naming the service.
@@ -221,7 +231,9 @@ def check_whole(task: Task, services: Sequence[ServiceSummary], known: KnownProj
         )
 
 
-def unlisted(task: Task, services: Sequence[ServiceSummary], known: KnownProjects) -> list[ServiceSummary]:
+def unlisted(
+    task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
+) -> list[ServiceSummary]:
     """Return the services of the name of the task that pages of projects show and the list does not.
 
     The pages are read only where the projects count more services than are listed.
@@ -233,17 +245,17 @@ def unlisted(task: Task, services: Sequence[ServiceSummary], known: KnownProject
         pages = read_projects(task.client, projects, lambda detail: detail.resources)
     except Refused:  # which scope projects need is not shown
         return []
-    listed, name = {service.id for service in services}, task.options.name
+    listed, name = {service.id for service in services}, task.options.wanted_name
     others = [service for page in pages for service in candidates(page) if service.id not in listed]
     return [other for other in others if same_name(other.name, name) and home_of(task.client, other.id)]
 
 
-def warn_of_other_name(task: Task, service: Service) -> None:
+def warn_of_other_name(task: Task[ServiceOptions], service: Service) -> None:
     """Tell that the platform gave a service that was just ordered another name than the task did.
 
     :raises Invalid: for a name so different that the next run would not find the service, and order again.
     """
-    wanted = task.options.name
+    wanted = task.options.wanted_name
     if service.name in (None, wanted):
         return
     told = (
@@ -258,16 +270,16 @@ def warn_of_other_name(task: Task, service: Service) -> None:
 # --- Where there is nothing to delete ---------------------------------------------------------------
 
 
-def warn_of_others(task: Task) -> None:
+def warn_of_others(task: Task[ServiceOptions]) -> None:
     """Tell of services that the name may stand for when there is none to delete: they are still billed.
 
     :raises Invalid: where the list is cut and lacks one of the name.
     """
-    name, project, family = (task.options[option] for option in ("name", "project", "family"))
+    name, project, family = task.options.wanted_name, task.options.project, task.options.family
     listed = task.client.services()
     services = candidates(listed)
     if task.options.id is not None:
-        warn_of_other_ids(task, services)
+        warn_of_other_ids(task, services, task.options.id)
         return
     check_whole(task, listed, KnownProjects(task))
     for other in services:
@@ -289,9 +301,8 @@ def warn_of_others(task: Task) -> None:
         task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
 
 
-def warn_of_other_ids(task: Task, services: Sequence[ServiceSummary]) -> None:
+def warn_of_other_ids(task: Task, services: Sequence[ServiceSummary], id: str) -> None:
     """Tell of services that a wrong id may stand for: by its name, in another case, or cut short."""
-    id = task.options.id
     slip = id.casefold().rstrip("/")
     for other in services:
         if other.name == id or (len(slip) >= SHORTEST_ID and other.id.casefold().startswith(slip)):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._api.errors import HostedError, UnexpectedAnswer
@@ -22,6 +22,7 @@ from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, look_for
 from .lookup import close_name, find_services, only_service, whereabouts, with_name
 from .namesakes import KnownProjects, check_namesakes, turn_of_order
+from .options import OrderOptions, ServiceOptions
 from .settings import check_budget
 
 NAME_LENGTH = 80
@@ -29,38 +30,12 @@ LOST_ORDER = 60.0
 """Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
 
 
-ORDER: dict[str, Any] = {
-    "product": {"type": "str"},
-    "runtime": {"type": "str"},
-    "host": {"type": "str"},
-    "dimensions": {
-        "type": "dict",
-        "options": {
-            "cpu_cores": {"type": "int"},
-            "ram_gb": {"type": "int"},
-            "storage_gb": {"type": "int"},
-        },
-    },
-    "preset": {"type": "str"},
-    "variables": {"type": "dict"},
-    "options": {
-        "type": "list",
-        "elements": "dict",
-        "options": {
-            "option": {"type": "str", "required": True},
-            "choice": {"type": "str", "required": True},
-        },
-    },
-}
-"""The options that say what is ordered."""
-
-
-def order_fields(task: Task) -> dict[str, Any]:
+def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
     """Return the body of the quote of an order, which the order's own adds name and project to.
 
     :raises Invalid: when something that an order needs was not given.
     """
-    name = task.options.name
+    name = task.options.wanted_name
     if not name:
         raise Invalid("to order a service, give its name")
     if len(name) > NAME_LENGTH:
@@ -72,7 +47,7 @@ def order_fields(task: Task) -> dict[str, Any]:
     return quote_fields(task.options)
 
 
-def missing_service(task: Task, name: str) -> str:
+def missing_service(task: Task[ServiceOptions], name: str) -> str:
     """Say that there is no service of a name where the task looks for it, and what there is instead."""
     project, family = task.options.project, task.options.family
     here = f" in project {project!r}" if project else ""
@@ -85,49 +60,47 @@ def missing_service(task: Task, name: str) -> str:
     return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
 
 
-def check_settings(options: Mapping[str, Any]) -> None:
+def check_settings(options: ServiceOptions) -> None:
     """Refuse settings for a family without any, as they would fail once the order is placed (Settings)."""
-    odd = [name for name in ("public", "command") if options[name] is not None]
-    if odd and options["family"] not in (None, *WITH_SETTINGS):
+    odd = [
+        name
+        for name, value in (("public", options.public), ("command", options.command))
+        if value is not None
+    ]
+    if odd and options.family not in (None, *WITH_SETTINGS):
         raise Invalid(
-            f"{' and '.join(odd)} cannot be set on a {options['family']} service; only families "
+            f"{' and '.join(odd)} cannot be set on a {options.family} service; only families "
             f"{' and '.join(WITH_SETTINGS)} have settings. Nothing was ordered"
         )
 
 
-def missing_options(options: Mapping[str, Any]) -> list[str]:
+def missing_options(options: OrderOptions) -> list[str]:
     """Return what an order and its quote need and the user did not give."""
-    missing = [option for option in ("product", "host") if not options[option]]
-    if not options["preset"] and not is_complete_size(options["dimensions"]):
+    needed = {"product": options.product, "host": options.host}
+    missing = [name for name, value in needed.items() if not value]
+    if not options.preset and (options.dimensions is None or options.dimensions.missing):
         missing.append("dimensions (cpu_cores, ram_gb and storage_gb) or preset")
     return missing
 
 
-def quote_fields(options: Mapping[str, Any]) -> dict[str, Any]:
+def quote_fields(options: OrderOptions) -> dict[str, Any]:
     """Return the body of the quote of an order."""
     body = {
-        "productSlug": options["product"],
-        "runtimeId": options["runtime"],
-        "hostId": options["host"],
-        "presetId": options["preset"],
-        "dimensions": Dimensions(**options["dimensions"]).model_dump(by_alias=True)
-        if options["dimensions"]
+        "productSlug": options.product,
+        "runtimeId": options.runtime,
+        "hostId": options.host,
+        "presetId": options.preset,
+        "dimensions": Dimensions(**options.dimensions.as_dict()).model_dump(by_alias=True)
+        if options.dimensions
         else None,
-        "variables": options["variables"],
-        "options": [{"optionId": o["option"], "choiceId": o["choice"]} for o in options["options"] or []]
+        "variables": options.variables,
+        "options": [{"optionId": each.option, "choiceId": each.choice} for each in options.options or []]
         or None,
     }
     return {key: value for key, value in body.items() if value is not None}
 
 
-def is_complete_size(dimensions: dict[str, Any] | None) -> bool:
-    """Whether all three parts of a size are given."""
-    return dimensions is not None and all(
-        dimensions[name] is not None for name in ("cpu_cores", "ram_gb", "storage_gb")
-    )
-
-
-def check_quote(task: Task, quote: Quote) -> Cost:
+def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
     check_subject(task, quote)
     cost = cost_of_quote(quote)
@@ -144,12 +117,13 @@ def check_quote(task: Task, quote: Quote) -> Cost:
     return cost
 
 
-def check_subject(task: Task, quote: Quote) -> None:
+def check_subject(task: Task[ServiceOptions], quote: Quote) -> None:
     """Refuse a quote for another thing than the order: its price would say nothing.
 
     :raises UnexpectedAnswer: naming both.
     """
-    product, size = task.options.product, task.options.dimensions
+    product = task.options.product
+    size = task.options.dimensions.as_dict() if task.options.dimensions else {}
     if quote.product_slug not in (None, product):
         raise UnexpectedAnswer(
             f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
@@ -176,7 +150,7 @@ def cost_of_quote(quote: Quote) -> Cost:
 class Ordering:
     """An order on its way: what was asked for, and the id of the service once it is known."""
 
-    def __init__(self, task: Task, project: Project | None) -> None:
+    def __init__(self, task: Task[ServiceOptions], project: Project | None) -> None:
         self.task = task
         self.project = project
         self.projects = KnownProjects(task)
@@ -191,7 +165,7 @@ class Ordering:
     @property
     def name(self) -> str:
         """The name of the service."""
-        return str(self.task.options.name)
+        return self.task.options.wanted_name
 
     def place(self) -> str:
         """Place the order, unless the service has appeared since the plan was made. Return its id.

@@ -11,9 +11,11 @@ from dataclasses import replace
 from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
 from ..shared.money import Cost
+from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_through, wait_until
+from .options import ServiceOptions
 from .pending_changes import settle, waiting_for_start
 from .rates import cost_of, price_change, rates_of
 from .settings import Changes, check_budget, check_fixed
@@ -42,18 +44,18 @@ SECONDS_TO_TELL = 60.0
 NO_POWER = "it tells no state and offers no power signals, so it can be neither started nor stopped"
 
 
-def check_resume(task: Task) -> None:
+def check_resume(task: Task[ServiceOptions]) -> None:
     """Refuse to resume what is not to be resumed."""
     if task.options.state == "resumed" and not task.options.resume:
         raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
 
 
-def resumes(task: Task, view: View) -> bool:
+def resumes(task: Task[ServiceOptions], view: View) -> bool:
     """Whether the wanted state begins with taking a suspended service back into service."""
     return view.service.status == ServiceStatus.SUSPENDED and task.options.state in RESUMING
 
 
-def sleeps_on(task: Task, view: View) -> bool:
+def sleeps_on(task: Task[ServiceOptions], view: View) -> bool:
     """Tell whether a suspended service that would be resumed is to be left as it is, and warn of it."""
     if task.options.resume or not resumes(task, view):
         return False
@@ -64,7 +66,7 @@ def sleeps_on(task: Task, view: View) -> bool:
     return True
 
 
-def plan_resume(task: Task, view: View, changes: Changes) -> None:
+def plan_resume(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
     """Plan the way back from suspension, which comes before everything else and costs the full rate."""
     changes.rates = rates_of(view.service)
     if task.options.state == "started" and view.state is None:
@@ -78,13 +80,13 @@ def plan_resume(task: Task, view: View, changes: Changes) -> None:
     changes.add(f"resume {view.label}", lambda: resume(task, view), status=ServiceStatus.ACTIVE)
 
 
-def warn_of_waking(task: Task, view: View, cost: Cost) -> None:
+def warn_of_waking(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
     """Say what waking a service costs, with all else that the task does to it."""
     what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
     task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
 
 
-def resume(task: Task, view: View) -> None:
+def resume(task: Task[WaitOptions], view: View) -> None:
     """Resume, and wait until the service is active: what follows needs it."""
     id = view.service.id
     act(
@@ -96,7 +98,7 @@ def resume(task: Task, view: View) -> None:
     wait_for_status(task, id, ServiceStatus.ACTIVE)
 
 
-def check_awake(task: Task, view: View) -> None:
+def check_awake(task: Task[ServiceOptions], view: View) -> None:
     """Refuse to restart what sleeps: nothing runs there, and waking it costs the full rate.
 
     :raises Invalid: with the states that say so.
@@ -109,9 +111,9 @@ def check_awake(task: Task, view: View) -> None:
         )
 
 
-def present_price(task: Task, view: View) -> str:
+def present_price(task: Task[ServiceOptions], view: View) -> str:
     """Say what a resumption alone does to the price, whatever size the task asks for beside it."""
-    sized = any(task.options[name] is not None for name in ("dimensions", "preset"))
+    sized = task.options.dimensions is not None or task.options.preset is not None
     change = price_change(cost_of(view.service, rates_of(view.service).full))
     return f"{change}{' at its present size' if sized else ''}"
 
@@ -123,7 +125,7 @@ def no_state(view: View) -> str:
     return f"its node cannot be reached, or a service of family {view.service.family} has none"
 
 
-def plan_power(task: Task, view: View, changes: Changes) -> None:
+def plan_power(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
     """Plan what leads to the wanted state."""
     wanted = task.options.state
     if wanted == "suspended":
@@ -143,7 +145,7 @@ def plan_power(task: Task, view: View, changes: Changes) -> None:
         plan_signal(task, view, wanted, changes)
 
 
-def plan_suspension(task: Task, view: View, changes: Changes) -> None:
+def plan_suspension(task: Task[WaitOptions], view: View, changes: Changes) -> None:
     """Plan the suspension of an active service."""
     if view.service.status == ServiceStatus.SUSPENDED:
         return
@@ -155,7 +157,7 @@ def plan_suspension(task: Task, view: View, changes: Changes) -> None:
     changes.add(f"suspend {view.label}", lambda: suspend(task, view), status=ServiceStatus.SUSPENDED)
 
 
-def suspend(task: Task, view: View) -> None:
+def suspend(task: Task[WaitOptions], view: View) -> None:
     """Suspend, and wait for it where the user waits."""
     id = view.service.id
     act(
@@ -168,7 +170,7 @@ def suspend(task: Task, view: View) -> None:
         wait_for_status(task, id, ServiceStatus.SUSPENDED)
 
 
-def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
+def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Changes) -> None:
     """Plan the signal that leads from the container's state to the wished one, if one is needed."""
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
@@ -192,7 +194,7 @@ def plan_signal(task: Task, view: View, wanted: str, changes: Changes) -> None:
     changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
 
 
-def is_unknown(task: Task, view: View) -> bool:
+def is_unknown(task: Task[ServiceOptions], view: View) -> bool:
     """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
     signals = task.options.state in ("started", "stopped", "restarted", "killed")
     return signals and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
@@ -214,7 +216,7 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
     return "kill" if wanted == "killed" else "stop"
 
 
-def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
+def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> None:
     """Send a signal once the container can take it, and wait for what it leads to."""
     id = view.service.id
     if signal == "start" and read_state(task, id) == ContainerState.STOPPING:
@@ -238,7 +240,7 @@ def send_signal(task: Task, view: View, signal: str, goal: str) -> None:
             settle(task, id)
 
 
-def restart(task: Task, view: View) -> None:
+def restart(task: Task[WaitOptions], view: View) -> None:
     """Restart, and wait until it was seen to begin and to end. It is never asked for twice.
 
     The metrics may show it late: a container that runs may be the one that is about to be stopped. What shows
@@ -270,7 +272,7 @@ def restarted_since(task: Task, id: str, first: Sight) -> bool:
     return first.uptime is not None and now.uptime is not None and now.uptime < first.uptime
 
 
-def wait_for_restart(task: Task, view: View, at: float) -> None:
+def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
     """Wait for the end of a restart that was asked for at this moment, and warn where nothing showed it."""
 
     def read() -> tuple[str | None, bool]:
@@ -294,7 +296,7 @@ def wait_for_restart(task: Task, view: View, at: float) -> None:
         )
 
 
-def start_if_needed(task: Task, view: View, changes: Changes) -> None:
+def start_if_needed(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
     """Start what was just resumed, unless the platform did: that may be with the command from before."""
     wait_for_news(task, view, changes)
     now = observe(task, view.service.id)
@@ -309,7 +311,7 @@ def start_if_needed(task: Task, view: View, changes: Changes) -> None:
     send_signal(task, now, signal, ContainerState.RUNNING)
 
 
-def wait_for_news(task: Task, view: View, changes: Changes) -> None:
+def wait_for_news(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
     """Wait until the node tells how a service is that was just resumed, but not for long: it is billed again.
 
     :raises WaitEnded: with what it costs, and what to do.
@@ -327,7 +329,7 @@ def wait_for_news(task: Task, view: View, changes: Changes) -> None:
         ) from None
 
 
-def wait_until_known(task: Task, view: View) -> None:
+def wait_until_known(task: Task[WaitOptions], view: View) -> None:
     """Wait until the node tells of a container how it is.
 
     :raises WaitEnded: at once for a service that has nothing to start and tells no state, and early for one

@@ -14,6 +14,7 @@ from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
 from ..shared.money import Cost, from_millicents, read_amount, shown
 from ..shared.plan import Task
+from .options import BudgetOptions
 from .view import billed_rate
 
 PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
@@ -110,7 +111,7 @@ def came_about(service: Service, expected: Mapping[str, Any]) -> bool:
     return service.status == expected["status"] and all(size.get(name) == wanted[name] for name in wanted)
 
 
-def compare_rate(task: Task, service: Service, announced: Cost) -> None:
+def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -> None:
     """Warn where the platform bills another rate than the task has announced, and return that in ``cost``."""
     billed = billed_rate(service)
     if billed is None or announced.after in (None, billed):

@@ -13,11 +13,12 @@ from typing import Any
 
 from ..shared.plan import Task
 from ..shared.waiting import QUIET_SECONDS, look_for
+from .options import ServiceOptions
 from .settings import Changes, is_same_command
 from .view import View, observe
 
 
-def await_changes_shown(task: Task, view: View, changes: Changes) -> View:
+def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Changes) -> View:
     """Return the service once it shows what was written; warn of what it does not show.
 
     Without ``wait`` it is read once, and nothing is said of what may come later.

@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, ServiceStatus
+from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS
 from ..shared.secret_notes import ORDERED, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .namesakes import candidates, warn_of_others
+from .options import ServiceOptions
 from .settings import check_fixed
 from .view import View, managed
 
@@ -23,7 +25,7 @@ NAMED_COPIES = 5
 """How many copies a refusal names."""
 
 
-def plan_removal(task: Task, id: str | None) -> Plan:
+def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
     service = existing(task, id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
@@ -153,7 +155,7 @@ def is_marked(task: Task, service: Service) -> bool:
         return False
 
 
-def wait_until_gone(task: Task, id: str) -> None:
+def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
     """Wait until the service is deleted."""
     wait_until(
         task,

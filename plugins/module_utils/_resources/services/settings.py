@@ -17,10 +17,12 @@ from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.controller_state import key_of, one_at_a_time
 from ..shared.money import Cost, from_millicents, read_amount, shown
+from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_until
+from .options import BudgetOptions, ServiceOptions
 from .pending_changes import settle, write_noted
 from .rates import Rates, rates_of_size
 from .view import Sight, View, check_in_service, look, read_settings, read_state, with_last_words
@@ -56,7 +58,9 @@ class Changes:
         self.after.update(after)
 
 
-def plan_settings(task: Task, view: View, project: Project | None, resumes: bool, changes: Changes) -> None:
+def plan_settings(
+    task: Task[ServiceOptions], view: View, project: Project | None, resumes: bool, changes: Changes
+) -> None:
     """Plan all settings. ``resumes`` says that the service is resumed before them."""
     check_fixed(task, view, changes.just_ordered)
     if project is not None:
@@ -64,13 +68,14 @@ def plan_settings(task: Task, view: View, project: Project | None, resumes: bool
     size = wanted_size(task, view, changes)
     if size is not None:
         plan_scale(task, view, size, resumes, changes)
-    if task.options.command is not None:
-        plan_command(task, view, resumes, changes)
-    if task.options.public is not None:
-        plan_network(task, view, resumes, changes)
+    command, public = task.options.command, task.options.public
+    if command is not None:
+        plan_command(task, view, command, resumes, changes)
+    if public is not None:
+        plan_network(task, view, public, resumes, changes)
 
 
-def check_fixed(task: Task, view: View, just_ordered: bool = False) -> None:
+def check_fixed(task: Task[ServiceOptions], view: View, just_ordered: bool = False) -> None:
     """Refuse what no route can change: product, edition, node and family.
 
     The family of a product is known only once a service of it is there, so an order cannot be refused for it.
@@ -78,14 +83,17 @@ def check_fixed(task: Task, view: View, just_ordered: bool = False) -> None:
     :raises Invalid: naming both, and what was done or was not.
     """
     service = view.service
-    facts: dict[str, tuple[str | None, ...]] = {
-        "product": (service.product.slug,) if service.product else (),
-        "runtime": (service.runtime.id, service.runtime.slug) if service.runtime else (),
-        "host": (service.host.id, service.host.label) if service.host else (),
-        "family": (service.family,),
+    options = task.options
+    facts: dict[str, tuple[str | None, tuple[str | None, ...]]] = {
+        "product": (options.product, (service.product.slug,) if service.product else ()),
+        "runtime": (
+            options.runtime,
+            (service.runtime.id, service.runtime.slug) if service.runtime else (),
+        ),
+        "host": (options.host, (service.host.id, service.host.label) if service.host else ()),
+        "family": (options.family, (service.family,)),
     }
-    for name, known in facts.items():
-        wanted = task.options[name]
+    for name, (wanted, known) in facts.items():
         if wanted is not None and any(known) and wanted not in known:
             actual = next(filter(None, known))
             raise Invalid(
@@ -122,20 +130,20 @@ def warn_of_alias(task: Task, service: Service, project: Project) -> None:
         warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
 
 
-def wanted_size(task: Task, view: View, changes: Changes) -> dict[str, Any] | None:
+def wanted_size(task: Task[ServiceOptions], view: View, changes: Changes) -> dict[str, Any] | None:
     """Return the size that the task asks for, by its parts or by a preset."""
-    if task.options.dimensions is not None or task.options.preset is None:
-        size: dict[str, Any] | None = task.options.dimensions
-        return size
-    return None if changes.just_ordered else size_of_preset(task, view)
+    if task.options.dimensions is not None:
+        return task.options.dimensions.as_dict()
+    preset = task.options.preset
+    return None if preset is None or changes.just_ordered else size_of_preset(task, view, preset)
 
 
-def size_of_preset(task: Task, view: View) -> dict[str, Any]:
+def size_of_preset(task: Task[ServiceOptions], view: View, preset: str) -> dict[str, Any]:
     """Return the size that a preset stands for. Only a quote tells it (Order fields).
 
     :raises Invalid: when it does not, so that nobody can say whether the service has this size.
     """
-    service, preset = view.service, task.options.preset
+    service = view.service
     body = {
         "productSlug": service.product.slug if service.product else task.options.product,
         "hostId": service.host.id if service.host else task.options.host,
@@ -160,7 +168,9 @@ def unknown_preset(view: View, preset: str, why: str) -> Invalid:
     )
 
 
-def plan_scale(task: Task, view: View, size: dict[str, Any], resumes: bool, changes: Changes) -> None:
+def plan_scale(
+    task: Task[BudgetOptions], view: View, size: dict[str, Any], resumes: bool, changes: Changes
+) -> None:
     """Plan another size, after all that the platform would refuse it for."""
     service = view.service
     current = service.dimensions or Dimensions()
@@ -236,13 +246,13 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
             )
 
 
-def check_limit(task: Task) -> None:
+def check_limit(task: Task[BudgetOptions]) -> None:
     """Refuse a ``max_monthly`` that is no amount, whether or not anything is ordered."""
     if task.options.max_monthly is not None:
         read_amount(task.options.max_monthly, "max_monthly")
 
 
-def warn_over_budget(task: Task, view: View) -> None:
+def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
     """Tell where a service that is left as it is costs more than ``max_monthly`` (Service, full form)."""
     limit = task.options.max_monthly
     billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
@@ -256,7 +266,7 @@ def warn_over_budget(task: Task, view: View) -> None:
         )
 
 
-def check_budget(task: Task, monthly: Decimal | None, what: str) -> None:
+def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) -> None:
     """Refuse what would cost more than ``max_monthly``.
 
     :raises Invalid: also when the price is not known, since the limit could not be kept then.
@@ -275,12 +285,13 @@ def check_budget(task: Task, monthly: Decimal | None, what: str) -> None:
         )
 
 
-def plan_command(task: Task, view: View, resumes: bool, changes: Changes) -> None:
+def plan_command(
+    task: Task[ServiceOptions], view: View, wanted: str, resumes: bool, changes: Changes
+) -> None:
     """Plan another launch command. It counts from the next start on."""
     deploy = view.settings.deploy if view.settings else None
     if deploy is None:
         raise Invalid(f"{view.label} does not offer a launch command")
-    wanted = task.options.command
     if is_same_command(deploy.command or "", wanted):
         return
     if deploy.editable is False and not resumes:
@@ -327,7 +338,7 @@ def words_of(command: str) -> list[str]:
     return [line] if quote or "\\" in line else words
 
 
-def starts_anew(task: Task, view: View, changes: Changes) -> bool:
+def starts_anew(task: Task[ServiceOptions], view: View, changes: Changes) -> bool:
     """Whether the wanted state has a start in it, which is when a container takes up a command."""
     wanted = task.options.state
     if wanted == "started":
@@ -336,7 +347,7 @@ def starts_anew(task: Task, view: View, changes: Changes) -> bool:
             or view.service.status == ServiceStatus.SUSPENDED
         )
         return stopped or changes.just_ordered
-    return bool(wanted == "restarted")
+    return wanted == "restarted"
 
 
 def state_now(task: Task, view: View) -> str | None:
@@ -346,12 +357,13 @@ def state_now(task: Task, view: View) -> str | None:
     return read_state(task, view.service.id)
 
 
-def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> None:
+def plan_network(
+    task: Task[ServiceOptions], view: View, wanted: bool, resumes: bool, changes: Changes
+) -> None:
     """Plan opening to the Internet, or closing. The platform recreates the container for it."""
     network = view.settings.network if view.settings else None
     if network is None:
         raise Invalid(f"{view.label} does not offer network settings")
-    wanted = task.options.public
     if network.is_public == wanted:
         return
     if network.editable is False and not resumes:
@@ -363,7 +375,7 @@ def plan_network(task: Task, view: View, resumes: bool, changes: Changes) -> Non
     changes.add(what, lambda: set_network(task, view, wanted, what), public=wanted)
 
 
-def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
+def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str) -> None:
     """Open or close a service. What the same change does twice is not shown, so look before sending again.
 
     The platform recreates a running container for it. Where the uptime shows that it did not, the change
@@ -398,7 +410,7 @@ def set_network(task: Task, view: View, wanted: bool, what: str) -> None:
         with_last_words(task, id, lambda: wait_until_back(task, view))
 
 
-def wait_until_back(task: Task, view: View) -> None:
+def wait_until_back(task: Task[WaitOptions], view: View) -> None:
     """Wait until the container runs again that was recreated for a network change.
 
     :raises WaitEnded: for one that stays stopped: whatever the platform answered, it did not come back.
@@ -426,7 +438,7 @@ def wait_until_back(task: Task, view: View) -> None:
     )
 
 
-def runs_on(task: Task, id: str, first: Sight, at: float) -> bool:
+def runs_on(task: Task[WaitOptions], id: str, first: Sight, at: float) -> bool:
     """Tell whether the container is seen to run on as it was, and warn that it was not recreated.
 
     The specification says that the change recreates the container, and also that a start from stop is needed

@@ -11,6 +11,7 @@ from ..._api.models import Project
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 from .lookup import check_agrees, find_project, find_services, only_service, placeholder_project
+from .options import ServiceOptions
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Target:
         return self.destination or self.project
 
 
-def identify(task: Task) -> Target:
+def identify(task: Task[ServiceOptions]) -> Target:
     """Find the service that the task names.
 
     :raises Invalid: for an id that contradicts the name, the family or the project.
@@ -40,49 +41,51 @@ def identify(task: Task) -> Target:
     if options.new_project and options.state == "absent":
         raise Invalid("new_project moves a service and state: absent deletes it; leave one of them out")
     try:
-        project = named_project(task, "project")
+        project = named_project(task, options.project)
     except NoSuchItem:
         if options.state != "absent" or (options.id and task.client.service(options.id)):
             raise
         return Target(options.id)  # what was in a project that is gone is gone from it too
-    target = Target(options.id, project, named_project(task, "new_project"))
+    target = Target(options.id, project, named_project(task, options.new_project))
     if target.id:
         check_id(task, target)
         return target
     return replace(target, id=id_of_name(task, target))
 
 
-def named_project(task: Task, option: str) -> Project | None:
+def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:
     """Return the project that an option names; in check mode also one that the play may create before.
 
     :raises NoSuchItem: when there is none.
     """
-    wanted = task.options[option]
+    if not wanted:
+        return None
     try:
-        return find_project(task.client, wanted) if wanted else None
+        return find_project(task.client, wanted)
     except NoSuchItem as error:
         if task.options.state == "absent":
             raise
         return placeholder_project(task, wanted, error)
 
 
-def check_id(task: Task, target: Target) -> None:
+def check_id(task: Task[ServiceOptions], target: Target) -> None:
     """Refuse an id that contradicts what else names the service. A move may have been made already."""
     options = task.options
-    if not any(options[name] for name in ("name", "family", "project")):
+    if not (options.name or options.family or options.project):
         return
     service = task.client.service(str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
-        check_agrees(service, options, homes if target.project else [])
+        told = {"name": options.name, "family": options.family}
+        check_agrees(service, told, homes if target.project else [])
 
 
-def id_of_name(task: Task, target: Target) -> str | None:
+def id_of_name(task: Task[ServiceOptions], target: Target) -> str | None:
     """Return the id of the service of this name, ``None`` when there is none.
 
     One that is to be moved is looked for where it is, and then where an earlier run has moved it to.
     """
-    name, family = task.options.name, task.options.family
+    name, family = task.options.wanted_name, task.options.family
     found = only_service(find_services(task.client, name, target.project, family), name)
     if target.destination is None or target.project is None:
         return found.id if found else None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -16,9 +16,11 @@ from ..._api.models import Service, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.log_order import oldest_first
 from ..shared.money import from_millicents, shown
+from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem, WaitEnded
 from ..shared.waiting import wait_until
+from .options import ServiceOptions
 from .pending_changes import waiting_for_start
 
 LOG_LINES_ON_TIMEOUT = 10
@@ -117,7 +119,7 @@ def read_settings(task: Task, service: Service) -> Settings | None:
         return None
 
 
-def observe(task: Task, id: str) -> View:
+def observe(task: Task[ServiceOptions], id: str) -> View:
     """Read the service and what the wish of the user needs beside it, and nothing more."""
     service = read_service(task, id)
     view = View(service, pending=waiting_for_start(task, id))
@@ -128,26 +130,28 @@ def observe(task: Task, id: str) -> View:
         ServiceStatus.FAILED,
         ServiceStatus.DELETING,
     )
-    if settled and any(options[name] is not None for name in ("public", "command", "dimensions")):
+    if settled and any(
+        wanted is not None for wanted in (options.public, options.command, options.dimensions)
+    ):
         view.settings = read_settings(task, service)
     if options.state in STATE_MATTERS.get(service.status, ()):
         view.state = read_state(task, id)
     return view
 
 
-def managed(view: View, options: Mapping[str, Any], project: str | None) -> dict[str, Any]:
+def managed(view: View, options: ServiceOptions, project: str | None) -> dict[str, Any]:
     """Return what the task manages of a service, for the diff."""
     service, settings = view.service, view.settings
     shown_state: dict[str, Any] = {"name": service.name, "status": service.status}
     if view.state is not None:
         shown_state["state"] = view.state
-    if (options["dimensions"] or options["preset"]) is not None and service.dimensions is not None:
+    if (options.dimensions is not None or options.preset is not None) and service.dimensions is not None:
         shown_state["dimensions"] = service.dimensions.model_dump(
             include={"cpu_cores", "ram_gb", "storage_gb"}
         )
-    if options["public"] is not None and settings and settings.network:
+    if options.public is not None and settings and settings.network:
         shown_state["public"] = settings.network.is_public
-    if options["command"] is not None and settings and settings.deploy:
+    if options.command is not None and settings and settings.deploy:
         shown_state["command"] = settings.deploy.command
     if project is not None:
         shown_state["project"] = project
@@ -163,7 +167,7 @@ def billed_rate(service: Service) -> Decimal | None:
     return None if millicents is None else from_millicents(millicents)
 
 
-def wait_for_status(task: Task, id: str, wanted: str) -> Service:
+def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
     """Wait until the service has this status; FAILED and AWAITING_ADMIN end the wait at once."""
 
     def done(service: Service) -> bool:
@@ -183,7 +187,7 @@ def wait_for_status(task: Task, id: str, wanted: str) -> Service:
     )
 
 
-def wait_for_state(task: Task, id: str, wanted: str) -> None:
+def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
     """Wait until the container has this state. An unknown one is waited out like any other."""
     begun = time.monotonic()
 
