@@ -99,7 +99,7 @@ def check_header(name: str, scheme: str) -> None:
         raise ConfigurationError(f"auth_header is {name!r}, which is not the name of a header")
     if not scheme.isascii() or not scheme.isprintable():
         raise ConfigurationError(
-            f"auth_scheme is {scheme!r}; it must not hold control characters, nor any that are not ASCII"
+            f"auth_scheme is {scheme!r}; it must not hold control or non-ASCII characters"
         )
 
 
@@ -113,7 +113,7 @@ def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:  # the error's text may hold a password
-        raise ConfigurationError("base_url is not a URL: its host or its port makes no sense") from None
+        raise ConfigurationError("base_url is not a URL: its host or port is invalid") from None
     if parts.username or parts.password:
         raise ConfigurationError("base_url holds a user name or a password; use token instead")
     if parts.scheme not in ("http", "https") or not host or port == 0:

@@ -190,7 +190,7 @@ class Repository:
             algorithm, _colon, wanted = reference.partition(":")
             if DIGEST.fullmatch(reference) and hashlib.new(algorithm, response.content).hexdigest() != wanted:
                 raise UnexpectedAnswer(
-                    f"the registry {self._host} has another manifest than {reference} under that digest"
+                    f"the registry {self._host} returned a manifest that does not match digest {reference}"
                 )
             return response.content, type_of(response)
 
@@ -288,7 +288,7 @@ def scheme_of(host: str) -> str:
     """
     name = urlsplit(f"//{host}").hostname
     if not name:
-        raise UnexpectedAnswer(f"the platform names {host!r} as its registry, which is no host")
+        raise UnexpectedAnswer(f"the platform names {host!r} as its registry, which is not a host name")
     return "http" if is_loopback(name) else "https"
 
 

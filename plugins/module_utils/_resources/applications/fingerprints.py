@@ -114,7 +114,7 @@ def locked(folder: str, slug: str, seconds: float) -> Iterator[None]:
             held.enter_context(lock_file(os.path.join(folder, f"{slug}.lock"), seconds))
         except TimeoutError:
             raise Invalid(
-                f"another run has been changing the environment of {slug!r} all the while "
+                f"another run is still changing the environment of {slug!r} "
                 f"(lock in {folder!r}); run this again when it has ended"
             ) from None
         except OSError as error:

@@ -66,8 +66,8 @@ def check_tag(tag: str) -> None:
     """
     if not TAG.fullmatch(tag):
         raise Invalid(
-            f"the tag {tag!r} cannot be one: at most 128 letters, digits, underscores, dots and hyphens, "
-            "the first of them neither a dot nor a hyphen"
+            f"the tag {tag!r} is invalid: it must have at most 128 letters, digits, underscores, dots and "
+            "hyphens, and not begin with a dot or a hyphen"
         )
 
 

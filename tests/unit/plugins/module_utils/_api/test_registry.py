@@ -184,7 +184,7 @@ def test_a_manifest_that_is_another_one_is_not_passed_on(tmp_path: Path) -> None
 
     with odd(tmp_path, answer=another) as strange:
         repository = strange.repository()
-        with pytest.raises(UnexpectedAnswer, match="another manifest"):
+        with pytest.raises(UnexpectedAnswer, match="does not match digest"):
             repository.manifest(push(repository, tmp_path, "v1"))
 
 

@@ -87,7 +87,7 @@ def test_what_was_there_can_be_restored_and_forgotten(tmp_path: Path) -> None:
 
 def test_two_runs_take_turns(tmp_path: Path) -> None:
     with locked(str(tmp_path), "shop", 0.1):
-        refused = pytest.raises(Invalid, match="another run has been changing the environment of 'shop'")
+        refused = pytest.raises(Invalid, match="another run is still changing the environment of 'shop'")
         with refused, locked(str(tmp_path), "shop", 0.05):
             pass
         with locked(str(tmp_path), "blog", 0.1):
