@@ -27,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
+    Invalid,
 )
 from hosted_sandbox.testing import Sandbox
 from integration.between import Between, running
@@ -39,6 +40,7 @@ ORDER: dict[str, Any] = {
     "host": "node-paris-1",
     "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
 }
+SIZE_OR_PRESET = "dimensions (cpu_cores, ram_gb and storage_gb) or preset"
 ORDERED = "order minecraft as service 'survival' for 10.74 a month"
 
 
@@ -360,3 +362,54 @@ def test_a_service_without_a_container_is_not_waited_for(sandbox: Sandbox) -> No
     result = run(sandbox, SERVICE, **{**ORDER, "product": "bucket"}, state="present", wait_timeout=3)
     assert not result.get("failed"), result["msg"]
     assert result["service"]["status"] == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("given", "lacks"),
+    [
+        ({"product": None}, "product"),
+        ({"host": None}, "host"),
+        ({"dimensions": None}, SIZE_OR_PRESET),
+        (
+            {"dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": None}},
+            "dimensions (cpu_cores, ram_gb and storage_gb) or preset",
+        ),
+        ({"dimensions": None, "preset": "small"}, None),
+        ({}, None),
+    ],
+)
+def test_what_an_order_lacks_is_named(given: dict[str, Any], lacks: str | None) -> None:
+    client = FakeClient()
+    wish = {**ORDER, **given}
+    if lacks is None:
+        assert SERVICE.plan(task_of(SERVICE, client, **wish)).changed
+        return
+    with pytest.raises(Invalid) as error:
+        SERVICE.plan(task_of(SERVICE, client, **wish))
+    assert error.value.message.endswith(f"To order it, set also {lacks}")
+
+
+def test_what_is_ordered_is_what_was_quoted() -> None:
+    client = FakeClient()
+    choice = {"option": "opt_1", "choice": "ch_2"}
+    given = {**ORDER, "product": "nginx", "host": "nd_1", "variables": {"A": "1"}, "options": [choice]}
+    carry_out(SERVICE.plan(task_of(SERVICE, client, **given)))
+    quoted = {
+        "productSlug": "nginx",
+        "hostId": "nd_1",
+        "dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20},
+        "variables": {"A": "1"},
+        "options": [{"optionId": "opt_1", "choiceId": "ch_2"}],
+    }
+    assert client.quoted == quoted
+    assert client.calls == [("order", {**quoted, "name": "survival"})]
+
+
+@pytest.mark.parametrize(("length", "fine"), [(80, True), (81, False)])
+def test_a_name_has_at_most_eighty_characters(length: int, fine: bool) -> None:
+    wish = {**ORDER, "name": "x" * length}
+    if fine:
+        assert SERVICE.plan(task_of(SERVICE, FakeClient(), **wish)).changed
+        return
+    with pytest.raises(Invalid, match="has 81 characters; at most 80"):
+        SERVICE.plan(task_of(SERVICE, FakeClient(), **wish))

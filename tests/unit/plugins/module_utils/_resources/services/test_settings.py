@@ -298,3 +298,96 @@ def test_what_a_service_offers_while_it_is_created_is_not_used(
     unwaited = run(sandbox, SERVICE, id=id, state=state, wait=False)
     assert unwaited["failed"] and "has status AWAITING_ADMIN" in unwaited["msg"]
     assert writes(sandbox) == []
+
+
+# --- What cannot be set, and when it takes effect -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "given", "words"),
+    [
+        ("network", {"public": True}, "the network of service 'web' .* cannot be changed"),
+        ("deploy", {"command": "run"}, "the launch command of service 'web' .* cannot be changed"),
+        (
+            "scale",
+            {"dimensions": {"ram_gb": 8}},
+            "the size of .* is locked: no reason was given",
+        ),
+    ],
+)
+def test_what_cannot_be_edited_is_refused_where_it_differs(
+    client: FakeClient, part: str, given: dict[str, Any], words: str
+) -> None:
+    client.setting_records["s"][part]["editable"] = False
+    same: dict[str, Any] = {"public": False, "command": "", "dimensions": {"ram_gb": 4}}
+    assert not planned(client, id="s", **same)[0].changed
+    with pytest.raises(Invalid, match=words):
+        planned(client, id="s", **given)
+    client.setting_records["s"][part] = None
+    with pytest.raises(Invalid, match="does not offer"):
+        planned(client, id="s", **given)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "words"),
+    [
+        ({"cpu_cores": 9}, "cpu_cores 9 is outside"),
+        ({"cpu_cores": 0}, "cpu_cores 0 is outside"),
+        ({"ram_gb": 33}, "ram_gb 33 is outside what the node of .* offers: 1 to 32"),
+        ({"storage_gb": 201}, "storage_gb 201 is outside"),
+        ({"storage_gb": 19}, "a disk cannot shrink"),
+        ({"cpu_cores": 8, "ram_gb": 32, "storage_gb": 200}, None),
+        ({"cpu_cores": 1, "ram_gb": 1, "storage_gb": 20}, None),
+    ],
+)
+def test_the_bounds_of_a_size(client: FakeClient, dimensions: dict[str, int], words: str | None) -> None:
+    if words is None:
+        assert planned(client, id="s", dimensions=dimensions)[0].changed
+        return
+    with pytest.raises(Invalid, match=words):
+        planned(client, id="s", dimensions=dimensions)
+
+
+@pytest.mark.parametrize(
+    ("most", "fine"), [("1.46", True), ("1.45", False), (None, True)], ids=["at the limit", "over", "none"]
+)
+def test_a_new_size_may_cost_the_limit_and_no_more(client: FakeClient, most: str | None, fine: bool) -> None:
+    wish: dict[str, Any] = {"id": "s", "dimensions": {"ram_gb": 8}, "max_monthly": most}
+    if fine:
+        assert planned(client, **wish)[0].changed
+        return
+    with pytest.raises(Invalid, match=r"would cost 1.46 a month, over max_monthly 1.45; nothing changed"):
+        planned(client, **wish)
+    client.setting_records["s"]["scale"]["ramMillicentsPerGbMonth"] = None
+    with pytest.raises(Invalid, match=r"is not known, so max_monthly 1.45 cannot be kept"):
+        planned(client, **wish)
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "wanted", "told"),
+    [
+        ("ACTIVE", "running", "present", True),
+        ("ACTIVE", "running", "started", True),
+        ("ACTIVE", "running", "restarted", False),
+        ("ACTIVE", "stopped", "started", False),
+        ("ACTIVE", "stopping", "started", False),
+        ("SUSPENDED", "running", "started", False),
+    ],
+)
+def test_a_command_that_no_start_follows_is_told(
+    client: FakeClient, status: str, state: str, wanted: str, told: bool
+) -> None:
+    client.service_records["s"]["status"] = status
+    client.states["s"] = state
+    _plan, task = planned(client, id="s", command="run", state=wanted)
+    assert any("takes effect at its next start" in warning for warning in task.warnings) is told
+
+
+def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeClient) -> None:
+    """A container whose uptime goes on was not recreated, and the change takes effect later."""
+    client.after["set_network"] = lambda: client.uptimes.update(s=101)
+    plan, task = planned(client, id="s", public=True, wait=False)
+    carry_out(plan)
+    assert any("but at once nothing showed that the container was recreated" in w for w in task.warnings)
+    task = task_of(SERVICE, client, id="s", public=True)
+    assert SERVICE.plan(task).result["pending_restart"] == ["network"]
