@@ -76,7 +76,7 @@ class Platform:
         given = self.options(resource, options)
         return Result(execute(resource, given, RunContext(check_mode, diff=True)))
 
-    def task(self, resource: Resource, **options: Any) -> Task:
+    def task(self, resource: Resource, **options: Any) -> Task[Any]:
         """Return a task on `shop` for the functions that a resource is made of."""
         given = self.options(resource, options)
         return Task(Client(Session(connection(given))), resource.read_options(given))

@@ -274,7 +274,7 @@ def options_of(resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: option.get("default") for name, option in spec.items()}, **given}
 
 
-def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **given: Any) -> Task:
+def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **given: Any) -> Task[Any]:
     """Return a task on the fake account."""
     options = resource.read_options(options_of(resource, given))
     return Task(client, options, check_mode)  # type: ignore[arg-type]

@@ -16,7 +16,6 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Any,
     Literal,
     NewType,
@@ -30,11 +29,6 @@ from typing import (
     get_type_hints,
     overload,
 )
-
-if TYPE_CHECKING:  # so that mypy finds what was left of it where the types are known
-    ByName = object
-else:
-    from .by_name import ByName
 
 T = TypeVar("T")
 FilePath = NewType("FilePath", str)
@@ -85,7 +79,7 @@ def option(default: Any = MISSING, **about: Unpack[About]) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(ByName):
+class Options:
     """The options that every resource has: those of the connection to the platform."""
 
     base_url: str | None = option(None, environment="HOSTED_SERVICES_URL")

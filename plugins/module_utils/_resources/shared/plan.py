@@ -18,12 +18,11 @@ from .effects import Effects
 from .money import Cost
 from .options import Options, WaitOptions, declared
 from .parallel import MAX_PARALLEL
-from .untyped_options import untyped_options
 
 if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
     from typing_extensions import TypeVar
 
-    OptionsT_co = TypeVar("OptionsT_co", bound=Options, default=Any, covariant=True)
+    OptionsT_co = TypeVar("OptionsT_co", bound=Options, default=Options, covariant=True)
     OwnOptions = TypeVar("OwnOptions", bound=Options, default=Any)
 else:
     from typing import TypeVar
@@ -201,8 +200,7 @@ class Resource(ABC, Generic[OwnOptions]):
         """Derive what the options say, as soon as the resource is there: before Ansible forks its workers."""
         super().__init_subclass__()
         found = named_options(cls)
-        if found is None:
-            cls.options_type = untyped_options(cls)
+        if found is None:  # a base that leaves its options open, or a noun with those of its base
             return
         facts = declared(found)
         cls.options_type, cls.options, cls.selectors = found, dict(facts.spec), facts.selectors

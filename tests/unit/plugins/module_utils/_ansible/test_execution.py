@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import H
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options, option
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
     Resource,
@@ -57,21 +59,24 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class Thing(Resource):
+@dataclass(frozen=True, kw_only=True)
+class ThingOptions(Options):
+    """Options of each kind: plain, never shown, and redacted by Ansible."""
+
+    name: str | None = None
+    variables: dict[str, Any] | None = option(None, secret=True)
+    pin: str | None = option(None, no_log=True)
+
+
+class Thing(Resource[ThingOptions]):
     """A noun whose plan is what the test gives it."""
 
     result_key = "thing"
-    options: ClassVar[dict[str, Any]] = {
-        "name": {"type": "str"},
-        "variables": {"type": "dict"},
-        "pin": {"type": "str", "no_log": True},
-    }
-    secret_options = frozenset({"variables"})
 
-    def __init__(self, make: Callable[[Task], Plan]) -> None:
+    def __init__(self, make: Callable[[Task[ThingOptions]], Plan]) -> None:
         self.make = make
 
-    def plan(self, task: Task) -> Plan:
+    def plan(self, task: Task[ThingOptions]) -> Plan:
         return self.make(task)
 
 
@@ -92,7 +97,7 @@ class Echo:
 
 
 def run(
-    make: Callable[[Task], Plan],
+    make: Callable[[Task[ThingOptions]], Plan],
     options: dict[str, Any] | None = None,
     transport: Transport | None = None,
     **around: Any,
@@ -156,7 +161,7 @@ def test_the_plan_is_told_of_check_mode() -> None:
 
 
 def test_a_failure_of_the_plan() -> None:
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         task.warn("look")
         task.warn("look")
         fail()
@@ -179,7 +184,7 @@ def test_a_failure_half_way_tells_how_far_it_came(at: int, changed: bool, action
     runs: list[Callable[[], Any]] = [lambda: None, lambda: None]
     runs[at] = fail
 
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         task.effects.facts["secrets_file"] = "/kept"
         return Plan(
             result={"id": None}, steps=steps(*runs), reread=lambda: {"id": "left"}, after={"name": "x"}
@@ -205,7 +210,7 @@ def crash() -> None:
 
 
 def test_a_defect_is_told_by_kind_and_place_without_its_text() -> None:
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         crash()
         raise AssertionError
 
@@ -224,7 +229,7 @@ def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
         def exchange(self, request: Request, seconds: float) -> Response:
             return Response(204, None, b"")
 
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         def start() -> None:
             task.client.suspend("s")
             raise WaitEnded("gave up waiting")
@@ -232,7 +237,7 @@ def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
         def wait() -> None:
             raise WaitEnded("gave up waiting")
 
-        begun = task.options["name"] == "begun"
+        begun = task.options.name == "begun"
         return Plan(result="wished", steps=steps(start if begun else wait), reread=lambda: "as it is")
 
     result = run(make, {"name": "begun"}, Fine())
@@ -254,7 +259,7 @@ def test_a_defect_half_way_tells_how_far_it_came() -> None:
     ["hunter2", "eyJwYXNzd29yZCI6Imh1bnRlcjIifQ==", "pin%201234%26x", '{\\"deep\\": \\"in-a-list\\"}'],
 )
 def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         task.warn(f"careful with {echo}")
         raise refused(f"PUT /x: no {echo}", 400, said=[{"word": echo}])
 
@@ -280,7 +285,7 @@ def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
 def test_an_echo_is_hidden_before_it_is_put_on_one_line_and_cut(
     secret: str, before: str, clone: bool
 ) -> None:
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         client = task.client.clone() if clone else task.client
         client.replace_environment("shop", {"KEY": secret})
         raise AssertionError
@@ -299,7 +304,7 @@ def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
         kept.append(kept[0] if kept else Session(settings, log, Echo()))
         return Client(kept[-1])
 
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         task.client.replace_environment("shop", {"KEY": "painless"})
         raise AssertionError
 
@@ -311,7 +316,7 @@ def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
 
 
 def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         raise refused("PUT /x: the platform refused (400): not 1 but 12", 400)
 
     message = run(make, {"variables": {"COUNT": 1, "FLAG": True, "NAME": "not"}})["msg"]
@@ -319,7 +324,7 @@ def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
 
 
 def test_what_would_steer_a_terminal_is_written_out() -> None:
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         task.warn("called \x1b[31mred")
         return Plan(
             result={"name": "\x1b[31mred"}, before="a\r\n\x1b]0;title\x07", after={"n": "\u202ex\x9b"}
@@ -330,7 +335,7 @@ def test_what_would_steer_a_terminal_is_written_out() -> None:
     assert result["diff"] == {"before": "a\\r\n\\x1b]0;title\\x07", "after": 'n: "\\u202ex\\x9B"\n'}
     assert result["thing"] == {"name": "\x1b[31mred"}, "data are data"
 
-    def refuse(task: Task) -> Plan:
+    def refuse(task: Task[ThingOptions]) -> Plan:
         raise refused("no \x9b31m", 400)
 
     assert run(refuse)["msg"] == r"no \x9b31m"
@@ -394,7 +399,7 @@ def test_missing_libraries_are_one_line_with_the_command(monkeypatch: pytest.Mon
 def test_progress_reaches_the_surroundings() -> None:
     said: list[str] = []
 
-    def make(task: Task) -> Plan:
+    def make(task: Task[ThingOptions]) -> Plan:
         task.progress("half way")
         return Plan(result=None)
 

@@ -235,7 +235,7 @@ def test_an_environment_written_during_a_deploy_is_not_in_effect(plain: Platform
     with pytest.MonkeyPatch.context() as patch:
         original = app_rollout.deploy_once
 
-        def meanwhile(task: Task, tag: str, undecided: bool) -> None:
+        def meanwhile(task: Task[Any], tag: str, undecided: bool) -> None:
             original(task, tag, undecided)
             assert plain.run(ENVIRONMENT, variables={"KEY": "newer"})["changed"]
 

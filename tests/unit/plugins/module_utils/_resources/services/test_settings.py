@@ -389,5 +389,5 @@ def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeC
     plan, task = planned(client, id="s", public=True, wait=False)
     carry_out(plan)
     assert any("but at once nothing showed that the container was recreated" in w for w in task.warnings)
-    task = task_of(SERVICE, client, id="s", public=True)
-    assert SERVICE.plan(task).result["pending_restart"] == ["network"]
+    again = SERVICE.plan(task_of(SERVICE, client, id="s", public=True))
+    assert again.result["pending_restart"] == ["network"]
