@@ -109,7 +109,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .shared.options import Options, option
+from .shared.options import Options, {declaration}
 from .shared.plan import Plan, Resource, Task
 
 
@@ -190,8 +190,16 @@ class Noun:
     def words(self) -> dict[str, str]:
         """The words that the templates need."""
         key = f"{self.name.removesuffix('_info')}s" if self.reads else self.name
-        required = {"required": "required: true", "option": "str = option(selects=True)"}
-        optional = {"required": "default: null", "option": "str | None = option(None, selects=True)"}
+        required = {
+            "required": "required: true",
+            "declaration": "required",
+            "option": "str = required(selects=True)",
+        }
+        optional = {
+            "required": "default: null",
+            "declaration": "option",
+            "option": "str | None = option(None, selects=True)",
+        }
         return {
             "licence": LICENCE,
             "package": PACKAGE,

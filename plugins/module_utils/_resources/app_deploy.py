@@ -17,6 +17,7 @@ from typing import Any
 
 from .._api.errors import HostedError, UnexpectedAnswer
 from .._api.models import App, ProjectDetail, ScanReport
+from .._api.text import printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
 from .applications.lookup import app_view, around, digest_in_service, never_deployed, the_app
 from .applications.records import AppRecords
@@ -261,7 +262,10 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
             )
         if lines:
             sentences.append(f"The log ends with: {' | '.join(lines[-3:])}")
-        raise DeployFailed(". ".join(sentence.rstrip(".") for sentence in sentences), **details) from error
+        error.details = details
+        told = ". ".join(sentence.rstrip(".") for sentence in sentences)
+        error.reworded(shortened(printable(told)))  # the log's lines may hold anything
+        raise
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from .._api.text import megabytes
 from .applications.lookup import OnAppOptions, the_app
 from .applications.oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .applications.repository import open_repository
-from .shared.options import FilePath, option
+from .shared.options import FilePath, option, required
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import EffectUnverified
 
@@ -23,7 +23,7 @@ from .shared.task_errors import EffectUnverified
 class AppImageOptions(OnAppOptions):
     """Which image on disk, and the tag to push it under."""
 
-    path: FilePath = option(reads_file=True)
+    path: FilePath = required(reads_file=True)
     image_name: str | None = option(None, selects=True)
     platform: str | None = option(None, selects=True)
     tag: str | None = option(None, selects=True)

@@ -28,7 +28,7 @@ from .applications.releases import (
 from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
 from .services.lookup import expect_created
-from .shared.options import option
+from .shared.options import option, required
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import create
@@ -38,7 +38,7 @@ from .shared.waiting import create
 class AppReleaseOptions(ReleaseOptions):
     """Which release, and which verdicts fail the task."""
 
-    digest: str = option(selects=True)
+    digest: str = required(selects=True)
     pushed: bool = False
     fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] = option(
         ["blocked"]

@@ -15,7 +15,7 @@ from .._api.models import Service
 from .service_info import time_zone
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
-from .shared.options import option
+from .shared.options import option, required
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.restore_points import SNAPSHOTS, delete_restore_point, read_restore_points
 from .shared.retention import (
@@ -34,7 +34,7 @@ class BackupRetentionOptions(ManyServicesOptions):
     """Which restore points of which services, and which of them to keep."""
 
     kind: Literal["backups", "snapshots"] = "backups"
-    pattern: str = option(selects=True)
+    pattern: str = required(selects=True)
     keep_last: int | None = option(None, selects=True)
     keep_hourly: int | None = option(None, selects=True)
     keep_daily: int | None = option(None, selects=True)

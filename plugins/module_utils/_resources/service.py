@@ -107,7 +107,7 @@ def plan_existing(
 ) -> Plan:
     """Plan the way from the service as it is to the service as it is wanted."""
     power.check_awake(task, view)
-    before = managed(view, task.options, None)
+    before = managed(view, task.options)
     if project is not None:
         before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
     changes = Changes(pending=set(view.pending), just_ordered=just_ordered)

@@ -16,7 +16,7 @@ from ..._api.models import App
 from ..._api.values import ServiceStatus
 from ..services.lookup import expect_created, near_miss
 from ..shared.log_order import oldest_first
-from ..shared.options import Options, option
+from ..shared.options import Options, required
 from ..shared.pages import entries_in, is_cut
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -41,7 +41,7 @@ NAMES = {
 class OnAppOptions(Options):
     """The option that names an application."""
 
-    slug: str = option(selects=True)
+    slug: str = required(selects=True)
 
 
 # --- Applications -----------------------------------------------------------------------------------

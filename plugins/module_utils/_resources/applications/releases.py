@@ -15,7 +15,7 @@ from ..._api.client import Client
 from ..._api.errors import HostedError, Interrupted, Refused, TokenRejected
 from ..._api.models import Flaw, ScanReport, plain
 from ..._api.values import SEVERITIES, ScanStatus
-from ..shared.options import Options, WaitOptions, option
+from ..shared.options import Options, WaitOptions, option, required
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
@@ -57,7 +57,7 @@ def scan_of(client: Client, slug: str, tag: str, seconds: float | None = None) -
 class ReleaseOptions(OnAppOptions, WaitOptions):
     """The options that name a release of an application."""
 
-    tag: str = option(selects=True)
+    tag: str = required(selects=True)
     digest: str | None = option(None, selects=True)
 
 

@@ -19,7 +19,7 @@ from ..._sftp.patterns import Patterns, objection
 from ..._sftp.trees import ROOT, Kind, Tree, shown
 from ..services.on_service import OneServiceOptions
 from ..shared.controller_state import PLAYBOOK_FOLDER
-from ..shared.options import FilePath, option
+from ..shared.options import FilePath, option, required
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .paths import cut_short, relative_path
@@ -49,8 +49,8 @@ class SftpSyncOptions(OneServiceOptions):
     host_key_checking: Literal["accept_new", "strict", "off"] = "accept_new"
     known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
     direction: Literal["push", "pull"] = "push"
-    src: str = option(selects=True)
-    dest: str = option(selects=True)
+    src: str = required(selects=True)
+    dest: str = required(selects=True)
     include: list[str] = option([], selects=True)
     exclude: list[str] = option([], selects=True)
     checksum: bool = False

@@ -21,7 +21,7 @@ from ..services.many_services import (
     plan_many,
 )
 from ..shared.busy_retry import QuietOptions
-from ..shared.options import option
+from ..shared.options import option, required
 from ..shared.plan import Plan, Resource, Task
 from ..shared.restore_points import newest_complete
 from ..shared.retention import RestorePoint, Span, read_span
@@ -35,7 +35,7 @@ FRESH, STALE, MISSING = "fresh", "stale", "missing"
 class RestorePointOptions(ManyServicesOptions, QuietOptions):
     """Which restore point of which services, and what to do with it."""
 
-    name: str = option(selects=True)
+    name: str = required(selects=True)
     state: str = "present"
     confirm: bool = False
     allow_partial: bool = False

@@ -146,7 +146,12 @@ def select(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
         fitting = of_project(task, fitting, project)
     if options.services is None:
         home = project.id if project else None
-        return [ServiceJob(own_task(task), str(s.name), False, home, service=s) for s in fitting]
+        return [
+            ServiceJob(
+                task=own_task(task), wanted=str(found.name), by_name=False, project_id=home, service=found
+            )
+            for found in fitting
+        ]
     jobs = [resolve(task, wanted, everything, fitting, project) for wanted in options.services]
     return list({getattr(job.service, "id", None) or job.wanted: job for job in jobs}.values())
 
@@ -174,7 +179,7 @@ def resolve(
     project: Project | None,
 ) -> ServiceJob:
     """Return the job of one service, by its id or by a name that the other options narrow."""
-    job = ServiceJob(own_task(task), wanted, by_name=True)
+    job = ServiceJob(task=own_task(task), wanted=wanted, by_name=True)
     try:
         if any(service.id == wanted for service in everything):
             job.service = service_of_id(task, wanted, project, task.options.family)

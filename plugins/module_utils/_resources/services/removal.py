@@ -52,7 +52,7 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
     return Plan(
         result=None,
         steps=[Step(f"delete {view.label} with its disk, its backups and its snapshots", remove)],
-        before=managed(view, task.options, None),
+        before=managed(view, task.options),
     )
 
 

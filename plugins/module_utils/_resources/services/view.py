@@ -139,7 +139,7 @@ def observe(task: Task[ServiceOptions], id: str) -> View:
     return view
 
 
-def managed(view: View, options: ServiceOptions, project: str | None) -> dict[str, Any]:
+def managed(view: View, options: ServiceOptions) -> dict[str, Any]:
     """Return what the task manages of a service, for the diff."""
     service, settings = view.service, view.settings
     shown_state: dict[str, Any] = {"name": service.name, "status": service.status}
@@ -153,8 +153,6 @@ def managed(view: View, options: ServiceOptions, project: str | None) -> dict[st
         shown_state["public"] = settings.network.is_public
     if options.command is not None and settings and settings.deploy:
         shown_state["command"] = settings.deploy.command
-    if project is not None:
-        shown_state["project"] = project
     rate = billed_rate(service)
     if rate is not None:
         shown_state["monthly"] = shown(rate)

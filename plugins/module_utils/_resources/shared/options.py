@@ -24,10 +24,10 @@ from typing import (
     TypeVar,
     Union,
     Unpack,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
-    overload,
 )
 
 T = TypeVar("T")
@@ -66,16 +66,25 @@ class About(TypedDict, total=False):
     """The variable of the environment that fills it."""
 
 
-@overload
-def option(**about: Unpack[About]) -> Any: ...
-@overload
-def option(default: T, **about: Unpack[About]) -> T: ...
-def option(default: Any = MISSING, **about: Unpack[About]) -> Any:
-    """Declare an option, with what its type hint does not say. Without a default it is required."""
-    shown = not (about.get("secret") or about.get("no_log"))
+def option(default: T, **about: Unpack[About]) -> T:
+    """Declare an option with its default, and what its type hint does not say."""
+    declaration: Any = _field(default, about)
+    return cast(T, declaration)
+
+
+def required(**about: Unpack[About]) -> Any:
+    """Declare an option that has to be given, with what its type hint does not say."""
+    return _field(MISSING, about)
+
+
+def _field(default: Any, about: About) -> Any:
+    """Return the field of a dataclass for an option. The value of a secret stays out of its `repr`."""
+    settings: dict[str, Any] = {"default": default}
     if isinstance(default, (list, dict)):
-        return field(default_factory=lambda: copy.deepcopy(default), metadata=about, repr=shown)
-    return field(default=default, metadata=about, repr=shown)
+        settings = {"default_factory": lambda: copy.deepcopy(default)}
+    shown = not (about.get("secret") or about.get("no_log"))
+    # pylint expects it in the body of a dataclass, where `option` and `required` are called.
+    return field(metadata=about, repr=shown, **settings)  # pylint: disable=invalid-field-call
 
 
 @dataclass(frozen=True, kw_only=True)

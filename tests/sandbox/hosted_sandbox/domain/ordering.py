@@ -86,8 +86,8 @@ def price_order(world: World, account: Account, request: OrderRequest) -> Priced
     if world.gaps["quote.cover"] == "all services together":
         covered += money.running_rate(world, account.id)
     cents = money.balance(world, account)
-    return PricedOrder(product, node, size, _runtime(product, request), price, cents,
-                money.day_cents(covered), money.days_covered(cents, covered))  # fmt: skip
+    first_day, days = money.day_cents(covered), money.days_covered(cents, covered)
+    return PricedOrder(product, node, size, _runtime(product, request), price, cents, first_day, days)
 
 
 def _size(product: Product, request: OrderRequest) -> dict[str, int]:

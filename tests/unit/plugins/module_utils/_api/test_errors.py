@@ -27,7 +27,7 @@ def having(fact: str) -> set[int]:
 @pytest.mark.parametrize("status", EVERY_STATUS)
 def test_a_refusal_is_of_the_class_of_its_status(status: int) -> None:
     error = errors.refused("no", status, hint=1)
-    assert type(error) is errors.REFUSALS.get(status, errors.Refused)
+    assert error.__class__ is errors.REFUSALS.get(status, errors.Refused)
     assert error.status == status
     assert error.details == {"status": status, "hint": 1}
     assert error.message == "no"

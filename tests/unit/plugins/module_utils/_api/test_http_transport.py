@@ -296,4 +296,4 @@ def test_a_tls_connection_that_cannot_come_about_is_final(said: str, kind: type[
     """Nothing was sent by it; one that ends later may have carried the request."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
     for error in (requests.exceptions.SSLError(said), requests.exceptions.ProxyError(said)):
-        assert type(http_transport.translate(error, request)) is kind
+        assert http_transport.translate(error, request).__class__ is kind

@@ -65,7 +65,7 @@ def test_an_error_of_a_class_that_only_the_broker_knows_crosses_as_its_base() ->
 
     with pytest.raises(errors.Interrupted) as caught:
         decode_response(encode_error(Special("reset", path=b"x")))
-    assert type(caught.value) is errors.Interrupted
+    assert caught.value.__class__ is errors.Interrupted
     assert caught.value.message == "reset"
 
 

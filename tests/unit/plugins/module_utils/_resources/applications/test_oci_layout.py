@@ -110,7 +110,8 @@ def test_an_image_is_named(build: Builder) -> None:
     ],
 )
 def test_platforms_in_several_spellings(one: str, other: str, same: bool) -> None:
-    assert oci.same_platform(one, other) is oci.same_platform(other, one) is same
+    for pair in ((one, other), (other, one)):
+        assert oci.same_platform(*pair) is same
 
 
 # --- Damage -----------------------------------------------------------------------------------------

@@ -154,4 +154,4 @@ def test_the_rate_that_runs_is_in_the_diff() -> None:
     options = task_of(SERVICE, account, id="s").options
     service = account.service("s")
     assert service is not None
-    assert view.managed(view.View(service), options, None)["monthly"] == "1.50"
+    assert view.managed(view.View(service), options)["monthly"] == "1.50"

@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     argument_spec_of,
     declared,
     option,
+    required,
     type_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -44,7 +45,7 @@ class Size:
 class ThingOptions(WaitOptions):
     """Options of every kind."""
 
-    slug: str = option(selects=True)
+    slug: str = required(selects=True)
     names: list[str] | None = option(None, aliases=["name"], names_target=True, host_variables=["a", "b"])
     state: Literal["present", "absent"] = "present"
     parts: list[Literal["one", "two"]] = option([])
