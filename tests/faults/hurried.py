@@ -184,7 +184,7 @@ class FaultyTransport:
         try:
             return original(task, *rest, **named)
         finally:
-            beyond = self.clock.now - begun - task.options["wait_timeout"] - self.last_send
+            beyond = self.clock.now - begun - task.options.wait_timeout - self.last_send
             self.overrun = max(self.overrun, beyond)
 
 
