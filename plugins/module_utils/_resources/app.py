@@ -30,7 +30,7 @@ from .services.options import BudgetOptions, Size
 from .services.settings import check_budget, check_limit, describe_size
 from .shared.controller_state import one_at_a_time
 from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
-from .shared.options import WaitOptions, option
+from .shared.options import WaitOptions, names_given, option
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
 from .shared.waiting import QUIET_SECONDS, appearing, create_unique, wait_until
@@ -164,13 +164,12 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
 
 def compared(options: AppOptions) -> list[str]:
     """Return the names of the options that were given and that an application may differ from."""
-    facts = {
-        "host": options.host,
-        "project": options.project,
-        "dimensions": options.dimensions,
-        "max_monthly": options.max_monthly,
-    }
-    return [name for name, value in facts.items() if value is not None]
+    return names_given(
+        host=options.host,
+        project=options.project,
+        dimensions=options.dimensions,
+        max_monthly=options.max_monthly,
+    )
 
 
 def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:

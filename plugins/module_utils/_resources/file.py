@@ -18,7 +18,7 @@ from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected_e
 from .files.paths import cut_short, relative_path
 from .services.lookup import expect_created
 from .services.on_service import OnServiceOptions, check_offers, the_service
-from .shared.options import FilePath, option
+from .shared.options import FilePath, names_given, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 
@@ -94,8 +94,7 @@ def requested_paths(task: Task[FileOptions]) -> list[str]:
 def check_text_is_used(task: Task[FileOptions]) -> None:
     """Refuse a text with a state that has no use for it: who wrote both did not mean, say, ``absent``."""
     state = task.options.state
-    texts = {"content": task.options.content, "src": task.options.src}
-    given = [name for name, value in texts.items() if value is not None]
+    given = names_given(content=task.options.content, src=task.options.src)
     if given and state != "present":
         raise Invalid(
             f"{given[0]} is for state: present, and state is {state}; nothing was sent. Remove {given[0]}, "

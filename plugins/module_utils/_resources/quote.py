@@ -15,7 +15,7 @@ from .services.options import BudgetOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields
 from .services.settings import check_budget, check_limit
 from .shared.money import Cost, with_units
-from .shared.options import option
+from .shared.options import names_given, option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
 
@@ -76,12 +76,11 @@ def of_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
 
 def given_of_services(options: QuoteOptions) -> list[str]:
     """Return the names of the options that were given and that orders of services alone have."""
-    facts = {
-        "product": options.product,
-        "runtime": options.runtime,
-        "preset": options.preset,
-        "project": options.project,
-        "variables": options.variables,
-        "options": options.options,
-    }
-    return [name for name, value in facts.items() if value is not None]
+    return names_given(
+        product=options.product,
+        runtime=options.runtime,
+        preset=options.preset,
+        project=options.project,
+        variables=options.variables,
+        options=options.options,
+    )

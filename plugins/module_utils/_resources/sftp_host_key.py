@@ -7,35 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._sftp.host_keys import ACCEPT_NEW, STANDARD_PORT, HostKeys
 from .._sftp.library import require
 from .._sftp.shown_key import ask_for_key
-from .services.on_service import OneServiceOptions, sftp_access
-from .shared.options import FilePath, option
+from .services.on_service import SftpServerOptions, sftp_access
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
 
 HIGHEST_PORT = 65535
 
 
-@dataclass(frozen=True, kw_only=True)
-class SftpHostKeyOptions(OneServiceOptions):
-    """Which server, and where its key is kept."""
-
-    host: str | None = option(
-        None,
-        selects=True,
-        names_target=True,
-        host_variables=("ansible_host", "ansible_ssh_host", "inventory_hostname"),
-    )
-    port: int | None = option(None, host_variables=("ansible_port", "ansible_ssh_port"))
-    known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
-
-
-class SftpHostKeyResource(Resource[SftpHostKeyOptions]):
+class SftpHostKeyResource(Resource[SftpServerOptions]):
     """What a server shows, against what is known of it. Nobody logs in."""
 
     result_key = "host_key"
@@ -48,7 +32,7 @@ class SftpHostKeyResource(Resource[SftpHostKeyOptions]):
         """Only a service has to be looked up; a host is reached as it is."""
         return bool(options["service"])
 
-    def plan(self, task: Task[SftpHostKeyOptions]) -> Plan:
+    def plan(self, task: Task[SftpServerOptions]) -> Plan:
         """Ask the server for its key, and write it down when it is the first one.
 
         :raises HostKeyRefused: when it is another one than before, or revoked.
@@ -80,7 +64,7 @@ class SftpHostKeyResource(Resource[SftpHostKeyOptions]):
 SFTP_HOST_KEY = SftpHostKeyResource()
 
 
-def plan_for_expected_service(task: Task[SftpHostKeyOptions], port: int | None) -> Plan:
+def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -> Plan:
     """Plan for a service that is still to be created: it is going to show a key that nobody knows yet."""
     path, service = os.path.expanduser(task.options.known_hosts), task.options.service
     result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
@@ -91,7 +75,7 @@ def plan_for_expected_service(task: Task[SftpHostKeyOptions], port: int | None) 
     )
 
 
-def the_server(task: Task[SftpHostKeyOptions]) -> tuple[str, int]:
+def the_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
     """Return where the server is: as the platform says for a service, or as the user says."""
     options = task.options
     port = options.port

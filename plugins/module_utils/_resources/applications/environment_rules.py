@@ -15,7 +15,7 @@ from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph
 from ..services.lookup import expect_created, near_miss
 from ..shared.aliases import aliases_of, doubled
-from ..shared.options import StateDirOptions, option
+from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from .lookup import OnAppOptions, around
@@ -49,7 +49,7 @@ def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Map
     variables, secret = options.variables, options.secret_variables
     named = {"variables": variables, "secret_variables": secret}
     if options.clear:
-        given = [name for name, value in named.items() if value is not None]
+        given = names_given(**named)
         if given:
             raise Invalid(f"clear removes every variable, so {' and '.join(given)} cannot be given with it")
         return {}, {}

@@ -17,7 +17,7 @@ from ..._sftp.compare import Changes
 from ..._sftp.mirror import PUSH
 from ..._sftp.patterns import Patterns, objection
 from ..._sftp.trees import ROOT, Kind, Tree, shown
-from ..services.on_service import OneServiceOptions
+from ..services.on_service import SftpServerOptions
 from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.options import FilePath, option, required
 from ..shared.plan import Task
@@ -26,16 +26,9 @@ from .paths import cut_short, relative_path
 
 
 @dataclass(frozen=True, kw_only=True)
-class SftpSyncOptions(OneServiceOptions):
+class SftpSyncOptions(SftpServerOptions):
     """Which two trees, how to log in, and what to do with differences."""
 
-    host: str | None = option(
-        None,
-        selects=True,
-        names_target=True,
-        host_variables=("ansible_host", "ansible_ssh_host", "inventory_hostname"),
-    )
-    port: int | None = option(None, host_variables=("ansible_port", "ansible_ssh_port"))
     username: str | None = option(None, selects=True, host_variables=("ansible_user", "ansible_ssh_user"))
     private_key_file: FilePath | None = option(
         None, no_log=False, host_variables=("ansible_ssh_private_key_file", "ansible_private_key_file")
@@ -47,7 +40,6 @@ class SftpSyncOptions(OneServiceOptions):
         host_variables=("ansible_password", "ansible_ssh_password", "ansible_ssh_pass"),
     )
     host_key_checking: Literal["accept_new", "strict", "off"] = "accept_new"
-    known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
     direction: Literal["push", "pull"] = "push"
     src: str = required(selects=True)
     dest: str = required(selects=True)

@@ -11,7 +11,7 @@ from functools import partial
 from ..._api.errors import Refused, TokenRejected
 from ..._api.models import Project, Service, SftpAccess
 from ..._api.values import FAMILIES
-from ..shared.options import Options, option
+from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
 from ..shared.task_errors import Invalid, NoSuchItem
 from .lookup import check_agrees, find_project, find_service, in_project, label, whereabouts, with_name
@@ -33,6 +33,20 @@ class OnServiceOptions(OneServiceOptions):
     """The same for a task that works on the service that the host of the play is, if it names none."""
 
     service: str | None = option(None, selects=True, names_target=True, host_variables=[SERVICE_ID])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SftpServerOptions(OneServiceOptions):
+    """The options that name an SFTP server, by its service or by its host, and the file of known keys."""
+
+    host: str | None = option(
+        None,
+        selects=True,
+        names_target=True,
+        host_variables=("ansible_host", "ansible_ssh_host", "inventory_hostname"),
+    )
+    port: int | None = option(None, host_variables=("ansible_port", "ansible_ssh_port"))
+    known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
 
 
 SAY_WHICH = "set service, or run the task on a host of the inventory, which is a service of its own"

@@ -72,6 +72,11 @@ def option(default: T, **about: Unpack[About]) -> T:
     return cast(T, declaration)
 
 
+def names_given(**options: Any) -> list[str]:
+    """Return the names of these options that were given, whatever they hold."""
+    return [name for name, value in options.items() if value is not None]
+
+
 def required(**about: Unpack[About]) -> Any:
     """Declare an option that has to be given, with what its type hint does not say."""
     return _field(MISSING, about)

@@ -15,7 +15,6 @@ from ..._api.values import BackupStatus
 from .retention import RestorePoint
 
 BACKUPS, SNAPSHOTS = "backups", "snapshots"
-KINDS = [BACKUPS, SNAPSHOTS]
 UNFINISHED = re.compile("pending|creating|progress|queued|running|taking", re.IGNORECASE)
 BROKEN = re.compile("fail|error|abort|broken|corrupt", re.IGNORECASE)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..._api.errors import CallOutcomeUnknown, Conflict, HostedError, Refused, UnexpectedAnswer
 from .options import WaitOptions
@@ -22,14 +22,6 @@ QUIET_SECONDS = 10.0
 FIRST_PAUSE = 0.1
 START_PAUSE = 2.0
 """The longest pause between two looks for the start of something, which may be over soon after it."""
-
-
-class Identified(Protocol):
-    """Anything with an id."""
-
-    @property
-    def id(self) -> str:
-        """The id, which never changes."""
 
 
 def wait_until(
