@@ -256,12 +256,16 @@ class Ordering:
     def _id_of(self, order: Order, new: Sequence[str]) -> str | None:
         """Return the id that the answer names, unless it is none of a service, as that is not promised.
 
-        ``new`` are the ids of the services of the name that came up with the order.
+        ``new`` are the ids of the services of the name that came up with the order. They decide when the id
+        cannot be looked up: the order is placed, so that is no reason to fail.
         """
         told = order.instance_id
         if told is None or told in new or not new:
             return told
-        return told if self.task.client.service(told) is not None else None
+        try:
+            return told if self.task.client.service(told) is not None else None
+        except HostedError:
+            return None
 
     def _adopted(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> ServiceSummary:
         """Return the service that came up with an order whose answer does not name it."""

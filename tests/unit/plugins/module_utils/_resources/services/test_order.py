@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import BadRequest, Interrupted
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
@@ -239,6 +240,24 @@ def test_the_service_of_an_order_is_found_whatever_its_answer_names(
     assert any("not the one that its order names" in text for text in result.get("warnings", ())) is (
         instance != "yes"
     )
+
+
+def test_an_order_is_told_though_what_its_answer_names_cannot_be_looked_up(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
+
+    def fail(client: Client, id: str) -> None:
+        if id not in {service.id for service in client.services()}:
+            raise BadRequest("the platform refused (400): Resource not found", status=400)
+        return read(client, id)
+
+    read = Client.service
+    monkeypatch.setattr(Client, "service", fail)
+    result = run(sandbox, SERVICE, **ORDER)
+    assert not result.get("failed"), result["msg"]
+    assert result["service"]["id"] == id_of(sandbox, "survival")
+    assert writes(sandbox).count("order.create") == 1
 
 
 # --- A list that is cut without a sign ---------------------------------------------------------------------
