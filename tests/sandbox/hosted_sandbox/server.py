@@ -26,6 +26,7 @@ from hosted_sandbox import __version__
 from hosted_sandbox.api.app import create_apis, table
 from hosted_sandbox.api.gateway import Gateway
 from hosted_sandbox.control.app import Control, schedule
+from hosted_sandbox.control.guard import Guard
 from hosted_sandbox.control.seed import apply_seed
 from hosted_sandbox.domain import apps, scans
 from hosted_sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, create_catalogue
@@ -187,7 +188,7 @@ def assemble(options: Options, world: World, listeners: Listeners) -> Site:
         scans.catch_up(world)
     gateway = Gateway(world, create_apis(world), faults=faults, journal=journal, routes=routes)
     control = Control(world, faults, journal, lambda: facts(options, world)).app()
-    return Site(world, listeners, control, gateway, journal)
+    return Site(world, listeners, Guard(control, options.host), gateway, journal)
 
 
 async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> None:

@@ -164,6 +164,7 @@ def test_the_journal_tells_what_was_asked(sandbox: Sandbox) -> None:
     assert (first["token"], first["answer"]["name"]) == ("FULL", "web")
     assert (second["route"], second["token"], second["status"]) == (None, None, 404)
     assert second["agent"] == "probe/1"
+    assert first["ms"] > 0
     assert begun <= first["real_at"] <= second["real_at"] <= time.time()
     assert sandbox.journal(method="POST") == [first]
     sandbox.clear_journal()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -81,6 +82,7 @@ class Gateway:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        begun = time.perf_counter()
         headers = Headers(scope=scope)
         route = self.routes.find(scope["method"], scope["path"])
         token = sent_token(self.world, headers)
@@ -88,18 +90,19 @@ class Gateway:
             body = await _read(receive, headers)
         except TooLargeError:
             answer = self._failure("refusal.too_large", "The request body is too large")
-            self.journal.write(scope, route, token, b"", held=(answer.status, answer.body))
+            self.journal.write(scope, route, token, b"", begun=begun, held=(answer.status, answer.body))
             await answer.send(send)
             return
         fault = self.faults.match(route)
         if fault is not None and not fault.acts_after:
-            self.journal.write(scope, route, token, body, fault=fault.kind)
+            self.journal.write(scope, route, token, body, begun=begun, fault=fault.kind)
             if await fault.inject(scope, send, None):
                 return
         answer = await self._answer(scope, route, token, body)
         answer.headers = self._headers(answer.headers)
         kind = fault.kind if fault is not None else None
-        self.journal.write(scope, route, token, body, held=(answer.status, answer.body), fault=kind)
+        held = (answer.status, answer.body)
+        self.journal.write(scope, route, token, body, begun=begun, held=held, fault=kind)
         if fault is None or not fault.acts_after or not await _inject(fault, scope, send, answer):
             await answer.send(send)
 

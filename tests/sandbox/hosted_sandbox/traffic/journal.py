@@ -9,6 +9,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from starlette.datastructures import Headers, QueryParams
@@ -53,15 +54,20 @@ class Journal:
         token: Token | None,
         body: bytes,
         *,
+        begun: float,
         held: tuple[int | None, bytes] = (None, b""),
         fault: str | None = None,
     ) -> None:
-        """Record a request with its status and body: no status if the server did not act."""
+        """Record a request with its status and body: no status if the server did not act.
+
+        `begun` is when it came, by the machine's steady clock.
+        """
         self._count += 1
         line = {
             "n": self._count,
             "at": self._world.clock.now(),
             "real_at": time.time(),
+            "ms": round((time.perf_counter() - begun) * 1000, 1),
             "route": route.name if route else None,
             "method": scope["method"],
             "template": route.template if route else None,
@@ -80,6 +86,14 @@ class Journal:
     def clear(self) -> None:
         """Delete all requests; the numbering continues."""
         self._lines.clear()
+
+    def latest(self, count: int, writes: bool = False) -> list[dict[str, Any]]:
+        """Return the last requests as they were recorded, newest first; with `writes`, without every GET."""
+        chosen = (line for line in reversed(self._lines) if not writes or line["method"] != "GET")
+        return list(islice(chosen, count))
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
     def read(self, route: str | None = None, method: str | None = None) -> list[dict[str, Any]]:
         """Return the requests of a route and method, oldest first; raise ValueError if one is unknown."""
