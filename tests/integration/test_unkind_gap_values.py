@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome
 
@@ -67,6 +68,50 @@ def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> N
     assert [(body["hostId"], body["projectId"]) for body in sent] == [("node-paris-1", games)] * 2
     assert "did you mean 'node-paris-1'?" in run["Unknown"].message
     assert len(sandbox.journal("projects.create")) == len(sandbox.journal("ssh_keys.add")) == 1
+
+
+CREATIONS = f"""
+- name: Create a project
+  hosted.services.project: {{name: games}}
+- name: Register a key
+  hosted.services.ssh_key: {{name: laptop, public_key: {KEY}}}
+- name: Create an application
+  hosted.services.app: {{slug: shop}}
+- name: Order a machine
+  hosted.services.service:
+    name: disk
+    product: linux
+    host: node-paris-1
+    dimensions: {{cpu_cores: 1, ram_gb: 1, storage_gb: 10}}
+    wait_interval: 0.2
+- name: Make a backup
+  hosted.services.backup: {{service: disk, name: first, wait_interval: 0.2}}
+- name: Make a snapshot
+  hosted.services.snapshot: {{service: disk, name: first, wait_interval: 0.2}}
+"""
+CREATED = {
+    "projects.create",
+    "ssh_keys.add",
+    "apps.create",
+    "order.create",
+    "backups.create",
+    "snapshots.create",
+}
+
+
+@pytest.mark.parametrize("answer", ["object", "empty 200"])
+def test_what_is_created_may_be_only_accepted(answer: str, ansible: Ansible, sandbox: Sandbox) -> None:
+    """With 202 and a body, or none: each is created once, and the second run finds it."""
+    answers = {point: answer for point in POINTS if point.startswith("answer.")}
+    answers["answer.environment"] = "empty 200"
+    sandbox.profile("plain", **answers, **{"created.status": "202", "written.status": "202"})
+    sandbox.delays(provision=0, start=0, backup=0)
+    run = ansible.tasks(CREATIONS + CREATIONS).succeed()
+    assert [outcome.result["changed"] for outcome in run.outcomes] == [True] * 6 + [False] * 6
+    created = [line["route"] for line in sandbox.journal() if line["method"] != "GET"]
+    assert sorted(set(created) - {"order.quote", "apps.quote"}) == sorted(CREATED)
+    assert all(created.count(route) == 1 for route in CREATED)
+    assert {line["status"] for line in sandbox.journal() if line["route"] in CREATED} == {202}
 
 
 def test_the_reason_of_a_refusal_is_shown_in_any_form(ansible: Ansible, sandbox: Sandbox) -> None:

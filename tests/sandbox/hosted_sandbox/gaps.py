@@ -196,7 +196,10 @@ REFUSALS = (
 )
 
 FORMS = (
-    Point("created.status", ERRORS, "Do calls that create something answer 200 or 201?", ("201", "200")),
+    Point("created.status", ERRORS, "Do calls that create something answer 201, 200 or 202?",
+          ("201", "200", "202")),
+    Point("written.status", ERRORS, "Do other writes whose answer is not shown answer 200 or 202?",
+          ("200", "202")),
     Point("id.form", "What the service does", "What do the opaque identifiers look like?",
           ("uuid", "hex", "prefixed", "number")),
     Point("maintenance", OPEN_FIELDS, "What does `maintenance` hold?", ("null", "object", "string")),

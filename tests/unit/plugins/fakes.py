@@ -160,7 +160,7 @@ class FakeClient:
             self.add_service(
                 id, order["name"], state="stopped", projectId=order.get("projectId", "prj_default")
             )
-            return m.Order.model_validate({"instanceId": id, **self.order_answer})
+            return m.Order.model_validate({"instanceId": id, "secrets": [], **self.order_answer})
 
         answer: m.Order = self._call("order", (order,), place)
         return answer

@@ -243,7 +243,14 @@ class Ordering:
                     f"it has any: {kept.note.remedy}"
                 )
                 return str(adopted.id)
-            keep_secrets(kept, self.name, order)
+            has_secrets = keep_secrets(kept, self.name, order)
+        id = self._identified(order, new_ones)
+        if not has_secrets:  # until the service is known, the next run must wait for it before it orders
+            kept.nothing()
+        return id
+
+    def _identified(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> str:
+        """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
         self._compare_price(order)
         try:
             new = [service.id for service in new_ones()]
@@ -302,13 +309,21 @@ class Ordering:
             )
 
 
-def keep_secrets(kept: secrets_file.Kept, name: str, order: Order) -> None:
-    """Keep what the order generated; no other answer shows it."""
+def keep_secrets(kept: secrets_file.Kept, name: str, order: Order) -> bool:
+    """Keep what the order generated; no other answer shows it. Tell whether there was anything.
+
+    An answer without the field does not say that nothing was generated.
+    """
+    if order.secrets is None:
+        kept.task.warn(
+            f"the answer to the order of service {name!r} lists no one-time secrets, so whether the platform "
+            f"generated any is unknown. If it did: {kept.note.remedy}"
+        )
     secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:
-        kept.nothing()
-    else:
-        id = order.instance_id or name
-        labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
-        content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
-        kept.write(id, content, f"the secrets of service {name!r} ({labels})")
+        return False
+    id = order.instance_id or name
+    labels = ", ".join(str(secret["label"] or "without a label") for secret in secrets)
+    content = {"service_id": order.instance_id, "name": name, "secrets": secrets}
+    kept.write(id, content, f"the secrets of service {name!r} ({labels})")
+    return True

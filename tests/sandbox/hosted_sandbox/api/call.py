@@ -66,7 +66,7 @@ class Call:
 
     def written(self, point: str, view: Callable[[], Any], *, creates: bool = False) -> Response:
         """Build the response to a write, whose shape is not shown; `view` returns the object."""
-        status = self.world.gaps.status("created.status") if creates else 200
+        status = self.world.gaps.status("created.status" if creates else "written.status")
         match self.world.gaps[f"answer.{point}"]:
             case "empty 204":
                 return Response(status_code=204)

@@ -700,6 +700,26 @@ def test_an_order_in_doubt_is_not_sent_again(client: FakeClient) -> None:
     assert [call[0] for call in client.calls] == ["order"]
 
 
+def test_an_accepted_order_that_shows_up_late_is_not_doubled_by_the_next_run(
+    client: FakeClient, clock: Clock
+) -> None:
+    """Its answer names no service and no secrets, and the list does not show it at once."""
+    client.order_answer = {"instanceId": None}
+    client.after["order"] = client.service_records.clear
+    with pytest.raises(EffectUnverified, match="names no service"):
+        done(client, **ORDER)
+    client.calls.clear()
+
+    def appear() -> None:
+        client.add_service("late", "new", state="stopped")
+
+    clock.then = [*[lambda: None] * 40, appear]
+    plan, task = planned(client, **ORDER)
+    assert carry_out(plan)["id"] == "late"
+    assert client.calls == []
+    assert any("may have been generated" in warning for warning in task.warnings)
+
+
 def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
     client: FakeClient, clock: Clock
 ) -> None:

@@ -260,6 +260,50 @@ def test_an_order_is_told_though_what_its_answer_names_cannot_be_looked_up(
     assert writes(sandbox).count("order.create") == 1
 
 
+# --- An order that is accepted, and no more ---------------------------------------------------------------
+
+RECEIPTS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "whole": lambda answer: answer,
+    "status alone": lambda answer: {"status": "PROVISIONING"},
+    "null": lambda answer: None,
+}
+
+
+@contextmanager
+def accepting(sandbox: Sandbox, receipt: str) -> Iterator[str]:
+    """Answer orders with 202 and a receipt, ``empty`` being no body at all; return the platform's address."""
+    sandbox.profile("plain", **{"created.status": "202"})
+
+    def change(content: bytes) -> bytes:
+        answer = json.loads(content)
+        if not (isinstance(answer, dict) and "instanceId" in answer):
+            return content
+        return b"" if receipt == "empty" else json.dumps(RECEIPTS[receipt](answer)).encode()
+
+    with running(Between(sandbox, change=change)) as server:
+        yield server.url
+
+
+@pytest.mark.parametrize("receipt", [*RECEIPTS, "empty"])
+def test_an_accepted_order_is_placed_once_and_what_is_unknown_of_its_secrets_is_told(
+    sandbox: Sandbox, receipt: str, tmp_path: Path
+) -> None:
+    place = tmp_path / "kept.json"
+    wish = {**DATABASE, "return_secrets": False, "secrets_dest": str(place)}
+    with accepting(sandbox, receipt) as url:
+        result = run(sandbox, SERVICE, **wish, base_url=url)
+        again = run(sandbox, SERVICE, **wish, base_url=url)
+    assert not result.get("failed"), result["msg"]
+    assert result["changed"] and not again["changed"]
+    assert result["service"]["id"] == id_of(sandbox, "db")
+    assert len(sandbox.ledger()["orders"]) == 1
+    told = [text for text in result.get("warnings", []) if "whether the platform generated any" in text]
+    assert place.exists() is (receipt == "whole")
+    assert len(told) == (receipt != "whole")
+    assert all("database_info with return_secrets: true" in text for text in told)
+    assert not any("was lost" in text for text in result.get("warnings", []))
+
+
 # --- A list that is cut without a sign ---------------------------------------------------------------------
 
 
