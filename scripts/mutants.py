@@ -83,8 +83,9 @@ EQUIVALENT = {
     "exist_ok=True) -> pass": "the folder was made to prove the place",
     f"{SHARED}secrets_file.py write_private: 2 -> (3)": "how far JSON is indented",
     f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",
-    "module_utils/_resources/services/target.py id_of_name: target.destination is None or target.project is "
-    "None -> ((target.destination is None))": "a name that is found everywhere is found at the destination",
+    "module_utils/_resources/services/target.py find_id_by_name: target.destination is None or "
+    "target.project is None -> ((target.destination is None))": "a name that is found everywhere is found "
+    "at the destination",
 }
 """The reasons, by file, function and change."""
 

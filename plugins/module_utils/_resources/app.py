@@ -25,7 +25,7 @@ from .applications.lookup import (
     placeholder_app,
 )
 from .services.lookup import expect_created, find_project
-from .services.namesakes import near, turn_of_order
+from .services.namesakes import order_lock, similar_name
 from .services.options import BudgetOptions, Size
 from .services.settings import check_budget, check_limit, describe_size
 from .shared.controller_state import one_at_a_time
@@ -83,7 +83,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     host = choose(options.host, options.host and task.client.app_nodes(), "host")
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
-    cost = cost_of_quote(quote)
+    cost = cost_of_app_quote(quote)
     check_budget(task, cost.after, f"application {slug!r}")
     warn_of_similar_slug(task, slug)
 
@@ -96,14 +96,14 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
         return [app for app in task.client.apps() if app.slug == slug]
 
     def make() -> None:
-        with one_at_a_time(turn_of_order(slug), f"creating application {slug!r}"):
+        with one_at_a_time(order_lock(slug), f"creating application {slug!r}"):
             if new_ones():
                 task.warn(f"application {slug!r} appeared before it was created; it was taken instead")
                 return
             try:
                 create_unique(call, new_ones, f"application {slug!r}", task)
             except Refused as error:
-                raise explain_refusal(error, slug) from None
+                raise explain_slug_refusal(error, slug) from None
 
     seen: list[App] = []
     steps = [Step(f"create application {slug!r} {for_a_month(cost.after)}", make)]
@@ -121,7 +121,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
     """Tell of an application whose slug is nearly this one, before another one is created and billed."""
-    meant = near(slug, (app.slug for app in task.client.apps()))
+    meant = similar_name(slug, (app.slug for app in task.client.apps()))
     if meant is not None:
         task.warn(
             f"there is no application {slug!r}, so one is created; did you mean {meant!r}? If so, correct "
@@ -258,7 +258,7 @@ def as_quoted(
     return host or quote.host_id, size or (told if whole else None)
 
 
-def cost_of_quote(quote: AppQuote) -> Cost:
+def cost_of_app_quote(quote: AppQuote) -> Cost:
     """Return what a quote does to the monthly price."""
     monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
@@ -266,7 +266,7 @@ def cost_of_quote(quote: AppQuote) -> Cost:
     return Cost(from_millicents(0), monthly, [line])
 
 
-def explain_refusal(error: Refused, slug: str) -> Refused | Invalid:
+def explain_slug_refusal(error: Refused, slug: str) -> Refused | Invalid:
     """Return the refusal of a new application with what it can mean: a taken slug has no known status."""
     if isinstance(error, TokenRejected):
         return error

@@ -12,7 +12,7 @@ from .._api.models import DatabaseInventory, DatabaseTable
 from .databases.engine import as_table, check_supported, connection_of
 from .services.lookup import expect_created, near_miss
 from .services.on_service import OnServiceOptions, known_id
-from .services.placeholder import no_rows
+from .services.placeholder import empty_query_result
 from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem
@@ -101,7 +101,7 @@ def page_of(task: Task[DatabaseInfoOptions], id: str, table: DatabaseTable | Non
     """Return a page of a table. A full one may be the last: the platform does not tell."""
     number = task.options.page
     if table is None:
-        schema, name, result = task.options.schema, task.options.table, as_table(no_rows())
+        schema, name, result = task.options.schema, task.options.table, as_table(empty_query_result())
     else:
         schema, name = table.schema_ or "", table.name or ""
         result = as_table(task.client.database_rows(id, schema, name, number))

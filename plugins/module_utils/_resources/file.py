@@ -17,7 +17,7 @@ from .._api.models import FileEntry
 from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected_entry
 from .files.paths import cut_short, relative_path
 from .services.lookup import expect_created
-from .services.on_service import OnServiceOptions, check_offers, the_service
+from .services.on_service import OnServiceOptions, check_service_offers, resolve_service
 from .shared.options import FilePath, names_given, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -56,8 +56,8 @@ class FileResource(Resource[FileOptions]):
         paths = requested_paths(task)
         name = requested_name(task)
         text = requested_text(task) if task.options.state == "present" else ""
-        service = the_service(task)
-        check_offers(service, "files", "file manager")
+        service = resolve_service(task)
+        check_service_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
         if task.options.state == "absent":
             return plan_absent(files, paths)

@@ -15,7 +15,7 @@ from .._api.models import FileEntry
 from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
 from .services.lookup import expect_created
-from .services.on_service import OnServiceOptions, check_offers, the_service
+from .services.on_service import OnServiceOptions, check_service_offers, resolve_service
 from .shared.options import option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -42,8 +42,8 @@ class FileInfoResource(Resource[FileInfoOptions]):
         path = relative_path("path", task.options.path)
         if task.options.limit < 1:
             raise Invalid(f"limit is {task.options.limit}; it must be 1 or more")
-        service = the_service(task)
-        check_offers(service, "files", "file manager")
+        service = resolve_service(task)
+        check_service_offers(service, "files", "file manager")
         files = FileManager(task.client, service, task)
         if task.options.content:
             return Plan(result=[read_file(task, files, path)])

@@ -14,14 +14,14 @@ from .._api.models import Project
 from .._api.values import ServiceStatus
 from .services.listing import services_in_project
 from .services.lookup import expect_created, near_miss
-from .services.namesakes import oldest
+from .services.namesakes import oldest_projects
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import appearing, create_unique
 
-NAME_LENGTH = 60
+MAX_PROJECT_NAME = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,9 +132,9 @@ def check_project_name(name: str, current: Project | None, projects: Sequence[Pr
     """Hold the rules for names: not empty, at most 60 characters, unique on the account."""
     if not name.strip():
         raise Invalid("the name of a project must not be empty")
-    if len(name) > NAME_LENGTH:
+    if len(name) > MAX_PROJECT_NAME:
         raise Invalid(
-            f"the project name {name!r} has {len(name)} characters; at most {NAME_LENGTH} are allowed"
+            f"the project name {name!r} has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"
         )
     taken = next((p for p in projects if p.name == name and p is not current), None)
     if taken is not None:
@@ -222,7 +222,7 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> Non
     That is the default one, which is taken to be the oldest.
     """
     others = [project for project in task.client.projects() if project.id != current.id]
-    homes = [project for project in others if project.id in oldest([*others, current])]
+    homes = [project for project in others if project.id in oldest_projects([*others, current])]
     if len(homes) == 1:
         there = read_aliases(task.client, homes[0].id)
         joining = read_aliases(task.client, current.id) if there else {}

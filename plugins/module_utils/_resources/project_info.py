@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .._api.client import Client
 from .._api.models import Project, ProjectGraph, ProjectSpend, plain
-from .services.lookup import the_project
+from .services.lookup import resolve_project
 from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
@@ -34,7 +34,7 @@ class ProjectInfoResource(Resource[ProjectInfoOptions]):
     def plan(self, task: Task[ProjectInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         wanted = task.options.project
-        projects = [the_project(task, wanted)] if wanted else task.client.projects()
+        projects = [resolve_project(task, wanted)] if wanted else task.client.projects()
         if not task.options.include:
             return Plan(result=plain(projects))
         return Plan(

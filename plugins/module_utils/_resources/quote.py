@@ -71,7 +71,7 @@ def of_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     wanted = task.options.host
     host = choose(wanted, wanted and task.client.app_nodes(), "host")
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
-    return quote.as_dict(), app.cost_of_quote(quote)
+    return quote.as_dict(), app.cost_of_app_quote(quote)
 
 
 def given_of_services(options: QuoteOptions) -> list[str]:

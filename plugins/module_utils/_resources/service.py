@@ -13,16 +13,16 @@ from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
 from .services.lookup import expect_created
-from .services.namesakes import check_namesakes, warn_of_other_name
+from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote
-from .services.pending_changes import remind
-from .services.rates import came_about, compare_rate, cost_of, expected_pricing
+from .services.pending_changes import warn_of_pending
+from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size
 from .services.read_back import await_changes_shown
 from .services.removal import plan_removal
-from .services.settings import Changes, check_limit, plan_settings, warn_over_budget
+from .services.settings import ServiceChanges, check_limit, plan_settings, warn_over_budget
 from .services.target import Target, identify
-from .services.view import View, check_alive, managed, observe, wait_for_status
+from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
 from .shared.money import for_a_month, shown
 from .shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
@@ -98,7 +98,7 @@ def await_ready(task: Task[ServiceOptions], view: View) -> View:
         wait_for_status(task, service.id, ServiceStatus.ACTIVE)
         return observe(task, service.id)
     if task.options.wait or service.status == ServiceStatus.FAILED:
-        check_alive(service)
+        check_not_terminal(service)
     return view
 
 
@@ -106,11 +106,11 @@ def plan_existing(
     task: Task[ServiceOptions], view: View, project: Project | None, just_ordered: bool = False
 ) -> Plan:
     """Plan the way from the service as it is to the service as it is wanted."""
-    power.check_awake(task, view)
-    before = managed(view, task.options)
+    power.check_not_suspended(task, view)
+    before = managed_settings(view, task.options)
     if project is not None:
         before["project"] = project.name if view.service.project_id == project.id else view.service.project_id
-    changes = Changes(pending=set(view.pending), just_ordered=just_ordered)
+    changes = ServiceChanges(pending=set(view.pending), just_ordered=just_ordered)
     plan_changes(task, view, project, changes)
     if not just_ordered:
         warn_of_what_stays(task, view, changes)
@@ -119,7 +119,7 @@ def plan_existing(
 
     def reread() -> dict[str, Any]:
         now = await_changes_shown(task, view, changes)
-        if changes.cost and came_about(now.service, result):
+        if changes.cost and has_expected_size(now.service, result):
             compare_rate(task, now.service, changes.cost)
         return now.as_dict()
 
@@ -133,15 +133,17 @@ def plan_existing(
     )
 
 
-def plan_changes(task: Task[ServiceOptions], view: View, project: Project | None, changes: Changes) -> None:
+def plan_changes(
+    task: Task[ServiceOptions], view: View, project: Project | None, changes: ServiceChanges
+) -> None:
     """Plan the steps in their order, and say what they cost once all of them are known."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING:
         task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
         return
-    if power.sleeps_on(task, view):
+    if power.stays_suspended(task, view):
         return
-    resumes = power.resumes(task, view)
+    resumes = power.needs_resume(task, view)
     if resumes:
         power.plan_resume(task, view, changes)
     plan_settings(task, view, project, resumes, changes)
@@ -151,10 +153,10 @@ def plan_changes(task: Task[ServiceOptions], view: View, project: Project | None
     changes.cost = cost_of(service, changes.rates.of(changes.result.get("status", service.status)))
     changes.result["pricing"] = expected_pricing(service, changes.rates, changes.cost.after)
     if resumes:
-        power.warn_of_waking(task, view, changes.cost)
+        power.warn_of_resume_cost(task, view, changes.cost)
 
 
-def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
+def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Tell of what the task asks for, or an earlier one has written, and what is not in effect after it."""
     unused = {"variables": task.options.variables, "options": task.options.options}
     given = [name for name, value in unused.items() if value]
@@ -171,7 +173,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: Changes)
         "resumed",
     ):
         kinds = tuple(kind for kind in view.pending if kind in changes.pending and kind not in changes.after)
-        remind(task, view.label, kinds)
+        warn_of_pending(task, view.label, kinds)
 
 
 # --- Ordering ---------------------------------------------------------------------------------------
@@ -217,21 +219,21 @@ def can_be_read(task: Task, id: str) -> bool:
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps to its settings and state."""
     view = read_ordered(task, id)
-    warn_of_other_name(task, view.service)
+    warn_of_normalized_name(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
         task.warn(
             f"{view.label} is still being created, and wait is false: its settings and state were not set"
         )
         return ()
     view = await_ready(task, view)
-    if power.is_unknown(task, view):
+    if power.is_state_unknown(task, view):
         if not task.options.wait:
             task.warn(
                 f"whether {view.label} runs is not known yet, and wait is false: its settings and state were "
                 "not set"
             )
             return ()
-        power.wait_until_known(task, view)
+        power.wait_for_known_state(task, view)
         view = observe(task, id)
     try:
         return plan_existing(task, view, project, just_ordered=True).steps

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
-from .services.listing import read_or_error, services_in_project, without_errors
-from .services.lookup import close_name, the_project
+from .services.listing import read_or_error, replace_errors, services_in_project
+from .services.lookup import close_name, resolve_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
 from .shared.log_order import oldest_first
 from .shared.options import Options, option
@@ -80,7 +80,7 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
             return Plan(result=plain_all(services, metrics))
         result = run_parallel(task.client, services, describe)
         for part in readers:
-            for warning in without_errors(result, part, "so it is null there"):
+            for warning in replace_errors(result, part, "so it is null there"):
                 task.warn(warning)
         return Plan(result=result)
 
@@ -103,7 +103,7 @@ def select(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that all given options agree on."""
     options = task.options
     if options.project:
-        project = the_project(task, options.project)
+        project = resolve_project(task, options.project)
         services = services_in_project(task.client, project, task.client.services())
     else:
         services = task.client.services()

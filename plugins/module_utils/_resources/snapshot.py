@@ -26,7 +26,7 @@ from .restore_points.restore_watch import (
 )
 from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
-from .services.on_service import check_offers
+from .services.on_service import check_service_offers
 from .shared.busy_retry import retry_while_busy
 from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
@@ -168,7 +168,7 @@ def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot:
 
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan that a service goes back to the snapshot."""
-    check_offers(service, "snapshotRollback", "rollback to snapshots")
+    check_service_offers(service, "snapshotRollback", "rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
     snapshot = snapshot_with_name(task, everything)
     if snapshot is None:

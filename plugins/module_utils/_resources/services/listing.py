@@ -31,8 +31,8 @@ from .lookup import Identifiable, near_miss
 from .view import billed_rate
 
 NOT_CREATED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
-NAMED_IN_WARNING = 3
-SAID = {"monthly": "monthly rate"}
+MAX_NAMED = 3
+PART_LABELS = {"monthly": "monthly rate"}
 """What messages call a part by, where that is not its key."""
 HOST = re.compile(r"[A-Za-z0-9][\w.:-]*")
 
@@ -285,7 +285,7 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing) -> None:
         able = [service for service in created if service["family"] in WITH_SETTINGS]
         add_part(client, listing, able, "settings", lambda clone, id: shown_fields(clone.settings(id)))
     if wanted.sftp:
-        add_part(client, listing, created, "sftp", lambda clone, id: access(clone.sftp(id)))
+        add_part(client, listing, created, "sftp", lambda clone, id: checked_access(clone.sftp(id)))
 
 
 def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
     return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
 
 
-def access(sftp: SftpAccess) -> dict[str, Any]:
+def checked_access(sftp: SftpAccess) -> dict[str, Any]:
     """Return where and as whom a service is reached, refusing what an SSH client would take for an option."""
     host, user = printable_only(sftp.host), printable_only(sftp.username)
     if not HOST.fullmatch(host) or user.startswith("-"):
@@ -314,21 +314,22 @@ def add_part(
     answers = run_parallel(client, services, lambda clone, service: read_or_error(read, clone, service["id"]))
     for service, answer in zip(services, answers, strict=True):
         service[part] = answer
-    listing.warnings += without_errors(services, part, "so their hosts lack it")
+    listing.warnings += replace_errors(services, part, "so their hosts lack it")
 
 
-def without_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
+def replace_errors(services: Sequence[dict[str, Any]], part: str, consequence: str) -> list[str]:
     """Put nothing in place of each ``part`` that could not be read; return a warning that names them."""
     failed = [service for service in services if isinstance(service[part], HostedError)]
     if not failed:
         return []
-    named = "; ".join(f"{s['name']!r} ({s['id']}): {s[part].message}" for s in failed[:NAMED_IN_WARNING])
-    more = len(failed) - NAMED_IN_WARNING
+    named = "; ".join(f"{s['name']!r} ({s['id']}): {s[part].message}" for s in failed[:MAX_NAMED])
+    more = len(failed) - MAX_NAMED
     rest = f"; and {more} more" if more > 0 else ""
     for service in failed:
         service[part] = None
     count = f"{len(failed)} of {len(services)}"
-    return [f"the {SAID.get(part, part)} of {count} services could not be read, {consequence}: {named}{rest}"]
+    label = PART_LABELS.get(part, part)
+    return [f"the {label} of {count} services could not be read, {consequence}: {named}{rest}"]
 
 
 def read_or_error(read: Callable[[Client, str], T], client: Client, id: str) -> T | HostedError | None:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from ..._api.client import Client
 from ..._api.errors import HostedError, UnexpectedAnswer
@@ -98,7 +98,7 @@ def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:
     return Project.model_construct(id=None, name=name)
 
 
-def the_project(task: Task, wanted: str) -> Project:
+def resolve_project(task: Task, wanted: str) -> Project:
     """Return the project of this id or name; in check mode also one that the play is still to create.
 
     :raises NoSuchItem: outside check mode.
@@ -130,11 +130,11 @@ def in_project(
         return list(services)
     if not project.id:
         return []
-    homes = run_parallel(client, services, lambda clone, service: home_of(clone, service.id))
+    homes = run_parallel(client, services, lambda clone, service: project_id_of(clone, service.id))
     return [service for service, home in zip(services, homes, strict=True) if home == project.id]
 
 
-def home_of(client: Client, id: str) -> str | None:
+def project_id_of(client: Client, id: str) -> str | None:
     """Return the id of the project of a service, ``None`` when the service is gone or is being deleted.
 
     :raises UnexpectedAnswer: when the platform does not tell.
@@ -161,7 +161,7 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     ]
 
 
-def whereabouts(client: Client, service: Identifiable) -> str:
+def describe_location(client: Client, service: Identifiable) -> str:
     """Say which service that is, with its family and its project, as far as that can be read."""
     said = f"{service.family} service {service.id}"
     try:
@@ -206,17 +206,23 @@ def label(service: Identifiable) -> str:
     return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 
 
-def check_agrees(service: Service, options: Mapping[str, Any], projects: Sequence[Project]) -> None:
-    """Refuse an id together with a name, a family or a project that says otherwise.
+def check_id_matches(
+    service: Service,
+    *,
+    name: str | None = None,
+    family: str | None = None,
+    projects: Sequence[Project] = (),
+) -> None:
+    """Check that the service with the task's id also has its name and family and is in one of ``projects``.
 
-    :param projects: those in which the service may be; none means that no project was given.
-    :raises Invalid: naming what contradicts.
+    Options that the task does not set are not checked.
+
+    :raises Invalid: naming the option that contradicts the id.
     """
-    told = {"name": service.name, "family": service.family}
-    for option, known in told.items():
-        wanted = options.get(option)
-        if wanted is not None and wanted != known:
-            raise Invalid(contradiction(service, option, wanted, known))
+    if name not in (None, service.name):
+        raise Invalid(contradiction(service, "name", name, service.name))
+    if family not in (None, service.family):
+        raise Invalid(contradiction(service, "family", family, service.family))
     if projects and service.project_id not in [project.id for project in projects]:
         raise Invalid(contradiction(service, "project", projects[0].name, service.project_id))
 

@@ -19,8 +19,8 @@ from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import services_in_project
-from .lookup import find_service, in_project, label, the_project, whereabouts
-from .on_service import check_offers, service_of_id
+from .lookup import describe_location, find_service, in_project, label, resolve_project
+from .on_service import check_service_offers, service_of_id
 from .placeholder import placeholder_service
 from .view import read_service
 
@@ -121,7 +121,7 @@ class ServiceJob(Branch):
 # --- Selecting --------------------------------------------------------------------------------------
 
 
-def select(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
+def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
     """Return a job for each service meant, in the order in which they were named.
 
     A name that cannot be resolved makes a job with an error, so that the others are worked on all the same.
@@ -134,7 +134,7 @@ def select(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
             "no service is selected; set services, project or family, or run the task on a host of the "
             "inventory, which is a service of its own"
         )
-    project = the_project(task, options.project) if options.project else None
+    project = resolve_project(task, options.project) if options.project else None
     everything = task.client.services()
     fitting = [
         service
@@ -143,25 +143,29 @@ def select(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
         and options.family in (None, service.family)
     ]
     if project is not None:
-        fitting = of_project(task, fitting, project)
+        fitting = services_of_project(task, fitting, project)
     if options.services is None:
         home = project.id if project else None
         return [
             ServiceJob(
-                task=own_task(task), wanted=str(found.name), by_name=False, project_id=home, service=found
+                task=task_for_service(task),
+                wanted=str(found.name),
+                by_name=False,
+                project_id=home,
+                service=found,
             )
             for found in fitting
         ]
-    jobs = [resolve(task, wanted, everything, fitting, project) for wanted in options.services]
+    jobs = [resolve_job(task, wanted, everything, fitting, project) for wanted in options.services]
     return list({getattr(job.service, "id", None) or job.wanted: job for job in jobs}.values())
 
 
-def own_task(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
+def task_for_service(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
     """Return the task as it is for one service, with a record of its own."""
     return replace(task, effects=task.effects.branch())
 
 
-def of_project(
+def services_of_project(
     task: Task[ManyServicesOptions], services: list[ServiceSummary], project: Project
 ) -> list[ServiceSummary]:
     """Return the services of a project among these, or those of the names that the task gives."""
@@ -171,7 +175,7 @@ def of_project(
     return services_in_project(task.client, project, services)
 
 
-def resolve(
+def resolve_job(
     task: Task[ManyServicesOptions],
     wanted: str,
     everything: list[ServiceSummary],
@@ -179,15 +183,15 @@ def resolve(
     project: Project | None,
 ) -> ServiceJob:
     """Return the job of one service, by its id or by a name that the other options narrow."""
-    job = ServiceJob(task=own_task(task), wanted=wanted, by_name=True)
+    job = ServiceJob(task=task_for_service(task), wanted=wanted, by_name=True)
     try:
         if any(service.id == wanted for service in everything):
             job.service = service_of_id(task, wanted, project, task.options.family)
         else:
-            where = partial(whereabouts, task.client)
+            where = partial(describe_location, task.client)
             job.service = find_service(everything, fitting, wanted, where)
     except NoSuchItem as error:
-        attempt(job, partial(job.foresee, error))
+        run_job(job, partial(job.foresee, error))
     except HostedError as error:
         job.error = error
     return job
@@ -201,7 +205,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
 
     :raises SomeFailed: when some failed and there is nothing to do for the others, or nothing may be done.
     """
-    jobs = select(task)
+    jobs = select_jobs(task)
     if not jobs:
         task.warn("no service answers to the selection")
 
@@ -210,20 +214,20 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
             job.task.client = client
         job.result = job.blank = operation.blank
         if job.service is not None:
-            attempt(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
+            run_job(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
 
     run_parallel(task.client, jobs, prepare, task.options.max_parallel)
     warn_of_skipped(task, operation, [job for job in jobs if job.skipped])
-    steps = united(jobs, operation)
+    steps = combine_steps(jobs, operation)
     if any(job.error for job in jobs):
         if operation.all_or_none:
-            raise refusal(jobs)
+            raise refuse_all(jobs)
         if task.check_mode or not steps:
-            raise failure(jobs, ServiceJob.planned)
-    return as_one(task, jobs, steps, operation)
+            raise combine_errors(jobs, ServiceJob.planned)
+    return plan_jobs(task, jobs, steps, operation)
 
 
-def as_one(
+def plan_jobs(
     task: Task[ManyServicesOptions], jobs: Sequence[ServiceJob], steps: Sequence[Step], operation: Operation
 ) -> Plan:
     """Return the plan of all services, with a last step that says what became of each."""
@@ -231,7 +235,7 @@ def as_one(
         result=[job.entry(job.planned()) for job in jobs],
         before={job.label: job.plan.before for job in jobs if job.plan},
         after={job.label: job.plan.after for job in jobs if job.plan},
-        failure=lambda: outcome(jobs, operation),
+        failure=lambda: error_of_jobs(jobs, operation),
         max_parallel=task.options.max_parallel,
     )
 
@@ -244,7 +248,7 @@ def as_one(
     return plan
 
 
-def united(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
+def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
     """Return the steps of all services, which need nothing of each other.
 
     Where nothing may be begun unless it can be done for every service, all changes need what is waited for.
@@ -277,7 +281,7 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
         job.skipped = f"skipped: {job.label} is in another project by now"
         return
     try:
-        check_offers(service, operation.capability, operation.what)
+        check_service_offers(service, operation.capability, operation.what)
     except Invalid as error:
         if job.by_name:
             raise
@@ -287,7 +291,7 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
     job.result = job.plan.result
 
 
-def attempt(job: ServiceJob, work: Callable[[], None]) -> None:
+def run_job(job: ServiceJob, work: Callable[[], None]) -> None:
     """Do something for one service and note the error, if there is one."""
     try:
         work()
@@ -299,26 +303,26 @@ class SomeFailed(HostedError):
     """Some services failed; the details tell what became of every one."""
 
 
-def outcome(jobs: Sequence[ServiceJob], operation: Operation) -> HostedError | None:
+def error_of_jobs(jobs: Sequence[ServiceJob], operation: Operation) -> HostedError | None:
     """Return what the errors of all services amount to, once everything was carried out that could be."""
     failed = [job for job in jobs if job.error]
     if not failed:
         return None
     if operation.all_or_none and not all(job.planned() for job in failed):
-        return refusal(jobs)
-    return failure(jobs, ServiceJob.done)
+        return refuse_all(jobs)
+    return combine_errors(jobs, ServiceJob.done)
 
 
-def refusal(jobs: Sequence[ServiceJob]) -> HostedError:
+def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:
     """Return the error for a task that is not begun for any service, as it cannot be done for each."""
-    error = failure(jobs, ServiceJob.done)
+    error = combine_errors(jobs, ServiceJob.done)
     if not all(job.error for job in jobs):
         error.prepend("nothing was done: ")
         error.append(". Set allow_partial: true to go on with the other services")
     return error
 
 
-def failure(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob], list[str]]) -> HostedError:
+def combine_errors(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob], list[str]]) -> HostedError:
     """Return the error for the whole task: of a single service its own, of several a line for each."""
     reasons = [(job, job.error) for job in jobs if job.error]
     actions = [action for job in jobs for action in actions_of(job)]

@@ -26,45 +26,47 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .listing import read_projects
-from .lookup import home_of, label
+from .lookup import label, project_id_of
 from .options import ServiceOptions
 
-CLOSE = 0.75
+SIMILARITY = 0.75
 """How alike two names are, of 1 for the same, for one to be a slip of the other."""
-YOUNG = timedelta(days=1)
+NEW_PROJECT_AGE = timedelta(days=1)
 """How old a project is at most while it is being filled."""
-SHORTEST_ID = 4
+MIN_ID_PREFIX = 4
 """How many characters the beginning of an id has at least, for it to be taken for the id cut short."""
-SERIAL = 2
+MAX_SERIES_LETTERS = 2
 """Up to how many letters tell the members of a series apart, such as ``eu`` and ``us``. Digits always may."""
 
 
-def turn_of_order(name: str) -> str:
+def order_lock(name: str) -> str:
     """Return what the orders of a name take turns by, those of an application by its slug among them."""
     return f"order:{normalized(name)}"
 
 
-def near(wanted: str, names: Iterable[str]) -> str | None:
+def similar_name(wanted: str, names: Iterable[str]) -> str | None:
     """Return the name that ``wanted`` may be a slip of. Names of a series, as web-1 and web-2, are none."""
     by_key = {normalized(name): name for name in names}
-    close = difflib.get_close_matches(normalized(wanted), sorted(by_key), n=5, cutoff=CLOSE)
-    return next((by_key[key] for key in close if not serial(normalized(wanted), key)), None)
+    close = difflib.get_close_matches(normalized(wanted), sorted(by_key), n=5, cutoff=SIMILARITY)
+    return next((by_key[key] for key in close if not is_series(normalized(wanted), key)), None)
 
 
-def serial(one: str, other: str) -> bool:
+def is_series(one: str, other: str) -> bool:
     """Tell whether two names differ in nothing but numbers or short words, as the members of a series do."""
-    pairs = list(zip(words(one), words(other), strict=False))
-    if len(words(one)) != len(words(other)):
+    pairs = list(zip(words_in_name(one), words_in_name(other), strict=False))
+    if len(words_in_name(one)) != len(words_in_name(other)):
         return False
-    return all(a == b or (a.isdigit() and b.isdigit()) or max(len(a), len(b)) <= SERIAL for a, b in pairs)
+    return all(
+        a == b or (a.isdigit() and b.isdigit()) or max(len(a), len(b)) <= MAX_SERIES_LETTERS for a, b in pairs
+    )
 
 
-def words(name: str) -> list[str]:
+def words_in_name(name: str) -> list[str]:
     """Return the words and numbers that a name is made of."""
     return re.findall(r"\d+|[^\W\d_]+", name)
 
 
-def candidates(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
+def existing_services(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
     """Return the services without those that are being deleted."""
     return [service for service in services if service.status not in ServiceStatus.DELETING_OR_DELETED]
 
@@ -110,13 +112,13 @@ def check_namesakes(
     """
     name = task.options.wanted_name
     services = list(services)
-    check_whole(task, services, known)
-    services = candidates(services)
+    check_list_complete(task, services, known)
+    services = existing_services(services)
     check_families(task, services)
     others = [service for service in services if same_name(service.name, name)]
     for other in others:
         check_namesake(task, project, other, known)
-    slip = near(name, (service.name for service in services))
+    slip = similar_name(name, (service.name for service in services))
     if slip is not None and not others:
         ids = ", ".join(service.id for service in services if service.name == slip)
         task.warn(
@@ -134,7 +136,11 @@ def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary
     """
     name, family = task.options.wanted_name, task.options.family
     for other in services:
-        if family not in (None, other.family) and same_name(other.name, name) and not is_another(task, other):
+        if (
+            family not in (None, other.family)
+            and same_name(other.name, name)
+            and not is_separate_service(task, other)
+        ):
             raise Invalid(
                 f"service {other.name!r} ({other.id}) of this product is of family {other.family}, not "
                 f"{family}. Nothing was ordered. Correct the family, or leave it out",
@@ -146,11 +152,11 @@ def check_namesake(
     task: Task[ServiceOptions], project: Project | None, other: ServiceSummary, known: KnownProjects
 ) -> None:
     """Stop where a service is, as far as can be told, the one to order; warn where it is another."""
-    home = home_of(task.client, other.id)
+    home = project_id_of(task.client, other.id)
     if home is None:  # gone by now
         return
     elsewhere = project is not None and home != project.id
-    reason = None if is_another(task, other) else reason_to_stop(task, project, other, home, known)
+    reason = None if is_separate_service(task, other) else reason_to_stop(task, project, other, home, known)
     if reason is None:
         move = ". To move that one instead, set its id and new_project" if elsewhere else ""
         task.warn(
@@ -166,7 +172,7 @@ def check_namesake(
     )
 
 
-def is_another(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
+def is_separate_service(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
     """Tell whether a service is surely another one, or the task says that there may be more than one."""
     product = other.product.slug if other.product else None
     return bool(task.options.allow_duplicate_name) or product not in (None, task.options.product)
@@ -186,24 +192,24 @@ def reason_to_stop(
     if home not in projects:
         return f"its project {home} is not on the list of projects"
     where = f"it is in project {projects[home].name!r}"
-    if home in oldest(list(projects.values())):
+    if home in oldest_projects(list(projects.values())):
         return (
             f"{where}, which is the default project as far as can be told. Services of a project that was "
             "deleted join it"
         )
-    if is_new_beside(project, other):
+    if is_newer_project(project, other):
         return f"{where}, while project {project.name!r} came after it and is empty or less than a day old"
     return None
 
 
-def oldest(projects: Sequence[Project]) -> set[str]:
+def oldest_projects(projects: Sequence[Project]) -> set[str]:
     """Return the ids of the projects that may be the first: all whose age is not told count."""
     ages = {project.id: parse_moment(project.created_at) for project in projects}
     first = min((age for age in ages.values() if age is not None), default=None)
     return {id for id, age in ages.items() if age in (None, first)}
 
 
-def is_new_beside(project: Project, other: ServiceSummary) -> bool:
+def is_newer_project(project: Project, other: ServiceSummary) -> bool:
     """Tell whether a project came after a service, and holds nothing yet or is less than a day old.
 
     A play that fills a new project orders one service after the other: the first must not open the way for
@@ -214,15 +220,17 @@ def is_new_beside(project: Project, other: ServiceSummary) -> bool:
     born, made = parse_moment(project.created_at), parse_moment(other.created_at)
     if born is None or made is None:
         return not project.resource_count
-    return born > made and (not project.resource_count or datetime.now(UTC) - born < YOUNG)
+    return born > made and (not project.resource_count or datetime.now(UTC) - born < NEW_PROJECT_AGE)
 
 
-def check_whole(task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects) -> None:
+def check_list_complete(
+    task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
+) -> None:
     """Stop where the list of services, which may be cut without a sign, lacks one of the name of the task.
 
     :raises Invalid: naming the service.
     """
-    others = unlisted(task, services, known)
+    others = unlisted_namesakes(task, services, known)
     if others and not task.options.allow_duplicate_name:
         raise Invalid(
             f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
@@ -231,7 +239,7 @@ def check_whole(task: Task[ServiceOptions], services: Sequence[ServiceSummary], 
         )
 
 
-def unlisted(
+def unlisted_namesakes(
     task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
 ) -> list[ServiceSummary]:
     """Return the services of the name of the task that pages of projects show and the list does not.
@@ -246,11 +254,11 @@ def unlisted(
     except Refused:  # which scope projects need is not shown
         return []
     listed, name = {service.id for service in services}, task.options.wanted_name
-    others = [service for page in pages for service in candidates(page) if service.id not in listed]
-    return [other for other in others if same_name(other.name, name) and home_of(task.client, other.id)]
+    others = [service for page in pages for service in existing_services(page) if service.id not in listed]
+    return [other for other in others if same_name(other.name, name) and project_id_of(task.client, other.id)]
 
 
-def warn_of_other_name(task: Task[ServiceOptions], service: Service) -> None:
+def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> None:
     """Tell that the platform gave a service that was just ordered another name than the task did.
 
     :raises Invalid: for a name so different that the next run would not find the service, and order again.
@@ -270,18 +278,18 @@ def warn_of_other_name(task: Task[ServiceOptions], service: Service) -> None:
 # --- Where there is nothing to delete ---------------------------------------------------------------
 
 
-def warn_of_others(task: Task[ServiceOptions]) -> None:
+def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
     """Tell of services that the name may stand for when there is none to delete: they are still billed.
 
     :raises Invalid: where the list is cut and lacks one of the name.
     """
     name, project, family = task.options.wanted_name, task.options.project, task.options.family
     listed = task.client.services()
-    services = candidates(listed)
+    services = existing_services(listed)
     if task.options.id is not None:
-        warn_of_other_ids(task, services, task.options.id)
+        warn_of_similar_ids(task, services, task.options.id)
         return
-    check_whole(task, listed, KnownProjects(task))
+    check_list_complete(task, listed, KnownProjects(task))
     for other in services:
         if other.id == name:
             task.warn(
@@ -296,16 +304,16 @@ def warn_of_others(task: Task[ServiceOptions]) -> None:
             f"there is no service named {name!r}{narrowed}, but {other.family} service {other.name!r} exists "
             f"(id {other.id}) and was left alone. To delete that one, give its id alone"
         )
-    slip = None if same else near(name, (service.name for service in services))
+    slip = None if same else similar_name(name, (service.name for service in services))
     if slip is not None:
         task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
 
 
-def warn_of_other_ids(task: Task, services: Sequence[ServiceSummary], id: str) -> None:
+def warn_of_similar_ids(task: Task, services: Sequence[ServiceSummary], id: str) -> None:
     """Tell of services that a wrong id may stand for: by its name, in another case, or cut short."""
     slip = id.casefold().rstrip("/")
     for other in services:
-        if other.name == id or (len(slip) >= SHORTEST_ID and other.id.casefold().startswith(slip)):
+        if other.name == id or (len(slip) >= MIN_ID_PREFIX and other.id.casefold().startswith(slip)):
             task.warn(
                 f"there is no service of id {id!r}, but service {other.name!r} ({other.id}) exists and was "
                 "left alone. Nothing was deleted"

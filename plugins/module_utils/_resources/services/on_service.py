@@ -14,7 +14,15 @@ from ..._api.values import FAMILIES
 from ..shared.options import FilePath, Options, option
 from ..shared.plan import SERVICE_ID, Task
 from ..shared.task_errors import Invalid, NoSuchItem
-from .lookup import check_agrees, find_project, find_service, in_project, label, whereabouts, with_name
+from .lookup import (
+    check_id_matches,
+    describe_location,
+    find_project,
+    find_service,
+    in_project,
+    label,
+    with_name,
+)
 from .placeholder import placeholder_service
 from .view import read_service
 
@@ -49,10 +57,10 @@ class SftpServerOptions(OneServiceOptions):
     known_hosts: FilePath = FilePath("~/.ssh/known_hosts")
 
 
-SAY_WHICH = "set service, or run the task on a host of the inventory, which is a service of its own"
+SELECTION_HINT = "set service, or run the task on a host of the inventory, which is a service of its own"
 
 
-def the_service(task: Task[OneServiceOptions]) -> Service:
+def resolve_service(task: Task[OneServiceOptions]) -> Service:
     """Return the service that the task names, in full.
 
     :raises Invalid: for an id with a project or a family that says otherwise.
@@ -81,7 +89,7 @@ def service_id(task: Task[OneServiceOptions]) -> str:
     """
     wanted, options = task.options.service, task.options
     if wanted is None:
-        raise Invalid(f"no service is named; {SAY_WHICH}")
+        raise Invalid(f"no service is named; {SELECTION_HINT}")
     project = find_project(task.client, options.project) if options.project else None
     services = task.client.services()
     if any(service.id == wanted for service in services):
@@ -93,7 +101,7 @@ def service_id(task: Task[OneServiceOptions]) -> str:
     fitting = [service for service in services if options.family in (None, service.family)]
     if project:
         fitting = in_project(task.client, with_name(fitting, wanted, None), project)
-    return find_service(services, fitting, wanted, partial(whereabouts, task.client)).id
+    return find_service(services, fitting, wanted, partial(describe_location, task.client)).id
 
 
 def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:
@@ -121,11 +129,11 @@ def service_of_id(task: Task[Options], id: str, project: Project | None, family:
     :raises Invalid: when it is not in the project, or not of the family, that the task names too.
     """
     service = read_service(task, id)
-    check_agrees(service, {"family": family}, [project] if project else [])
+    check_id_matches(service, family=family, projects=[project] if project else [])
     return service
 
 
-def check_offers(service: Service, capability: str, what: str) -> None:
+def check_service_offers(service: Service, capability: str, what: str) -> None:
     """Refuse what the service does not offer in its present status (Capabilities).
 
     :raises Invalid: saying what it offers instead.

@@ -20,13 +20,13 @@ from ..shared.plan import Task
 from ..shared.secret_notes import ORDERED, seconds_since, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, look_for
-from .lookup import close_name, find_services, only_service, whereabouts, with_name
-from .namesakes import KnownProjects, check_namesakes, turn_of_order
+from .lookup import close_name, describe_location, find_services, only_service, with_name
+from .namesakes import KnownProjects, check_namesakes, order_lock
 from .options import OrderOptions, ServiceOptions
 from .settings import check_budget
 
-NAME_LENGTH = 80
-LOST_ORDER = 60.0
+MAX_SERVICE_NAME = 80
+LOST_ORDER_SECONDS = 60.0
 """Seconds within which an order whose answer was lost may still be carried out: a gateway gave up on it."""
 
 
@@ -38,8 +38,8 @@ def order_fields(task: Task[ServiceOptions]) -> dict[str, Any]:
     name = task.options.wanted_name
     if not name:
         raise Invalid("to order a service, give its name")
-    if len(name) > NAME_LENGTH:
-        raise Invalid(f"the service name has {len(name)} characters; at most {NAME_LENGTH} are allowed")
+    if len(name) > MAX_SERVICE_NAME:
+        raise Invalid(f"the service name has {len(name)} characters; at most {MAX_SERVICE_NAME} are allowed")
     missing = missing_options(task.options)
     if missing:
         raise Invalid(f"{missing_service(task, name)} To order it, set also {', '.join(missing)}")
@@ -53,7 +53,7 @@ def missing_service(task: Task[ServiceOptions], name: str) -> str:
     here = f" in project {project!r}" if project else ""
     here += f" of family {family}" if family else ""
     services = task.client.services()
-    elsewhere = [whereabouts(task.client, service) for service in with_name(services, name, None)]
+    elsewhere = [describe_location(task.client, service) for service in with_name(services, name, None)]
     if elsewhere:
         return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} is called so."
     hint = close_name(name, (service.name for service in services if service.name))
@@ -102,7 +102,7 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
 
 def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
-    check_subject(task, quote)
+    check_quote_matches(task, quote)
     cost = cost_of_quote(quote)
     check_budget(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
@@ -117,7 +117,7 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     return cost
 
 
-def check_subject(task: Task[ServiceOptions], quote: Quote) -> None:
+def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
     """Refuse a quote for another thing than the order: its price would say nothing.
 
     :raises UnexpectedAnswer: naming both.
@@ -177,7 +177,7 @@ class Ordering:
         """
         # Not by the address of the platform, which may be written in many ways; two names that the platform
         # may take for the same are one name here.
-        with one_at_a_time(turn_of_order(self.name), f"ordering service {self.name!r}"):
+        with one_at_a_time(order_lock(self.name), f"ordering service {self.name!r}"):
             return self._take_or_order()
 
     def _check_run(self) -> None:
@@ -210,7 +210,7 @@ class Ordering:
 
     def _await_lost_order(self) -> None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        left = LOST_ORDER - seconds_since(self.task, subject_of(ORDERED, self.name))
+        left = LOST_ORDER_SECONDS - seconds_since(self.task, subject_of(ORDERED, self.name))
         if left > 0:
             self.task.warn(
                 f"an earlier order of service {self.name!r} had no answer, so the list of services is "
@@ -243,7 +243,7 @@ class Ordering:
                     f"it has any: {kept.note.remedy}"
                 )
                 return str(adopted.id)
-            has_secrets = keep_secrets(kept, self.name, order)
+            has_secrets = write_order_secrets(kept, self.name, order)
         id = self._identified(order, new_ones)
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
             kept.nothing()
@@ -309,7 +309,7 @@ class Ordering:
             )
 
 
-def keep_secrets(kept: secrets_file.Kept, name: str, order: Order) -> bool:
+def write_order_secrets(kept: secrets_file.Kept, name: str, order: Order) -> bool:
     """Keep what the order generated; no other answer shows it. Tell whether there was anything.
 
     An answer without the field does not say that nothing was generated.

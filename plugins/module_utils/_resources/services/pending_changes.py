@@ -13,47 +13,47 @@ from ..shared.pending import AT_START, COMMAND, NETWORK, Pending
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 
-WORDS = {COMMAND: "launch command", NETWORK: "network setting"}
+SETTING_NAMES = {COMMAND: "launch command", NETWORK: "network setting"}
 
 
-def record(task: Task, id: str) -> Pending:
+def pending_record(task: Task, id: str) -> Pending:
     """Return the record of a service on the platform of this task."""
     return Pending.of(state_dir_of(task.options), task.options.base_url, id)
 
 
-def waiting_for_start(task: Task, id: str) -> tuple[str, ...]:
+def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
     """Return the kinds of settings that wait for a start, as far as this controller knows."""
-    outstanding = record(task, id).outstanding()
+    outstanding = pending_record(task, id).outstanding()
     return tuple(kind for kind in AT_START if kind in outstanding)
 
 
-def write_noted(task: Task, id: str, kind: str, write: Callable[[], object]) -> None:
+def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> None:
     """Write a setting that takes effect later, and note that first: a run may die in between.
 
     What the platform refuses was not written, so the note goes, unless an earlier write left it.
     """
-    before = waiting_for_start(task, id)
-    record(task, id).note(kind)
+    before = pending_until_start(task, id)
+    pending_record(task, id).note(kind)
     try:
         write()
     except Refused:
         if kind not in before:
-            settle(task, id, kind)
+            mark_in_effect(task, id, kind)
         raise
 
 
-def settle(task: Task, id: str, *kinds: str) -> None:
+def mark_in_effect(task: Task, id: str, *kinds: str) -> None:
     """Note that settings are in effect. A record that cannot be written costs a needless start later on."""
     try:
-        record(task, id).clear(*(kinds or AT_START))
+        pending_record(task, id).clear(*(kinds or AT_START))
     except Invalid as error:
         task.warn(error.message)
 
 
-def remind(task: Task, label: str, kinds: tuple[str, ...]) -> None:
+def warn_of_pending(task: Task, label: str, kinds: tuple[str, ...]) -> None:
     """Tell of what an earlier task has written and what is not in effect."""
     for kind in kinds:
         task.warn(
-            f"the {WORDS[kind]} of {label} was changed earlier and is not in effect, as far as this "
+            f"the {SETTING_NAMES[kind]} of {label} was changed earlier and is not in effect, as far as this "
             "controller knows: it takes effect at the next start from stop; state: restarted sees to that"
         )

@@ -24,7 +24,7 @@ from ..shared.task_errors import NoSuchItem
 from .lookup import expect_created
 
 
-def no_rows() -> QueryResult:
+def empty_query_result() -> QueryResult:
     """Return what is in a table that is still to be made."""
     return QueryResult.model_construct(columns=[], rows=[])
 
@@ -75,4 +75,4 @@ class EmptyServiceClient:
 
     def database_query(self, id: str, sql: str) -> QueryResult:
         """Return no rows."""
-        return no_rows()
+        return empty_query_result()

@@ -16,28 +16,28 @@ from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_through, wait_until
 from .options import ServiceOptions
-from .pending_changes import settle, waiting_for_start
+from .pending_changes import mark_in_effect, pending_until_start
 from .rates import cost_of, price_change, rates_of
-from .settings import Changes, check_budget, check_fixed
+from .settings import ServiceChanges, check_budget, check_immutable
 from .view import (
-    Sight,
+    ContainerSample,
     View,
-    last_words,
-    look,
     observe,
+    read_diagnostics,
     read_service,
     read_state,
+    sample_container,
     wait_for_state,
     wait_for_status,
-    with_last_words,
+    with_diagnostics,
 )
 
-ON_ITS_WAY_UP = (ContainerState.STARTING, ContainerState.INSTALLING)
-UNDER_WAY = {"start": ON_ITS_WAY_UP, "stop": (ContainerState.STOPPING,)}
+STARTING_STATES = (ContainerState.STARTING, ContainerState.INSTALLING)
+UNDER_WAY = {"start": STARTING_STATES, "stop": (ContainerState.STOPPING,)}
 """The states that show that a signal has arrived. A kill goes to what is stopping, so that shows nothing."""
 RESUMING = ("started", "resumed")
 """The wanted states that take a suspended service back into service. A restart never does."""
-SECONDS_TO_TELL = 60.0
+STATE_REPORT_SECONDS = 60.0
 """How long a service that was ordered or resumed, and is billed for it, may tell nothing of a container."""
 
 
@@ -50,37 +50,37 @@ def check_resume(task: Task[ServiceOptions]) -> None:
         raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
 
 
-def resumes(task: Task[ServiceOptions], view: View) -> bool:
+def needs_resume(task: Task[ServiceOptions], view: View) -> bool:
     """Whether the wanted state begins with taking a suspended service back into service."""
     return view.service.status == ServiceStatus.SUSPENDED and task.options.state in RESUMING
 
 
-def sleeps_on(task: Task[ServiceOptions], view: View) -> bool:
+def stays_suspended(task: Task[ServiceOptions], view: View) -> bool:
     """Tell whether a suspended service that would be resumed is to be left as it is, and warn of it."""
-    if task.options.resume or not resumes(task, view):
+    if task.options.resume or not needs_resume(task, view):
         return False
-    check_fixed(task, view)
+    check_immutable(task, view)
     task.warn(
         f"{view.label} is suspended, and resume is false: it was left as it is, and nothing of it was changed"
     )
     return True
 
 
-def plan_resume(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
+def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Plan the way back from suspension, which comes before everything else and costs the full rate."""
     changes.rates = rates_of(view.service)
     if task.options.state == "started" and view.state is None:
         raise Invalid(
             f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
-            f"{no_state(view)}. Nothing was done. state: resumed resumes it all the same, and "
-            f"{present_price(task, view)}"
+            f"{explain_unknown_state(view)}. Nothing was done. state: resumed resumes it all the same, and "
+            f"{describe_resume_price(task, view)}"
         )
     check_budget(task, changes.rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
     changes.add(f"resume {view.label}", lambda: resume(task, view), status=ServiceStatus.ACTIVE)
 
 
-def warn_of_waking(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
+def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
     """Say what waking a service costs, with all else that the task does to it."""
     what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
     task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
@@ -98,7 +98,7 @@ def resume(task: Task[WaitOptions], view: View) -> None:
     wait_for_status(task, id, ServiceStatus.ACTIVE)
 
 
-def check_awake(task: Task[ServiceOptions], view: View) -> None:
+def check_not_suspended(task: Task[ServiceOptions], view: View) -> None:
     """Refuse to restart what sleeps: nothing runs there, and waking it costs the full rate.
 
     :raises Invalid: with the states that say so.
@@ -107,25 +107,25 @@ def check_awake(task: Task[ServiceOptions], view: View) -> None:
         raise Invalid(
             f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
             "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
-            f"and {present_price(task, view)}"
+            f"and {describe_resume_price(task, view)}"
         )
 
 
-def present_price(task: Task[ServiceOptions], view: View) -> str:
+def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
     """Say what a resumption alone does to the price, whatever size the task asks for beside it."""
     sized = task.options.dimensions is not None or task.options.preset is not None
     change = price_change(cost_of(view.service, rates_of(view.service).full))
     return f"{change}{' at its present size' if sized else ''}"
 
 
-def no_state(view: View) -> str:
+def explain_unknown_state(view: View) -> str:
     """Say why no state is known of a container."""
     if view.state is not None:
         return f"its state is {view.state!r}"
     return f"its node cannot be reached, or a service of family {view.service.family} has none"
 
 
-def plan_power(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
+def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Plan what leads to the wanted state."""
     wanted = task.options.state
     if wanted == "suspended":
@@ -145,7 +145,7 @@ def plan_power(task: Task[ServiceOptions], view: View, changes: Changes) -> None
         plan_signal(task, view, wanted, changes)
 
 
-def plan_suspension(task: Task[WaitOptions], view: View, changes: Changes) -> None:
+def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges) -> None:
     """Plan the suspension of an active service."""
     if view.service.status == ServiceStatus.SUSPENDED:
         return
@@ -170,14 +170,15 @@ def suspend(task: Task[WaitOptions], view: View) -> None:
         wait_for_status(task, id, ServiceStatus.SUSPENDED)
 
 
-def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Changes) -> None:
+def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: ServiceChanges) -> None:
     """Plan the signal that leads from the container's state to the wished one, if one is needed."""
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state
-    if state is None or is_unknown(task, view):
+    if state is None or is_state_unknown(task, view):
         raise Invalid(
-            f"whether {view.label} runs is unknown: {no_state(view)}. Nothing was done", state=state
+            f"whether {view.label} runs is unknown: {explain_unknown_state(view)}. Nothing was done",
+            state=state,
         )
     goal = ContainerState.RUNNING if wanted in ("started", "restarted") else ContainerState.STOPPED
     anew = bool(changes.pending) and (wanted == "restarted" or changes.just_ordered)
@@ -194,7 +195,7 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Ch
     changes.add(f"{signal} {view.label}", lambda: send_signal(task, view, signal, goal), state=goal)
 
 
-def is_unknown(task: Task[ServiceOptions], view: View) -> bool:
+def is_state_unknown(task: Task[ServiceOptions], view: View) -> bool:
     """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
     signals = task.options.state in ("started", "stopped", "restarted", "killed")
     return signals and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
@@ -207,7 +208,7 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
     waits for a new one, ``anew`` asks for a stop and a start in its place.
     """
     if wanted == "started":
-        up = state == ContainerState.RUNNING or state in ON_ITS_WAY_UP
+        up = state == ContainerState.RUNNING or state in STARTING_STATES
         return "start" if not up else "stop and start" if anew else None
     if wanted == "restarted":
         return "start" if state == ContainerState.STOPPED else "stop and start" if anew else "restart"
@@ -237,7 +238,7 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
     if task.options.wait:
         wait_for_state(task, id, goal)
         if signal == "start":
-            settle(task, id)
+            mark_in_effect(task, id)
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
@@ -247,7 +248,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
     a restart is another state, or an uptime that began after the call.
     """
     id = view.service.id
-    first, at = look(task, id), time.monotonic()
+    first, at = sample_container(task, id), time.monotonic()
     try:
         task.client.power(id, "restart")
     except CallOutcomeUnknown as error:
@@ -257,12 +258,12 @@ def restart(task: Task[WaitOptions], view: View) -> None:
             ) from error
         task.effects.wrote()
     if task.options.wait:
-        with_last_words(task, id, lambda: wait_for_restart(task, view, at))
+        with_diagnostics(task, id, lambda: wait_for_restart(task, view, at))
 
 
-def restarted_since(task: Task, id: str, first: Sight) -> bool:
+def restarted_since(task: Task, id: str, first: ContainerSample) -> bool:
     """Tell whether a restart is beyond doubt: the uptime went back, or what ran runs no longer."""
-    now = look(task, id)
+    now = sample_container(task, id)
     if first.state == ContainerState.RUNNING and now.state in (
         ContainerState.STOPPED,
         ContainerState.STARTING,
@@ -276,7 +277,7 @@ def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
     """Wait for the end of a restart that was asked for at this moment, and warn where nothing showed it."""
 
     def read() -> tuple[str | None, bool]:
-        now = look(task, view.service.id)
+        now = sample_container(task, view.service.id)
         return now.state, now.state == ContainerState.RUNNING and now.shows_start_after(at)
 
     before: tuple[str | None, bool] = (ContainerState.RUNNING, False)
@@ -296,55 +297,60 @@ def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
         )
 
 
-def start_if_needed(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
+def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Start what was just resumed, unless the platform did: that may be with the command from before."""
-    wait_for_news(task, view, changes)
+    wait_for_state_after_resume(task, view, changes)
     now = observe(task, view.service.id)
-    if now.state in ON_ITS_WAY_UP:
+    if now.state in STARTING_STATES:
         wait_for_state(task, view.service.id, ContainerState.RUNNING)
     signal = "start"
-    if now.state in (ContainerState.RUNNING, *ON_ITS_WAY_UP):
-        if not waiting_for_start(task, view.service.id):
+    if now.state in (ContainerState.RUNNING, *STARTING_STATES):
+        if not pending_until_start(task, view.service.id):
             return
         signal = "stop and start"
     check_capability(now, "powerSignals", signal)
     send_signal(task, now, signal, ContainerState.RUNNING)
 
 
-def wait_for_news(task: Task[ServiceOptions], view: View, changes: Changes) -> None:
+def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
     """Wait until the node tells how a service is that was just resumed, but not for long: it is billed again.
 
     :raises WaitEnded: with what it costs, and what to do.
     """
-    seconds = min(task.options.wait_timeout, SECONDS_TO_TELL)
+    seconds = min(task.options.wait_timeout, STATE_REPORT_SECONDS)
     try:
-        wait_until_known(replace(task, options=replace(task.options, wait_timeout=seconds)), view)
+        wait_for_known_state(replace(task, options=replace(task.options, wait_timeout=seconds)), view)
     except WaitEnded:
-        why = f"no state was told within {seconds:g} seconds" if has_power(task, view) else NO_POWER
-        price = price_change(changes.cost) if changes.cost else present_price(task, view)
+        why = (
+            f"no state was told within {seconds:g} seconds" if accepts_power_signals(task, view) else NO_POWER
+        )
+        price = price_change(changes.cost) if changes.cost else describe_resume_price(task, view)
         raise WaitEnded(
             f"{view.label} is resumed, and {price}, but whether it runs is not known: {why}. No start was "
             "sent. Try state: started again later, or end the cost with state: suspended",
-            **last_words(task, view.service.id),
+            **read_diagnostics(task, view.service.id),
         ) from None
 
 
-def wait_until_known(task: Task[WaitOptions], view: View) -> None:
+def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
     """Wait until the node tells of a container how it is.
 
     :raises WaitEnded: at once for a service that has nothing to start and tells no state, and early for one
         that tells nothing at all: it may have no container, and would be waited for without hope.
     """
-    if not has_power(task, view) and read_state(task, view.service.id) not in ContainerState.KNOWN:
+    if (
+        not accepts_power_signals(task, view)
+        and read_state(task, view.service.id) not in ContainerState.KNOWN
+    ):
         raise WaitEnded(f"whether {view.label} runs is not known: {NO_POWER}. Set state: present")
     begun = time.monotonic()
 
     def known(state: str | None) -> bool:
-        if state is None and time.monotonic() - begun >= SECONDS_TO_TELL:
-            why = no_state(replace(view, state=None))
+        if state is None and time.monotonic() - begun >= STATE_REPORT_SECONDS:
+            why = explain_unknown_state(replace(view, state=None))
             raise WaitEnded(
-                f"whether {view.label} runs is not known: for {SECONDS_TO_TELL:g} seconds {why}. No start "
-                "was sent. Try state: started again later, or set state: present"
+                f"whether {view.label} runs is not known: for {STATE_REPORT_SECONDS:g} seconds {why}. No "
+                "start was sent. Try state: started again later, or set state: present"
             )
         return state in ContainerState.KNOWN
 
@@ -357,7 +363,7 @@ def wait_until_known(task: Task[WaitOptions], view: View) -> None:
     )
 
 
-def has_power(task: Task, view: View) -> bool:
+def accepts_power_signals(task: Task, view: View) -> bool:
     """Tell whether the service, as it is now, takes power signals, so far as it says what it offers."""
     offered = read_service(task, view.service.id).capabilities
     return offered is None or "powerSignals" in offered

@@ -105,7 +105,7 @@ def expected_pricing(service: Service, rates: Rates, billed: Decimal | None) -> 
     return expected
 
 
-def came_about(service: Service, expected: Mapping[str, Any]) -> bool:
+def has_expected_size(service: Service, expected: Mapping[str, Any]) -> bool:
     """Tell whether a service is in the status and has the size that a price was announced for."""
     size, wanted = (service.dimensions or Dimensions()).as_dict(), expected["dimensions"] or {}
     return service.status == expected["status"] and all(size.get(name) == wanted[name] for name in wanted)

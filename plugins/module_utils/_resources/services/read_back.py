@@ -14,26 +14,26 @@ from typing import Any
 from ..shared.plan import Task
 from ..shared.waiting import QUIET_SECONDS, look_for
 from .options import ServiceOptions
-from .settings import Changes, is_same_command
+from .settings import ServiceChanges, is_same_command
 from .view import View, observe
 
 
-def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Changes) -> View:
+def await_changes_shown(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> View:
     """Return the service once it shows what was written; warn of what it does not show.
 
     Without ``wait`` it is read once, and nothing is said of what may come later.
     """
     now = observe(task, view.service.id)
-    if not task.options.wait or not unconfirmed(now, changes):
+    if not task.options.wait or not unconfirmed_settings(now, changes):
         return now
 
     def shown() -> bool:
         nonlocal now
         now = observe(task, view.service.id)
-        return not unconfirmed(now, changes)
+        return not unconfirmed_settings(now, changes)
 
     if not look_for(shown):
-        told = ", ".join(f"{name} ({value})" for name, value in unconfirmed(now, changes).items())
+        told = ", ".join(f"{name} ({value})" for name, value in unconfirmed_settings(now, changes).items())
         task.warn(
             f"the platform accepted {told} of {view.label}, but shows something else after "
             f"{QUIET_SECONDS:g} seconds. Look at the service before running this again"
@@ -41,7 +41,7 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Changes
     return now
 
 
-def unconfirmed(now: View, changes: Changes) -> dict[str, Any]:
+def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
     """Return what was written and is shown otherwise. What is not shown at all says nothing."""
     service, settings = now.service, now.settings
     size = service.dimensions.as_dict() if service.dimensions else {}
@@ -56,10 +56,12 @@ def unconfirmed(now: View, changes: Changes) -> dict[str, Any]:
     return {
         name: wanted[name]
         for name, value in shown.items()
-        if wanted.get(name) is not None and value is not None and not is_equal(name, value, wanted[name])
+        if wanted.get(name) is not None
+        and value is not None
+        and not is_setting_equal(name, value, wanted[name])
     }
 
 
-def is_equal(name: str, value: Any, wanted: Any) -> bool:
+def is_setting_equal(name: str, value: Any, wanted: Any) -> bool:
     """Tell whether a setting is shown as it was written."""
     return is_same_command(value, wanted) if name == "command" else bool(value == wanted)

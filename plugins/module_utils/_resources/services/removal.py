@@ -16,10 +16,10 @@ from ..shared.restore_points import BACKUPS, SNAPSHOTS
 from ..shared.secret_notes import ORDERED, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
-from .namesakes import candidates, warn_of_others
+from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
-from .settings import check_fixed
-from .view import View, managed
+from .settings import check_immutable
+from .view import View, managed_settings
 
 NAMED_COPIES = 5
 """How many copies a refusal names."""
@@ -27,12 +27,12 @@ NAMED_COPIES = 5
 
 def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
     """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
-    service = existing(task, id) if id else None
+    service = find_existing(task, id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
-        warn_of_others(task)
+        warn_of_near_matches(task)
         return Plan(result=None)
     view = View(service)
-    check_fixed(task, view)
+    check_immutable(task, view)
     if service.status == ServiceStatus.DELETING:
         gone = Step(
             f"wait until {view.label} is gone", lambda: wait_until_gone(task, service.id), changes=False
@@ -40,11 +40,11 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
         return Plan(result=None, steps=[gone] if task.options.wait and not task.check_mode else [])
     if not task.options.delete_backups:
         check_copies(task, view)
-    if task.check_mode and is_marked(task, service):
+    if task.check_mode and is_marked_undeletable(task, service):
         task.warn(f"the settings of {view.label} say deletable: false; the platform may refuse to delete it")
 
     def remove() -> None:
-        delete(task, view)
+        delete_service(task, view)
         if task.options.wait:
             wait_until_gone(task, service.id)
         remove_notes(task, subject_of(ORDERED, service.name))
@@ -52,11 +52,11 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
     return Plan(
         result=None,
         steps=[Step(f"delete {view.label} with its disk, its backups and its snapshots", remove)],
-        before=managed(view, task.options),
+        before=managed_settings(view, task.options),
     )
 
 
-def existing(task: Task, id: str) -> Service | None:
+def find_existing(task: Task, id: str) -> Service | None:
     """Return the service of an id, ``None`` when there is none.
 
     A gateway may send a 404 as well. What the list has all the same is read once more.
@@ -64,7 +64,7 @@ def existing(task: Task, id: str) -> Service | None:
     :raises UnexpectedAnswer: for what is on the list and cannot be read: it is there, and billed.
     """
     service = task.client.service(id)
-    if service is not None or all(other.id != id for other in candidates(task.client.services())):
+    if service is not None or all(other.id != id for other in existing_services(task.client.services())):
         return service
     service = task.client.service(id)
     if service is None:
@@ -83,10 +83,10 @@ def check_copies(task: Task, view: View) -> None:
 
     :raises Invalid: naming the copies, or saying why they cannot be listed.
     """
-    backups = names_of(view.service, BACKUPS, lambda: task.client.backups(view.service.id))
-    snapshots = names_of(view.service, SNAPSHOTS, lambda: task.client.snapshots(view.service.id))
+    backups = copy_names(view.service, BACKUPS, lambda: task.client.backups(view.service.id))
+    snapshots = copy_names(view.service, SNAPSHOTS, lambda: task.client.snapshots(view.service.id))
     kinds = {BACKUPS: backups, SNAPSHOTS: snapshots}
-    found = [counted(kind, names) for kind, names in kinds.items() if names]
+    found = [describe_copies(kind, names) for kind, names in kinds.items() if names]
     unknown = [kind for kind, names in kinds.items() if names is None]
     if found:
         raise Invalid(
@@ -103,13 +103,13 @@ def check_copies(task: Task, view: View) -> None:
         )
 
 
-def counted(kind: str, names: Sequence[str]) -> str:
+def describe_copies(kind: str, names: Sequence[str]) -> str:
     """Return how many copies there are and the names of the first, as messages cite them."""
     named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
     return f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} ({named})"
 
 
-def names_of(
+def copy_names(
     service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
 ) -> list[str] | None:
     """Return the names of a service's copies of a kind, ``None`` when nobody can tell whether there are any.
@@ -135,17 +135,17 @@ def names_of(
 # --- The deletion -----------------------------------------------------------------------------------
 
 
-def delete(task: Task, view: View) -> None:
+def delete_service(task: Task, view: View) -> None:
     """Delete the service. Whether it may be is for the platform to say: it documents no rule against it."""
     try:
         task.client.delete_service(view.service.id)
     except Refused as error:
-        if is_marked(task, view.service):
+        if is_marked_undeletable(task, view.service):
             error.append(f". The settings of {view.label} say deletable: false")
         raise
 
 
-def is_marked(task: Task, service: Service) -> bool:
+def is_marked_undeletable(task: Task, service: Service) -> bool:
     """Tell whether the settings say that a service is not deletable. What cannot be read says nothing."""
     if service.family not in WITH_SETTINGS:
         return False

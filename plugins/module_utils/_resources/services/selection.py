@@ -21,7 +21,7 @@ SOURCES = "the result of service_info, or of project_info with include: [service
 
 
 @dataclass(frozen=True)
-class Entry:
+class ServiceEntry:
     """A service of a result, and what is known of it; empty is what the result does not tell."""
 
     record: Mapping[str, Any] = field(repr=False)
@@ -55,7 +55,7 @@ def select_services(
     )
     rest = ServiceQuery(statuses=criterion_values("status", status), names=criterion_values("name", name))
     check_known_families(home.families)
-    everything = list(entries(result))
+    everything = list(parse_entries(result))
     check_known(everything, home, rest)
     check_projects(result, everything, home.projects)
     found = [entry for entry in everything if is_in_scope(entry, home)]
@@ -93,19 +93,19 @@ def check_known_families(families: Sequence[str]) -> None:
 # --- What a result holds ------------------------------------------------------------------------------
 
 
-def entries(result: Any) -> Iterator[Entry]:
+def parse_entries(result: Any) -> Iterator[ServiceEntry]:
     """Yield the services of a result: of services, of projects with their services, or of a plain list."""
     if isinstance(result, Mapping) and isinstance(result.get("projects"), Sequence):
         for project in result["projects"]:
-            yield from entries_of_project(project)
+            yield from parse_project(project)
         return
     found = result.get("services") if isinstance(result, Mapping) else result
     if isinstance(found, str) or not isinstance(found, Sequence):
         raise Invalid(f"there are no services in {describe(result)}; give {SOURCES}, or a list of services")
-    yield from (entry_of(service) for service in found)
+    yield from (parse_entry(service) for service in found)
 
 
-def entries_of_project(project: Mapping[str, Any]) -> Iterator[Entry]:
+def parse_project(project: Mapping[str, Any]) -> Iterator[ServiceEntry]:
     """Yield the services of a project as project_info returns it."""
     found = project.get("services")
     if not isinstance(found, Sequence):
@@ -113,10 +113,10 @@ def entries_of_project(project: Mapping[str, Any]) -> Iterator[Entry]:
             f"project {project.get('name')!r} comes without its services; read it with include: [services]"
         )
     home = tuple(str(project[key]) for key in ("id", "name") if project.get(key))
-    yield from (entry_of(service, home) for service in found)
+    yield from (parse_entry(service, home) for service in found)
 
 
-def entry_of(service: Any, home: tuple[str, ...] = ()) -> Entry:
+def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
     """Return a service of a result as far as the result describes it.
 
     :raises Invalid: for what is no service.
@@ -126,7 +126,7 @@ def entry_of(service: Any, home: tuple[str, ...] = ()) -> Entry:
     details = service.get("details")
     full = details if isinstance(details, Mapping) else service
     told = [full.get("project_id"), service.get("project")]
-    return Entry(
+    return ServiceEntry(
         service,
         str(service.get("id") or service["service_id"]),
         str(service.get("name") or service.get("service") or ""),
@@ -139,7 +139,7 @@ def entry_of(service: Any, home: tuple[str, ...] = ()) -> Entry:
 # --- What is asked of it ------------------------------------------------------------------------------
 
 
-def check_known(everything: Sequence[Entry], home: ServiceQuery, rest: ServiceQuery) -> None:
+def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: ServiceQuery) -> None:
     """Refuse to pick by what a result does not tell: a service must not be left out for that.
 
     :raises Invalid: saying what to read instead.
@@ -159,7 +159,7 @@ def check_known(everything: Sequence[Entry], home: ServiceQuery, rest: ServiceQu
                 raise Invalid(f"the result does not tell the {what} of {who}; give {SOURCES}")
 
 
-def check_projects(result: Any, everything: Sequence[Entry], projects: Sequence[str]) -> None:
+def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:
     """Refuse a project that nothing in a result is known to be in: its name is not told by every result.
 
     :raises NoSuchItem: naming what may have been meant.
@@ -174,7 +174,7 @@ def check_projects(result: Any, everything: Sequence[Entry], projects: Sequence[
             raise NoSuchItem(f"the result tells of no project {project!r}{hint}")
 
 
-def is_in_scope(entry: Entry, home: ServiceQuery) -> bool:
+def is_in_scope(entry: ServiceEntry, home: ServiceQuery) -> bool:
     """Tell whether a service is of the families and the projects that are wanted, where any are."""
     return (not home.families or entry.family in home.families) and (
         not home.projects or not set(entry.projects).isdisjoint(home.projects)

@@ -23,16 +23,24 @@ from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_until
 from .options import BudgetOptions, ServiceOptions
-from .pending_changes import settle, write_noted
+from .pending_changes import mark_in_effect, write_recorded
 from .rates import Rates, rates_of_size
-from .view import Sight, View, check_in_service, look, read_settings, read_state, with_last_words
+from .view import (
+    ContainerSample,
+    View,
+    check_in_service,
+    read_settings,
+    read_state,
+    sample_container,
+    with_diagnostics,
+)
 
-GO_ON = ("present", "started", "resumed")
+NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 """The wanted states that leave alone what runs."""
 
 
 @dataclass
-class Changes:
+class ServiceChanges:
     """Steps, with what they make of the diff and of the result."""
 
     steps: list[Step] = field(default_factory=list)
@@ -59,10 +67,10 @@ class Changes:
 
 
 def plan_settings(
-    task: Task[ServiceOptions], view: View, project: Project | None, resumes: bool, changes: Changes
+    task: Task[ServiceOptions], view: View, project: Project | None, resumes: bool, changes: ServiceChanges
 ) -> None:
     """Plan all settings. ``resumes`` says that the service is resumed before them."""
-    check_fixed(task, view, changes.just_ordered)
+    check_immutable(task, view, changes.just_ordered)
     if project is not None:
         plan_project(task, view, project, changes)
     size = wanted_size(task, view, changes)
@@ -75,7 +83,7 @@ def plan_settings(
         plan_network(task, view, public, resumes, changes)
 
 
-def check_fixed(task: Task[ServiceOptions], view: View, just_ordered: bool = False) -> None:
+def check_immutable(task: Task[ServiceOptions], view: View, just_ordered: bool = False) -> None:
     """Refuse what no route can change: product, edition, node and family.
 
     The family of a product is known only once a service of it is there, so an order cannot be refused for it.
@@ -105,7 +113,7 @@ def check_fixed(task: Task[ServiceOptions], view: View, just_ordered: bool = Fal
             )
 
 
-def plan_project(task: Task, view: View, project: Project, changes: Changes) -> None:
+def plan_project(task: Task, view: View, project: Project, changes: ServiceChanges) -> None:
     """Plan the move into another project's network."""
     service = view.service
     if service.project_id == project.id:
@@ -130,7 +138,7 @@ def warn_of_alias(task: Task, service: Service, project: Project) -> None:
         warn_of_clashes(task, {service.id: own}, there, f"project {project.name!r}")
 
 
-def wanted_size(task: Task[ServiceOptions], view: View, changes: Changes) -> dict[str, Any] | None:
+def wanted_size(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> dict[str, Any] | None:
     """Return the size that the task asks for, by its parts or by a preset."""
     if task.options.dimensions is not None:
         return task.options.dimensions.as_dict()
@@ -169,7 +177,7 @@ def unknown_preset(view: View, preset: str, why: str) -> Invalid:
 
 
 def plan_scale(
-    task: Task[BudgetOptions], view: View, size: dict[str, Any], resumes: bool, changes: Changes
+    task: Task[BudgetOptions], view: View, size: dict[str, Any], resumes: bool, changes: ServiceChanges
 ) -> None:
     """Plan another size, after all that the platform would refuse it for."""
     service = view.service
@@ -286,7 +294,7 @@ def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) 
 
 
 def plan_command(
-    task: Task[ServiceOptions], view: View, wanted: str, resumes: bool, changes: Changes
+    task: Task[ServiceOptions], view: View, wanted: str, resumes: bool, changes: ServiceChanges
 ) -> None:
     """Plan another launch command. It counts from the next start on."""
     deploy = view.settings.deploy if view.settings else None
@@ -296,18 +304,18 @@ def plan_command(
         return
     if deploy.editable is False and not resumes:
         raise Invalid(f"the launch command of {view.label} cannot be changed")
-    if not starts_anew(task, view, changes):
+    if not includes_start(task, view, changes):
         task.warn(
             f"the new command of {view.label} takes effect at its next start; state: restarted stops and "
             "starts it"
         )
-    id, waits = view.service.id, state_now(task, view) != ContainerState.STOPPED
+    id, waits = view.service.id, read_state_for_setting(task, view) != ContainerState.STOPPED
     if waits:
         changes.pending.add(COMMAND)
 
     def write() -> None:
         if waits:
-            write_noted(task, id, COMMAND, lambda: task.client.set_command(id, wanted))
+            write_recorded(task, id, COMMAND, lambda: task.client.set_command(id, wanted))
         else:
             task.client.set_command(id, wanted)
 
@@ -320,10 +328,10 @@ def is_same_command(one: str, other: str) -> bool:
 
     A platform may write these its own way. An empty command is another thing than one of blanks alone.
     """
-    return one == other or (bool(one) and bool(other) and words_of(one) == words_of(other))
+    return one == other or (bool(one) and bool(other) and split_command(one) == split_command(other))
 
 
-def words_of(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """Return the words of a command with their quotes; the line as one where they cannot be told for sure."""
     line, words, quote = command.strip(), [""], ""
     for character in line:
@@ -338,7 +346,7 @@ def words_of(command: str) -> list[str]:
     return [line] if quote or "\\" in line else words
 
 
-def starts_anew(task: Task[ServiceOptions], view: View, changes: Changes) -> bool:
+def includes_start(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> bool:
     """Whether the wanted state has a start in it, which is when a container takes up a command."""
     wanted = task.options.state
     if wanted == "started":
@@ -350,7 +358,7 @@ def starts_anew(task: Task[ServiceOptions], view: View, changes: Changes) -> boo
     return wanted == "restarted"
 
 
-def state_now(task: Task, view: View) -> str | None:
+def read_state_for_setting(task: Task, view: View) -> str | None:
     """Return the container's state for a setting that a stopped one needs no further start for."""
     if view.service.status != ServiceStatus.ACTIVE or view.state is not None:
         return view.state if view.service.status == ServiceStatus.ACTIVE else None
@@ -358,7 +366,7 @@ def state_now(task: Task, view: View) -> str | None:
 
 
 def plan_network(
-    task: Task[ServiceOptions], view: View, wanted: bool, resumes: bool, changes: Changes
+    task: Task[ServiceOptions], view: View, wanted: bool, resumes: bool, changes: ServiceChanges
 ) -> None:
     """Plan opening to the Internet, or closing. The platform recreates the container for it."""
     network = view.settings.network if view.settings else None
@@ -382,7 +390,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
     waits for the next start.
     """
     id = view.service.id
-    first, at = look(task, id), time.monotonic()
+    first, at = sample_container(task, id), time.monotonic()
 
     def reached() -> bool:
         network = task.client.settings(id).network
@@ -401,16 +409,16 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
         change()
         return
     before = view.pending
-    write_noted(task, id, NETWORK, change)
-    if task.options.state == "restarted" or runs_on(task, id, first, at):
+    write_recorded(task, id, NETWORK, change)
+    if task.options.state == "restarted" or kept_running(task, id, first, at):
         return
     if NETWORK not in before:
-        settle(task, id, NETWORK)
-    if task.options.wait and task.options.state in GO_ON:
-        with_last_words(task, id, lambda: wait_until_back(task, view))
+        mark_in_effect(task, id, NETWORK)
+    if task.options.wait and task.options.state in NON_DISRUPTIVE_STATES:
+        with_diagnostics(task, id, lambda: wait_for_recreation(task, view))
 
 
-def wait_until_back(task: Task[WaitOptions], view: View) -> None:
+def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
     """Wait until the container runs again that was recreated for a network change.
 
     :raises WaitEnded: for one that stays stopped: whatever the platform answered, it did not come back.
@@ -438,16 +446,16 @@ def wait_until_back(task: Task[WaitOptions], view: View) -> None:
     )
 
 
-def runs_on(task: Task[WaitOptions], id: str, first: Sight, at: float) -> bool:
+def kept_running(task: Task[WaitOptions], id: str, first: ContainerSample, at: float) -> bool:
     """Tell whether the container is seen to run on as it was, and warn that it was not recreated.
 
     The specification says that the change recreates the container, and also that a start from stop is needed
     for it (Settings, rule 3; Power). Where the uptime is not known nobody can say, and rule 3 holds.
     """
     seconds = QUIET_SECONDS if task.options.wait else 0
-    if first.uptime is None or look_for(lambda: look(task, id).shows_start_after(at), seconds):
+    if first.uptime is None or look_for(lambda: sample_container(task, id).shows_start_after(at), seconds):
         return False
-    last = look(task, id)
+    last = sample_container(task, id)
     if last.uptime is None:
         return False
     when = f"within {seconds:g} seconds" if seconds else "at once"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ..._api.models import Project
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from .lookup import check_agrees, find_project, find_services, only_service, placeholder_project
+from .lookup import check_id_matches, find_project, find_services, only_service, placeholder_project
 from .options import ServiceOptions
 
 
@@ -50,7 +50,7 @@ def identify(task: Task[ServiceOptions]) -> Target:
     if target.id:
         check_id(task, target)
         return target
-    return replace(target, id=id_of_name(task, target))
+    return replace(target, id=find_id_by_name(task, target))
 
 
 def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:
@@ -76,11 +76,15 @@ def check_id(task: Task[ServiceOptions], target: Target) -> None:
     service = task.client.service(str(target.id))
     if service is not None:
         homes = [project for project in (target.project, target.destination) if project]
-        told = {"name": options.name, "family": options.family}
-        check_agrees(service, told, homes if target.project else [])
+        check_id_matches(
+            service,
+            name=options.name,
+            family=options.family,
+            projects=homes if target.project else [],
+        )
 
 
-def id_of_name(task: Task[ServiceOptions], target: Target) -> str | None:
+def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
     """Return the id of the service of this name, ``None`` when there is none.
 
     One that is to be moved is looked for where it is, and then where an earlier run has moved it to.

@@ -21,12 +21,12 @@ from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem, WaitEnded
 from ..shared.waiting import wait_until
 from .options import ServiceOptions
-from .pending_changes import waiting_for_start
+from .pending_changes import pending_until_start
 
 LOG_LINES_ON_TIMEOUT = 10
-SECONDS_TO_MOVE = 2.0
+SIGNAL_GRACE_SECONDS = 2.0
 """How long a container may show no sign of a signal before its service is looked at as well."""
-STATE_MATTERS = {
+STATE_NEEDED = {
     ServiceStatus.ACTIVE: ("started", "stopped", "restarted", "killed"),
     ServiceStatus.SUSPENDED: ("started",),
 }
@@ -77,7 +77,7 @@ def read_state(task: Task, id: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Sight:
+class ContainerSample:
     """What the metrics said of a container at a moment: ``state`` is ``None`` where they said nothing."""
 
     at: float
@@ -99,12 +99,12 @@ class Sight:
         )
 
 
-def look(task: Task, id: str) -> Sight:
+def sample_container(task: Task, id: str) -> ContainerSample:
     """Look at a container."""
     metrics = task.client.metrics([id])[id]
     if metrics is None:
-        return Sight(time.monotonic(), None, None)
-    return Sight(time.monotonic(), metrics.state, metrics.uptime_seconds)
+        return ContainerSample(time.monotonic(), None, None)
+    return ContainerSample(time.monotonic(), metrics.state, metrics.uptime_seconds)
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
@@ -122,7 +122,7 @@ def read_settings(task: Task, service: Service) -> Settings | None:
 def observe(task: Task[ServiceOptions], id: str) -> View:
     """Read the service and what the wish of the user needs beside it, and nothing more."""
     service = read_service(task, id)
-    view = View(service, pending=waiting_for_start(task, id))
+    view = View(service, pending=pending_until_start(task, id))
     options = task.options
     settled = service.status not in (
         ServiceStatus.PROVISIONING,
@@ -134,12 +134,12 @@ def observe(task: Task[ServiceOptions], id: str) -> View:
         wanted is not None for wanted in (options.public, options.command, options.dimensions)
     ):
         view.settings = read_settings(task, service)
-    if options.state in STATE_MATTERS.get(service.status, ()):
+    if options.state in STATE_NEEDED.get(service.status, ()):
         view.state = read_state(task, id)
     return view
 
 
-def managed(view: View, options: ServiceOptions) -> dict[str, Any]:
+def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
     """Return what the task manages of a service, for the diff."""
     service, settings = view.service, view.settings
     shown_state: dict[str, Any] = {"name": service.name, "status": service.status}
@@ -169,10 +169,10 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
     """Wait until the service has this status; FAILED and AWAITING_ADMIN end the wait at once."""
 
     def done(service: Service) -> bool:
-        check_alive(service)
+        check_not_terminal(service)
         return service.status == wanted
 
-    return with_last_words(
+    return with_diagnostics(
         task,
         id,
         lambda: wait_until(
@@ -191,11 +191,11 @@ def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
 
     def there(state: str | None) -> bool:
         idle = state not in (ContainerState.STARTING, ContainerState.STOPPING, ContainerState.INSTALLING)
-        if state != wanted and idle and time.monotonic() - begun >= SECONDS_TO_MOVE:
+        if state != wanted and idle and time.monotonic() - begun >= SIGNAL_GRACE_SECONDS:
             check_in_service(task, id)
         return state == wanted
 
-    with_last_words(
+    with_diagnostics(
         task,
         id,
         lambda: wait_until(
@@ -216,14 +216,14 @@ def check_in_service(task: Task, id: str) -> None:
     service = task.client.service(id)
     if service is None:
         raise WaitEnded(f"the service of id {id!r} is not there any more: it was deleted meanwhile")
-    check_alive(service)
+    check_not_terminal(service)
     if service.status == ServiceStatus.SUSPENDED:
         raise WaitEnded(
             f"service {service.name!r} ({id}) was suspended meanwhile", status=ServiceStatus.SUSPENDED
         )
 
 
-def check_alive(service: Service) -> None:
+def check_not_terminal(service: Service) -> None:
     """End a wait that cannot succeed any more, with the platform's reason.
 
     :raises WaitEnded: for a service whose creation failed, that waits for a person, or that is going away.
@@ -244,16 +244,16 @@ def check_alive(service: Service) -> None:
         raise WaitEnded(f"{label} is being deleted", status=service.status)
 
 
-def with_last_words(task: Task, id: str, wait: Callable[[], T]) -> T:
+def with_diagnostics(task: Task, id: str, wait: Callable[[], T]) -> T:
     """Run a wait; when it times out, add the last status, the last state and the last log lines."""
     try:
         return wait()
     except WaitEnded as error:
-        error.details.update(last_words(task, id))
+        error.details.update(read_diagnostics(task, id))
         raise
 
 
-def last_words(task: Task, id: str) -> dict[str, Any]:
+def read_diagnostics(task: Task, id: str) -> dict[str, Any]:
     """Return what can still be learnt about a service for an error; what cannot is left out."""
     words: dict[str, Any] = {"service_id": id}
     reads: dict[str, Callable[[], Any]] = {

@@ -136,9 +136,9 @@ def test_ids_are_hints_where_there_are_no_names_and_are_called_ids() -> None:
 def test_where_a_service_of_the_name_is_comes_with_family_project_and_id() -> None:
     client = account()
     service = client.services()[0]
-    assert lookup.whereabouts(client, service) == "APP service a in project 'shop'"  # type: ignore[arg-type]
+    assert lookup.describe_location(client, service) == "APP service a in project 'shop'"  # type: ignore[arg-type]
     client.projects = refuse  # type: ignore[assignment]
-    assert lookup.whereabouts(client, service) == "APP service a"  # type: ignore[arg-type]
+    assert lookup.describe_location(client, service) == "APP service a"  # type: ignore[arg-type]
 
 
 def refuse() -> None:

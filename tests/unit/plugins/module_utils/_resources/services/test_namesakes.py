@@ -268,7 +268,7 @@ def test_a_deletion_of_what_is_not_there_names_what_is(
     ],
 )
 def test_a_slip_is_told_from_a_series(wanted: str, names: list[str], slip: str | None) -> None:
-    assert namesakes.near(wanted, names) == slip
+    assert namesakes.similar_name(wanted, names) == slip
 
 
 @pytest.mark.parametrize(
@@ -290,8 +290,8 @@ def test_the_default_project_is_taken_to_be_the_oldest() -> None:
         Project(id="b", name="b", created_at="2026-02-01T00:00:00.000Z"),
         Project(id="a", name="a", created_at="2026-01-01T00:00:00.000Z"),
     ]
-    assert namesakes.oldest(projects) == {"a"}
-    assert namesakes.oldest([*projects, Project(id="c", name="c")]) == {"a", "c"}
+    assert namesakes.oldest_projects(projects) == {"a"}
+    assert namesakes.oldest_projects([*projects, Project(id="c", name="c")]) == {"a", "c"}
 
 
 # --- A wrong family -------------------------------------------------------------------------------------

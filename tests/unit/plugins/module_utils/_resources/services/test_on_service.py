@@ -50,7 +50,7 @@ def test_a_service_is_named_by_id_or_by_what_narrows_its_name(
     client: FakeClient, given: dict[str, Any], id: str
 ) -> None:
     assert on_service.service_id(task_of(FILE_INFO, client, **given)) == id
-    assert on_service.the_service(task_of(FILE_INFO, client, **given)).id == id
+    assert on_service.resolve_service(task_of(FILE_INFO, client, **given)).id == id
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_a_service_without_sftp_is_named(client: FakeClient, status: int, explai
 def test_a_service_offers_it_or_the_task_is_refused(offered: list[str] | None, fine: bool) -> None:
     service = m.Service.model_construct(id="s", name="web", status="SUSPENDED", capabilities=offered)
     if fine:
-        on_service.check_offers(service, "backups", "backups")
+        on_service.check_service_offers(service, "backups", "backups")
         return
     with pytest.raises(Invalid, match="does not offer 'backups' while its status is SUSPENDED") as error:
-        on_service.check_offers(service, "backups", "backups")
+        on_service.check_service_offers(service, "backups", "backups")
     assert error.value.details == {"capabilities": offered}
     assert error.value.message.endswith(", ".join(offered or []) or "nothing")

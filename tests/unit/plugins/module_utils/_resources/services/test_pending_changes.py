@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, refused
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.pending_changes import (
-    record,
+    pending_record,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.pending import (
     COMMAND,
@@ -160,13 +160,13 @@ def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> No
     client.before["set_command"] = refuse
     with pytest.raises(Refused):
         done(client, command="x")
-    assert record(task_of(SERVICE, client), "s").outstanding() == {}
+    assert pending_record(task_of(SERVICE, client), "s").outstanding() == {}
     client.before.clear()
     done(client, command="x")
     client.before["set_command"] = refuse
     with pytest.raises(Refused):
         done(client, command="y")
-    assert record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
+    assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}, "that of x is"
 
 
 def test_nothing_is_written_where_it_could_not_be_remembered(client: FakeClient, home: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_start_that_was_not_seen_clears_nothing(client: FakeClient) -> None:
     with pytest.raises(WaitEnded):
         done(client, state="restarted", wait_timeout=5.0)
     assert [call[2] for call in client.calls if call[0] == "power"] == ["stop", "start"]
-    assert record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
+    assert pending_record(task_of(SERVICE, client), "s").outstanding().keys() == {COMMAND}
 
 
 def test_a_network_change_that_recreates_the_container_is_in_effect(client: FakeClient) -> None:

@@ -336,7 +336,7 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
 def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, unknown: str, act: tuple[str, str], words: str
 ) -> None:
-    monkeypatch.setattr(service_view, "SECONDS_TO_MOVE", 0.0)
+    monkeypatch.setattr(service_view, "SIGNAL_GRACE_SECONDS", 0.0)
     sandbox.profile("plain", **{"metrics.unknown": unknown})
     sandbox.delays(start=0.5)
     id = id_of(sandbox, "one")

@@ -110,7 +110,7 @@ def test_what_is_deleted_is_not_there(status: str | None) -> None:
 )
 def test_what_a_container_shows_of_a_start(state: str | None, uptime: int | None, shows: bool) -> None:
     """Ten seconds after it; uptimes are whole seconds."""
-    assert view.Sight(1010.0, state, uptime).shows_start_after(1000.0) is shows
+    assert view.ContainerSample(1010.0, state, uptime).shows_start_after(1000.0) is shows
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_wait_without_hope_ends_at_once(status: str, words: str) -> None:
     service = account.service("s")
     assert service is not None
     with pytest.raises(WaitEnded) as error:
-        view.check_alive(service)
+        view.check_not_terminal(service)
     assert words in error.value.message and error.value.details["status"] == status
 
 
@@ -135,7 +135,7 @@ def test_a_wait_without_hope_ends_at_once(status: str, words: str) -> None:
 def test_other_statuses_may_still_change(status: str) -> None:
     service = Account(status=status).service("s")
     assert service is not None
-    view.check_alive(service)
+    view.check_not_terminal(service)
 
 
 def test_the_last_words_of_a_wait_are_what_can_be_learnt(home: Clock) -> None:
@@ -154,4 +154,4 @@ def test_the_rate_that_runs_is_in_the_diff() -> None:
     options = task_of(SERVICE, account, id="s").options
     service = account.service("s")
     assert service is not None
-    assert view.managed(view.View(service), options)["monthly"] == "1.50"
+    assert view.managed_settings(view.View(service), options)["monthly"] == "1.50"

@@ -87,8 +87,8 @@ def test_hosts_of_a_play_make_one_backup_of_a_name(sandbox: Sandbox, hold: Hold)
 def test_an_application_is_not_ordered_as_a_service_as_well(
     sandbox: Sandbox, hold: Hold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hold(app, "cost_of_quote")
-    monkeypatch.setattr(service, "check_quote", lambda *given: app.cost_of_quote(*given[1:]))
+    hold(app, "cost_of_app_quote")
+    monkeypatch.setattr(service, "check_quote", lambda *given: app.cost_of_app_quote(*given[1:]))
     order = {"name": "shop-one", "product": "application", "host": "node-paris-1"}
     size = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10}
     both(sandbox, (APP, {"slug": "shop-one"}), (SERVICE, {**order, "dimensions": size}))
