@@ -247,7 +247,7 @@ def test_an_order_is_told_though_what_its_answer_names_cannot_be_looked_up(
 ) -> None:
     sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
 
-    def fail(client: Client, id: str) -> None:
+    def fail(client: Client, id: str) -> object:
         if id not in {service.id for service in client.services()}:
             raise BadRequest("the platform refused (400): Resource not found", status=400)
         return read(client, id)
