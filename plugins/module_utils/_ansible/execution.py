@@ -68,7 +68,9 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
                 carry_out(resource, plan, task, context, result)
     except HostedError as error:
         result.update(without_secrets(resource, options, failure(error)))
-        result["changed"] |= task is not None and task.effects.changed_before(error)
+        if task is not None:
+            result["changed"] |= task.effects.changed_before(error)
+            result.update(without_secrets(resource, options, left_open(task.effects)))
     except Exception as error:  # a defect of the collection
         result.update(defect(error))
     if task is not None:
@@ -82,6 +84,12 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
 def told_in_any_case(effects: Effects) -> dict[str, Any]:
     """Return what the result of a task says of its effects, also when a later step failed."""
     return {**effects.facts, **({"cost": effects.billed.as_dict()} if effects.billed else {})}
+
+
+def left_open(effects: Effects) -> dict[str, list[str]]:
+    """Return the actions of a failed task that the platform has not finished, or may not have begun."""
+    open_actions = {"unfinished": effects.begun, "unconfirmed": effects.unknown}
+    return {key: actions for key, actions in open_actions.items() if actions}
 
 
 def describe(resource: Resource, plan: Plan, context: RunContext, result: dict[str, Any]) -> None:

@@ -21,7 +21,11 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
 from ansible_collections.hosted.services.plugins.module_utils._api import libraries
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    HostedError,
+    Interrupted,
+    refused,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
     Request,
     Response,
@@ -243,8 +247,22 @@ def test_a_wait_that_gives_up_tells_what_was_begun() -> None:
     result = run(make, {"name": "begun"}, Fine())
     assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["step 1"])
     assert result["thing"] == "as it is"
+    assert result["unfinished"] == ["step 1"], "the platform is still at it"
     result = run(make, {"name": "only waited"}, Fine())
     assert (result["failed"], result["changed"], result["actions"]) == (True, False, [])
+    assert "unfinished" not in result
+
+
+def test_a_failed_task_names_the_steps_whose_outcome_is_unknown() -> None:
+    def lose() -> None:
+        raise Interrupted("PUT /x: the connection was reset")
+
+    def make(task: Task[ThingOptions]) -> Plan:
+        return Plan(result=None, steps=steps(lambda: None, lose))
+
+    result = run(make)
+    assert (result["failed"], result["actions"], result["unconfirmed"]) == (True, ["step 1"], ["step 2"])
+    assert "unconfirmed" not in run(lambda task: Plan(result=None, steps=steps(fail)))
 
 
 def test_a_defect_half_way_tells_how_far_it_came() -> None:
