@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from .._api.errors import Refused
 from .._api.models import Project
 from .._api.values import ServiceStatus
+from .services.all_services import all_services
 from .services.listing import services_in_project
 from .services.lookup import expect_created, near_miss
 from .services.namesakes import oldest_projects
@@ -235,7 +236,7 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         return Plan(result=None)
     services = [
         service
-        for service in task.client.services()
+        for service in all_services(task.client)
         if service.status not in ServiceStatus.DELETING_OR_DELETED
     ]
     found = services_in_project(task.client, current, services)

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
 from .._api.values import FAMILIES, WITH_SETTINGS, ServiceStatus
+from .services.all_services import all_services
 from .services.listing import read_or_error, replace_errors, services_in_project
 from .services.lookup import close_name, resolve_project
 from .shared.limits import MAX_LOG_LINES, check_log_lines
@@ -104,9 +105,9 @@ def select(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     options = task.options
     if options.project:
         project = resolve_project(task, options.project)
-        services = services_in_project(task.client, project, task.client.services())
+        services = services_in_project(task.client, project, all_services(task.client))
     else:
-        services = task.client.services()
+        services = all_services(task.client)
     wanted = {
         "id": options.id,
         "name": options.name,

@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from itertools import chain
 from typing import Any, TypeVar, get_args
 
 from ..._api.client import METRICS_PER_CALL, Client
@@ -27,6 +26,7 @@ from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import from_millicents, shown
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
+from .all_services import may_be_cut, missing_from, read_projects
 from .lookup import Identifiable, near_miss
 from .view import billed_rate
 
@@ -113,6 +113,8 @@ def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
     else:
         members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
         found = client.services()
+        if may_be_cut(len(found)):
+            found += missing_from(client, found, projects)
     kept = {service.id: service for service in found if matches(service, wanted)}
     homes = find_projects_of(client, kept, members)
     services = [kept[id] for id in kept if id in homes]
@@ -141,26 +143,6 @@ def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[
             raise NoSuchItem(f"projects: unknown project {one!r}{near_miss(one, (p.name for p in projects))}")
         chosen.update({project.id: project for project in match})
     return list(chosen.values()) if chosen else list(projects)
-
-
-def read_projects(
-    client: Client,
-    projects: Iterable[Project],
-    take: Callable[[ProjectDetail], T],
-    though_empty: bool = False,
-) -> list[T]:
-    """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
-
-    A project that counts no services is read only ``though_empty``. Its count may leave some out, so whoever
-    does not ask for it has to look for services that are on no page.
-    """
-
-    def read(clone: Client, project: Project) -> list[T]:
-        detail = clone.project(project.id)
-        return [] if detail is None else [take(detail)]
-
-    filled = [project for project in projects if though_empty or project.resource_count != 0]
-    return list(chain(*run_parallel(client, filled, read)))
 
 
 def members_of(project: ProjectDetail) -> tuple[str, list[str]]:

@@ -18,6 +18,7 @@ from ..shared.options import Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
 from ..shared.task_errors import Invalid, NoSuchItem
+from .all_services import all_services
 from .listing import services_in_project
 from .lookup import describe_location, find_service, in_project, label, resolve_project
 from .on_service import check_service_offers, service_of_id
@@ -135,7 +136,7 @@ def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
             "inventory, which is a service of its own"
         )
     project = resolve_project(task, options.project) if options.project else None
-    everything = task.client.services()
+    everything = all_services(task.client)
     fitting = [
         service
         for service in everything

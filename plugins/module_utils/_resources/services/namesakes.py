@@ -25,7 +25,7 @@ from ..shared.names import normalized, same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
-from .listing import read_projects
+from .all_services import may_be_cut, missing_from
 from .lookup import label, project_id_of
 from .options import ServiceOptions
 
@@ -244,18 +244,18 @@ def unlisted_namesakes(
 ) -> list[ServiceSummary]:
     """Return the services of the name of the task that pages of projects show and the list does not.
 
-    The pages are read only where the projects count more services than are listed.
+    The pages are read only where the projects count more services than are listed, or where the list has the
+    length of a page: the count may leave services out.
     """
+    name = task.options.wanted_name
     try:
         projects = known.all()
-        if sum(project.resource_count or 0 for project in projects) <= len(services):
+        counted = sum(project.resource_count or 0 for project in projects)
+        if counted <= len(services) and not may_be_cut(len(services)):
             return []
-        pages = read_projects(task.client, projects, lambda detail: detail.resources)
+        return missing_from(task.client, services, projects, lambda other: same_name(other.name, name))
     except Refused:  # which scope projects need is not shown
         return []
-    listed, name = {service.id for service in services}, task.options.wanted_name
-    others = [service for page in pages for service in existing_services(page) if service.id not in listed]
-    return [other for other in others if same_name(other.name, name) and project_id_of(task.client, other.id)]
 
 
 def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> None:

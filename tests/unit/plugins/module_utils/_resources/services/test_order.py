@@ -308,15 +308,19 @@ def test_an_accepted_order_is_placed_once_and_what_is_unknown_of_its_secrets_is_
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_what_a_list_that_is_cut_lacks_is_not_ordered_again(sandbox: Sandbox, check_mode: bool) -> None:
-    full_house(sandbox)
+@pytest.mark.parametrize("counted", ["all services", "those that are ACTIVE"])
+def test_what_a_list_that_is_cut_lacks_is_not_ordered_again(
+    sandbox: Sandbox, check_mode: bool, counted: str
+) -> None:
+    full_house(sandbox, counted)
     result = run(sandbox, SERVICE, check_mode, **{**ORDER, "name": "last"})
     assert result["failed"] and "the list is not whole" in result["msg"]
     assert "order.create" not in writes(sandbox)
 
 
-def test_nor_is_it_said_to_be_absent(sandbox: Sandbox) -> None:
-    full_house(sandbox)
+@pytest.mark.parametrize("counted", ["all services", "those that are ACTIVE"])
+def test_nor_is_it_said_to_be_absent(sandbox: Sandbox, counted: str) -> None:
+    full_house(sandbox, counted)
     result = run(sandbox, SERVICE, name="last", state="absent")
     assert result["failed"] and "the list is not whole" in result["msg"]
 
@@ -328,11 +332,11 @@ def test_what_is_nowhere_is_ordered_though_the_list_is_cut(sandbox: Sandbox) -> 
     assert result["changed"]
 
 
-def full_house(sandbox: Sandbox) -> None:
-    """Let there be more services than the platform lists."""
+def full_house(sandbox: Sandbox, counted: str = "all services") -> None:
+    """Let there be more services than the platform lists, or than their projects count."""
     names = [*(f"n{number}" for number in range(50)), "last"]
-    services = [{"name": name, "product": "bucket"} for name in names]
-    sandbox.reset(seed={"services": services}, values={"list.length": "50"})
+    services = [{"name": name, "product": "bucket", "status": "SUSPENDED"} for name in names]
+    sandbox.reset(seed={"services": services}, values={"list.length": "50", "project.count": counted})
     sandbox.clear_journal()
 
 

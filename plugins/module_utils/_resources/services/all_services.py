@@ -1,0 +1,89 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The services of the account, also where their list ends early without saying so.
+
+The specification shows no pages of ``GET /api/resources``, nor promises that there are none. What a project's
+own count leaves out is not shown either, so the count cannot prove that the list is complete. The pages of
+the projects hold their services; they are read where the list may be the first page of a longer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
+
+from ..._api.client import Client
+from ..._api.errors import Refused
+from ..._api.models import Project, ProjectDetail, ServiceSummary
+from ..._api.values import ServiceStatus
+from ..shared.parallel import run_parallel
+
+SHORTEST_PAGE = 10
+PAGE_STEP = 5
+"""Pages hold a multiple of this many entries, or a power of two."""
+
+T = TypeVar("T")
+
+
+def all_services(client: Client) -> list[ServiceSummary]:
+    """Return the services of the account, with those that only the pages of their projects show."""
+    return with_missing(client, client.services())
+
+
+def with_missing(client: Client, services: list[ServiceSummary]) -> list[ServiceSummary]:
+    """Return the services of the list, and those that it lacks if it has the length of a page."""
+    if not may_be_cut(len(services)):
+        return services
+    try:
+        return [*services, *missing_from(client, services, client.projects())]
+    except Refused:  # which scope projects need is not shown
+        return services
+
+
+def may_be_cut(count: int) -> bool:
+    """Tell whether a list of this length may be the first page of a longer one."""
+    return count >= SHORTEST_PAGE and (count % PAGE_STEP == 0 or count.bit_count() == 1)
+
+
+def missing_from(
+    client: Client,
+    services: Sequence[ServiceSummary],
+    projects: Iterable[Project],
+    keep: Callable[[ServiceSummary], bool] = lambda service: True,
+) -> list[ServiceSummary]:
+    """Return what ``keep`` lets through of the services that pages of projects show and ``services`` lacks.
+
+    A page may show a service for a while after it is gone, so each is read by its id.
+    """
+    listed = {service.id for service in services}
+    pages = read_projects(client, projects, lambda detail: detail.resources, though_empty=True)
+    found = {service.id: service for service in chain(*pages) if service.id not in listed and keep(service)}
+
+    def is_there(clone: Client, id: str) -> bool:
+        service = clone.service(id)
+        return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
+
+    there = run_parallel(client, list(found), is_there)
+    return [service for service, exists in zip(found.values(), there, strict=True) if exists]
+
+
+def read_projects(
+    client: Client,
+    projects: Iterable[Project],
+    take: Callable[[ProjectDetail], T],
+    though_empty: bool = False,
+) -> list[T]:
+    """Return what ``take`` keeps of each project, except those that were deleted meanwhile.
+
+    A project that counts no services is read only ``though_empty``. Its count may leave some out, so whoever
+    does not ask for it has to look for services that are on no page.
+    """
+
+    def read(clone: Client, project: Project) -> list[T]:
+        detail = clone.project(project.id)
+        return [] if detail is None else [take(detail)]
+
+    filled = [project for project in projects if though_empty or project.resource_count != 0]
+    return list(chain(*run_parallel(client, filled, read)))

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A list of services that ends early without saying so, where the projects' own counts do not tell either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
+from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
+from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.all_services import (
+    all_services,
+    may_be_cut,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import (
+    ServiceQuery,
+    read_listing,
+)
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import calls, run, writes
+
+CUT = {"list.length": "50", "project.count": "those that are ACTIVE"}
+LISTED = 50
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def cut(sandbox: Sandbox) -> Sandbox:
+    """A platform that lists the first of its services, and counts those that run."""
+    first = [{"name": f"n{number}", "product": "bucket"} for number in range(LISTED)]
+    last = {"name": "last", "product": "minecraft", "project": "web", "status": "SUSPENDED"}
+    sandbox.reset(seed={"services": [*first, last]}, values=CUT)
+    assert len(sandbox.api("GET", "/api/resources").json()["items"]) == LISTED
+    sandbox.clear_journal()
+    return sandbox
+
+
+def client_of(sandbox: Sandbox) -> Client:
+    return Client(Session(Connection(base_url=sandbox.base_url, token=sandbox.token)))
+
+
+@pytest.mark.parametrize("count", [10, 16, 20, 25, 50, 64, 100, 128, 200, 500, 512, 1000])
+def test_what_may_be_a_page(count: int) -> None:
+    assert may_be_cut(count)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 8, 9, 11, 51, 99, 129])
+def test_what_is_no_page(count: int) -> None:
+    assert not may_be_cut(count)
+
+
+def test_a_list_that_is_no_page_takes_one_call(sandbox: Sandbox) -> None:
+    assert len(all_services(client_of(sandbox))) == 6
+    assert calls(sandbox) == ["resources.list"]
+
+
+def test_a_project_that_is_not_empty_is_not_deleted(cut: Sandbox) -> None:
+    result = run(cut, PROJECT, name="web", state="absent")
+    assert result["failed"] and "has 1 services" in result["msg"]
+    assert writes(cut) == []
+
+
+@pytest.mark.parametrize("selection", [{"project": "web"}, {"family": "GAME"}, {"services": ["last"]}])
+def test_all_that_a_selection_means_is_backed_up(cut: Sandbox, selection: dict[str, Any]) -> None:
+    result = run(cut, BACKUP, name="nightly", **selection, wait=False)
+    assert result["changed"]
+    assert writes(cut) == ["backups.create"]
+
+
+@pytest.mark.parametrize("selection", [{}, {"project": "web"}, {"name": "last"}])
+def test_all_services_are_told(cut: Sandbox, selection: dict[str, Any]) -> None:
+    result = run(cut, SERVICE_INFO, **selection)
+    assert [service["name"] for service in result["services"]][-1] == "last"
+
+
+@pytest.mark.parametrize("query", [ServiceQuery(), ServiceQuery(projects=("web",))])
+def test_all_services_are_hosts(cut: Sandbox, query: ServiceQuery) -> None:
+    found = read_listing(client_of(cut), query).services
+    assert ("last", "web") in [(service["name"], service["project"]) for service in found]
+
+
+def test_one_service_is_found_by_its_name(cut: Sandbox) -> None:
+    assert run(cut, FILE_INFO, service="last", path="")["files"] == []
+
+
+def test_one_that_a_page_shows_and_that_is_gone_is_left_out(cut: Sandbox) -> None:
+    cut.profile("plain", **CUT, **{"deleted.read": "status DELETED"})
+    client = client_of(cut)
+    last = next(service for service in all_services(client) if service.name == "last")
+    cut.api("DELETE", f"/api/resources/{last.id}")
+    assert len(all_services(client)) == LISTED
