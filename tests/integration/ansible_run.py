@@ -15,14 +15,14 @@ from textwrap import indent
 from typing import Any
 
 from hosted_sandbox.testing import Sandbox
-from integration import route_log
+from integration import route_log, warm
 from integration.warm import programs
 from unit.plugins.results import Result
 
 HERE = Path(__file__).resolve().parent
 TARGETS = HERE / "targets"
 REPOSITORY = HERE.parents[1]
-COLLECTIONS = os.environ.get("ANSIBLE_COLLECTIONS_PATH", str(REPOSITORY / ".build" / "dev"))
+COLLECTIONS = warm.COLLECTIONS
 PLAY_SECONDS = 300
 
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")

@@ -23,6 +23,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
+REPOSITORY = HERE.parents[2]
+COLLECTIONS = os.environ.get("ANSIBLE_COLLECTIONS_PATH", str(REPOSITORY / ".build" / "dev"))
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,10 @@ def start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
     """Start a server."""
     home = folder / f"home-{kind}"
     home.mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
     return subprocess.Popen(
         [sys.executable, HERE / "server.py", kind, folder / f"{kind}.socket"],
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
+        env=environment | {"ANSIBLE_COLLECTIONS_PATH": COLLECTIONS},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

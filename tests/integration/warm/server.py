@@ -10,12 +10,12 @@ looks up while it is imported, the fork executes the real program instead.
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import hashlib
 import importlib
 import marshal
 import os
-import pickle
 import selectors
 import signal
 import socket
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 HEADER = 8
+COLLECTION = "ansible_collections/hosted/services"
 LIBRARIES = (
     "cryptography.hazmat.primitives.asymmetric.rsa",
     "cryptography.hazmat.primitives.serialization.ssh",
@@ -43,11 +44,10 @@ ANSIBLE = (
     "ansible.cli.playbook",
     "ansible.executor.task_executor",
     "ansible.plugins.action.normal",
-    "ansible.plugins.callback.default",
-    "ansible.plugins.connection.local",
-    "ansible.plugins.shell.sh",
-    "ansible.plugins.strategy.linear",
 )
+# Each run of ansible-playbook loads all plugins of these kinds, and reads the documentation of each for the
+# definitions of its options: half of the processor time of a short run.
+KINDS = ("become", "callback", "connection", "inventory", "shell", "vars")
 STANDARD = (
     "argparse", "concurrent.futures", "ctypes", "dataclasses", "fcntl", "hashlib", "logging",
     "multiprocessing", "platform", "runpy", "shutil", "subprocess", "tempfile", "typing", "uuid", "zipfile",
@@ -182,26 +182,76 @@ def read_settings_anew() -> None:
     config: Any = constants.config
     loaders = [each for each in vars(loader).values() if isinstance(each, loader.PluginLoader)]
     before = {id(value): name for name, value in vars(constants).items() if isinstance(value, list)}
+    definitions = config._plugins
     vars(config).clear()
     config.__init__()
+    config._plugins = definitions
     for name in config.get_configuration_definitions():
         constants.set_constant(name, config.get_config_value(name, variables=vars(constants)))
     for each in loaders:
+        each._clear_caches()
         if id(each.config) in before:
             each.config = getattr(constants, before[id(each.config)])
 
 
+def load_plugins() -> None:
+    """Load Ansible's own plugins of some kinds, with the definitions of their options."""
+    from ansible.plugins import loader
+
+    for kind in KINDS:
+        list(getattr(loader, f"{kind}_loader").all(class_only=True))
+    loader.cache_loader.get("memory", class_only=True)
+    loader.strategy_loader.get("linear", class_only=True)
+
+
 def remember_metadata() -> None:
-    """Parse the long list of Ansible's own plugins once, and give each run a copy."""
+    """Parse two long files of Ansible's, and compile the defaults of its settings, once for all runs."""
     from ansible import config
+    from ansible.config import manager
     from ansible.utils.collection_loader import _collection_finder as finder
 
     text = Path(config.__path__[0], "ansible_builtin_runtime.yml").read_bytes()
     read = finder._meta_yml_to_dict
-    kept = pickle.dumps(read(text, None))
+    metadata = read(text, None)
     finder._meta_yml_to_dict = lambda yaml_string_data, content_id: (
-        pickle.loads(kept) if yaml_string_data == text else read(yaml_string_data, content_id)
+        metadata if yaml_string_data == text else read(yaml_string_data, content_id)
     )
+    reader: Any = manager.ConfigManager
+    base = reader._read_config_yaml_file(None, Path(config.__path__[0], "base.yml"))
+    reader._read_config_yaml_file = lambda self, path: base  # Ansible has no other such file
+    environment: Any = manager.NativeEnvironment()
+    environment.from_string = functools.cache(environment.from_string)
+    manager.NativeEnvironment = lambda: environment  # type: ignore[assignment,misc]
+
+
+def import_collection(path: str) -> None:
+    """Import the code of the collection that the runs share: it is as long as the rest of a short run."""
+    from ansible.plugins import loader
+
+    loader.init_plugin_loader()
+    for folder in ("module_utils", "plugin_utils", "action"):
+        for file in sorted(Path(path, COLLECTION, "plugins", folder).rglob("*.py")):
+            name = ".".join(file.relative_to(path).with_suffix("").parts)
+            importlib.import_module(name.removesuffix(".__init__"))
+
+
+def keep_collection() -> None:
+    """Let a run use what was imported already: Ansible would prepare to find collections a second time."""
+    from ansible.plugins import loader
+
+    loader._configure_collection_loader = lambda prefix_collections_path=None: None
+
+
+def forget_collection() -> None:
+    """Let a run find its collections in other folders."""
+    from ansible.plugins import loader
+    from ansible.utils.collection_loader import AnsibleCollectionConfig
+    from ansible.utils.collection_loader._collection_finder import _AnsibleCollectionFinder
+
+    _AnsibleCollectionFinder._remove()
+    AnsibleCollectionConfig.on_collection_load -= loader._on_collection_load_handler
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ansible_collections"]:
+        del sys.modules[name]
 
 
 def local_folder() -> str:
@@ -227,6 +277,10 @@ def run_ansible(request: Request, usual: dict[str, str]) -> NoReturn:
     if {name for name, value in now.items() if usual.get(name) != value} - LOOKED_UP_LATER:
         manager.cleanup_tmp_file(local_folder())
         request.execute()
+    if now["COLLECTIONS_PATHS"] == usual["COLLECTIONS_PATHS"]:
+        keep_collection()
+    else:
+        forget_collection()
     share_modules(now["COLLECTIONS_PATHS"])
     folder, name = os.path.split(request.program)
     sys.argv = [request.program, *request.arguments]
@@ -281,6 +335,9 @@ def main() -> None:
     if kind == "ansible":
         usual = settings()
         remember_metadata()
+        read_settings_anew()
+        load_plugins()
+        import_collection(os.environ["ANSIBLE_COLLECTIONS_PATH"])
     else:
         keep_bytecode(Path.home())
     server = Server(path)
