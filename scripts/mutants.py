@@ -79,7 +79,8 @@ SHARED = "module_utils/_resources/shared/"
 EQUIVALENT = {
     f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
-    f"{SHARED}secrets_file.py Kept._keep_until_returned: os.makedirs(os.path.dirname(path), mode=0o700, "
+    f"{SHARED}secrets_file.py SecretWriter._keep_until_returned: os.makedirs(os.path.dirname(path), "
+    "mode=0o700, "
     "exist_ok=True) -> pass": "the folder was made to prove the place",
     f"{SHARED}secrets_file.py write_private: 2 -> (3)": "how far JSON is indented",
     f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",

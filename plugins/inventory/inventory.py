@@ -195,11 +195,11 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect_result
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION,
+    CONNECTION_SPEC,
     connection,
-    with_token_meant,
+    with_selected_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
@@ -221,9 +221,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
-    HANDED_ON,
-    NOT_HANDED_ON,
+    PASSED_VARIABLES,
     SETTINGS,
+    UNPASSED_VARIABLES,
     check_one_token,
     token_in_environment,
 )
@@ -235,8 +235,11 @@ from ansible_collections.hosted.services.plugins.plugin_utils._inventory.names i
     project_groups,
     warning_of_namesakes,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import taken_by_others
-from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import Marked, variables_of
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import warning_of_conflicts
+from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
+    MarkedStrings,
+    variables_of,
+)
 
 RESERVED = {"all", "ungrouped", *constants.LOCALHOST}
 FILTERS = ("projects", "families", "statuses", "names")
@@ -272,7 +275,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except AnsibleError:  # Ansible's own message about an option or a template
             raise
         except Exception as error:  # a defect of the collection; its text may hold a secret
-            raise AnsibleParserError(defect(error)["msg"]) from None
+            raise AnsibleParserError(defect_result(error)["msg"]) from None
         for warning in listing.warnings:
             self.display.warning(warning)
         self._fill(listing, settings.base_url, handed_on)
@@ -317,7 +320,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _connection_options(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the connection options, with templates in the file rendered."""
-        options = {name: self.get_option(name) for name in CONNECTION}
+        options = {name: self.get_option(name) for name in CONNECTION_SPEC}
         for name in TEMPLATED:
             if isinstance(config.get(name), str) and self.templar.is_template(config[name]):
                 rendered = self.templar.template(config[name])
@@ -325,14 +328,14 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         plain: dict[str, Any] = untagged(options)
         if plain["token_file"] is not None:
             plain["token_file"] = os.path.abspath(os.path.expanduser(plain["token_file"]))
-        return self._with_named_token(with_token_meant(plain, config), config)
+        return self._with_named_token(with_selected_token(plain, config), config)
 
     def _with_named_token(self, options: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options with the token from ``token_env`` or ``token_variable``, if one is set.
 
         :raises ConfigurationError: if several options name a token, or the named one is not readable.
         """
-        named = [name for name in HANDED_ON if config.get(name) is not None]
+        named = [name for name in PASSED_VARIABLES if config.get(name) is not None]
         if len(named) > 1:
             raise ConfigurationError(f"{' and '.join(named)} each name a token; name one of them")
         if not named and config.get("token") is None:
@@ -357,11 +360,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             for name, variable in SETTINGS.items()
             if name not in ("timeout", "retries") and config.get(name) is not None
         }
-        for name, variable in HANDED_ON.items():
+        for name, variable in PASSED_VARIABLES.items():
             if config.get(name) is not None:
                 return {**found, variable: options.get(name) or str(self.get_option(name))}
         is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
-        return {**found, NOT_HANDED_ON: False} if is_own else found
+        return {**found, UNPASSED_VARIABLES: False} if is_own else found
 
     def _wanted(self) -> ServiceQuery:
         return ServiceQuery(
@@ -396,7 +399,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     # --- Hosts, variables and groups --------------------------------------------------------------
 
     def _fill(self, listing: Listing, url: str, handed_on: Mapping[str, Any]) -> None:
-        how, prefix, marked = self.get_option("connect_with"), self.get_option("hostvars_prefix"), Marked()
+        how, prefix, marked = (
+            self.get_option("connect_with"),
+            self.get_option("hostvars_prefix"),
+            MarkedStrings(),
+        )
 
         def variables(service: Mapping[str, Any]) -> dict[str, Any]:
             return variables_of(service, how, prefix, url, marked, handed_on=handed_on)
@@ -429,7 +436,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """
         there = cast(InventoryData, self.inventory).hosts
         known = {host: there[host].vars for host in hosts if host in there}
-        if message := taken_by_others(known, hosts):
+        if message := warning_of_conflicts(known, hosts):
             raise AnsibleParserError(message)
 
     def _preferred_name(self, variables: Callable[[], Mapping[str, Any]]) -> str | None:

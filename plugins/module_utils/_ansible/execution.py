@@ -31,7 +31,7 @@ from .options import argument_spec, check_waiting, connection
 
 USER_IN_URL = re.compile(r"//.*@")
 """Matches the user name and password in a URL. They are rejected, but must not be shown either."""
-OURS = os.path.join("hosted", "services", "plugins")
+COLLECTION_PATH = os.path.join("hosted", "services", "plugins")
 SHORTEST_SECRET = 4
 """Shorter secrets match by chance, and redacting them everywhere would reveal them."""
 
@@ -63,25 +63,25 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         task = Task(client, resource.read_options(options), context.check_mode, context.progress)
         with task.closing:
             plan = resource.plan(task)
-            describe(resource, plan, context, result)
+            add_plan(resource, plan, context, result)
             if not context.check_mode:
-                carry_out(resource, plan, task, context, result)
+                apply_and_report(resource, plan, task, context, result)
     except HostedError as error:
-        result.update(without_secrets(resource, options, failure(error)))
+        result.update(without_secrets(resource, options, failed_result(error)))
         if task is not None:
             result["changed"] |= task.effects.changed_before(error)
             result.update(without_secrets(resource, options, left_open(task.effects)))
     except Exception as error:  # a defect of the collection
-        result.update(defect(error))
+        result.update(defect_result(error))
     if task is not None:
-        result.update(told_in_any_case(task.effects))
+        result.update(reported_effects(task.effects))
         if task.warnings:
             result["warnings"] = without_secrets(resource, options, task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     return result
 
 
-def told_in_any_case(effects: Effects) -> dict[str, Any]:
+def reported_effects(effects: Effects) -> dict[str, Any]:
     """Return what the result of a task says of its effects, also when a later step failed."""
     return {**effects.facts, **({"cost": effects.billed.as_dict()} if effects.billed else {})}
 
@@ -92,7 +92,7 @@ def left_open(effects: Effects) -> dict[str, list[str]]:
     return {key: actions for key, actions in open_actions.items() if actions}
 
 
-def describe(resource: Resource, plan: Plan, context: RunContext, result: dict[str, Any]) -> None:
+def add_plan(resource: Resource, plan: Plan, context: RunContext, result: dict[str, Any]) -> None:
     """Add the plan's result, actions, cost and diff to ``result``."""
     result.update({resource.result_key: plan.result, "changed": plan.changed, "actions": plan.actions})
     if plan.cost is not None:
@@ -101,24 +101,24 @@ def describe(resource: Resource, plan: Plan, context: RunContext, result: dict[s
         result["diff"] = as_diff(plan)
 
 
-def carry_out(
+def apply_and_report(
     resource: Resource, plan: Plan, task: Task, context: RunContext, result: dict[str, Any]
 ) -> None:
     """Apply the plan. If a step raises, ``result`` holds the steps done and the state that they left."""
     effects = task.effects
     try:
-        runner.carry_out(plan, task)
+        runner.apply_plan(plan, task)
         now = plan.reread() if effects.actions and plan.reread is not None else plan.result
-        describe(resource, plan, context, result)  # a step may have found more or less to do than planned
+        add_plan(resource, plan, context, result)  # a step may have found more or less to do than planned
         result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
     except Exception:
         result.pop("diff", None)
-        left = as_left(plan, effects)
+        left = state_after_failure(plan, effects)
         result.update({"changed": effects.changed, "actions": effects.actions, resource.result_key: left})
         raise
 
 
-def as_left(plan: Plan, effects: Effects) -> Any:
+def state_after_failure(plan: Plan, effects: Effects) -> Any:
     """Return the current state after a failed task; ``None`` if nothing was done or it cannot be read."""
     if not effects.actions or plan.reread is None:
         return None
@@ -128,19 +128,21 @@ def as_left(plan: Plan, effects: Effects) -> Any:
         return None
 
 
-def failure(error: HostedError) -> dict[str, Any]:
+def failed_result(error: HostedError) -> dict[str, Any]:
     """Return an error as a failed result."""
     return {"failed": True, "msg": error.message, **error.details}
 
 
-def defect(error: Exception) -> dict[str, Any]:
+def defect_result(error: Exception) -> dict[str, Any]:
     """Return an unexpected exception as a failed result: its type and where it was raised.
 
     Its message is left out, because it may hold secrets, such as the headers of a request.
     """
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
-    ours = [place for place, frame in zip(places, frames, strict=True) if OURS in frame.filename] or places
+    ours = [
+        place for place, frame in zip(places, frames, strict=True) if COLLECTION_PATH in frame.filename
+    ] or places
     return {
         "failed": True,
         "msg": f"this is a defect of the collection: {type(error).__name__} at {ours[-1]}. Its text is not "
@@ -159,7 +161,7 @@ def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
 def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
     """Return ``said``, text or nested data for the user, with the values of secret options redacted."""
     secrets = secrets_of(resource, options)
-    return replaced(said, Redactor(secrets)) if secrets else said
+    return map_strings(said, Redactor(secrets)) if secrets else said
 
 
 def string_values(value: Any) -> Iterator[str]:
@@ -173,12 +175,12 @@ def string_values(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def replaced(value: Any, redact: Callable[[str], str]) -> Any:
+def map_strings(value: Any, redact: Callable[[str], str]) -> Any:
     """Return ``value`` with ``redact`` applied to every string in it."""
     if isinstance(value, dict):
-        return {key: replaced(item, redact) for key, item in value.items()}
+        return {key: map_strings(item, redact) for key, item in value.items()}
     if isinstance(value, list):
-        return [replaced(item, redact) for item in value]
+        return [map_strings(item, redact) for item in value]
     return redact(value) if isinstance(value, str) else value
 
 

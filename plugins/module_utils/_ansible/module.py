@@ -12,7 +12,7 @@ from ansible.module_utils.basic import AnsibleModule
 from .._api.errors import HostedError
 from .._resources.shared.plan import Resource
 from .execution import RunContext, execute, shown_options
-from .options import argument_spec, checked_arguments, with_token_meant
+from .options import argument_spec, checked_arguments, with_selected_token
 
 
 class HostedModule(AnsibleModule):
@@ -58,7 +58,7 @@ def run_module(resource: Resource) -> None:
     if module.objection:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
     context = RunContext(check_mode=module.check_mode, diff=module._diff)
-    result = execute(resource, with_token_meant(module.params, module.given), context)
+    result = execute(resource, with_selected_token(module.params, module.given), context)
     for warning in result.pop("warnings", []):
         module.warn(warning)
     if result.pop("failed", False):

@@ -32,16 +32,18 @@ def with_environment(options: type[Options]) -> dict[str, Any]:
     }
 
 
-CONNECTION = with_environment(Options)
-WAITING = {name: entry for name, entry in argument_spec_of(WaitOptions).items() if name not in CONNECTION}
+CONNECTION_SPEC = with_environment(Options)
+WAITING_SPEC = {
+    name: entry for name, entry in argument_spec_of(WaitOptions).items() if name not in CONNECTION_SPEC
+}
 
 
 def argument_spec(resource: Resource) -> dict[str, Any]:
     """Return the argument spec of a module, connection and waiting options included."""
-    return {**resource.options, **CONNECTION, **(WAITING if resource.waits else {})}
+    return {**resource.options, **CONNECTION_SPEC, **(WAITING_SPEC if resource.waits else {})}
 
 
-def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationResult:
+def validate(resource: Resource, arguments: Mapping[str, Any]) -> ValidationResult:
     """Validate a task's arguments: run the collection's checks, then Ansible's.
 
     Ansible's complaints are in the ``error_messages`` of the result.
@@ -54,9 +56,9 @@ def validated(resource: Resource, arguments: Mapping[str, Any]) -> ValidationRes
     try:
         result: ValidationResult = ModuleArgumentSpecValidator(spec, **resource.rules).validate(checked)
         return result
-    except TRIPPED:
+    except CONVERSION_ERRORS:
         raise ConfigurationError(
-            f"{culprit(spec, arguments)} has a value that the option cannot have"
+            f"{find_invalid_argument(spec, arguments)} has a value that the option cannot have"
         ) from None
 
 
@@ -115,15 +117,15 @@ def check_fractions(resource: Resource, arguments: Mapping[str, Any]) -> None:
             )
 
 
-TRIPPED = (ArithmeticError, AttributeError, TypeError, ValueError)
+CONVERSION_ERRORS = (ArithmeticError, AttributeError, TypeError, ValueError)
 
 
-def culprit(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+def find_invalid_argument(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
     """Return the name of the argument that makes Ansible's checks crash on its own."""
     for name, value in arguments.items():
         try:
             ModuleArgumentSpecValidator({name: spec.get(name, {})}).validate({name: value})
-        except TRIPPED:
+        except CONVERSION_ERRORS:
             return str(name)
     return "one of the arguments"
 
@@ -161,7 +163,7 @@ def connection(options: Mapping[str, Any], caller: str = "") -> Connection:
     )
 
 
-def with_token_meant(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def with_selected_token(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``options`` with the token that the user selected. ``given`` are the options that the task sets.
 
     A ``token_file`` in ``given`` takes precedence over a token in the environment, which may belong to

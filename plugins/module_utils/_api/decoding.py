@@ -23,7 +23,7 @@ def one(route: Route[Any], model: type[M], value: Any) -> M:
     :raises UnexpectedAnswer: if a required field is missing or a field has another type.
     """
     if not isinstance(value, dict):
-        raise UnexpectedAnswer(f"{route}: expected an object, got {describe(value)}")
+        raise UnexpectedAnswer(f"{route}: expected an object, got {describe_type(value)}")
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -43,9 +43,9 @@ def items_of(
     if isinstance(value, dict):
         cursor, value = value.get("nextCursor"), value.get("items")
     if not isinstance(value, list):
-        raise UnexpectedAnswer(f"{route}: expected a list of items, got {describe(value)}")
+        raise UnexpectedAnswer(f"{route}: expected a list of items, got {describe_type(value)}")
     if cursor is not None and not isinstance(cursor, (str, int)):
-        raise UnexpectedAnswer(f"{route}: expected nextCursor to be a string, got {describe(cursor)}")
+        raise UnexpectedAnswer(f"{route}: expected nextCursor to be a string, got {describe_type(cursor)}")
     return [
         one(route, route.answer.model, item) for item in value if keep(item)
     ], None if cursor is None else str(cursor)
@@ -57,10 +57,10 @@ def first_problem(error: Any) -> str:
     field = clean(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "missing":
         return f"the field {field!r} is missing from the answer"
-    return f"the field {field!r} has an unexpected value: {describe(problem['input'])}; {problem['msg']}"
+    return f"the field {field!r} has an unexpected value: {describe_type(problem['input'])}; {problem['msg']}"
 
 
-def describe(value: Any) -> str:
+def describe_type(value: Any) -> str:
     """Name the JSON type of a value, with an article."""
     if value is None:
         return "nothing"

@@ -188,7 +188,7 @@ REFUSALS: dict[int, type[Refused]] = {
 }
 
 
-def refused(message: str, status: int, **details: Any) -> Refused:
+def error_for_status(message: str, status: int, **details: Any) -> Refused:
     """Return the error for a response with this HTTP status."""
     return REFUSALS.get(status, Refused)(message, status, **details)
 

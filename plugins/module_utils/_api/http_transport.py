@@ -110,7 +110,7 @@ class HttpTransport:
             self._session.close()
         try:
             with self._session.send(
-                prepared(request),
+                prepare_request(request),
                 allow_redirects=False,
                 timeout=(min(MAX_CONNECT, seconds), seconds),
                 **self._surroundings(request),
@@ -138,7 +138,7 @@ class HttpTransport:
         return self._settled[server]
 
 
-def prepared(request: Request) -> Any:
+def prepare_request(request: Request) -> Any:
     """Return a prepared request, which a session sends unchanged.
 
     Letting the session merge its own settings takes another quarter of the time of a call.
@@ -147,12 +147,12 @@ def prepared(request: Request) -> Any:
         request.method,
         request.url,
         headers={"Accept-Encoding": requests.utils.DEFAULT_ACCEPT_ENCODING, **request.headers},
-        params=encoded(request.query),
+        params=encode_query(request.query),
         json=request.body,
     ).prepare()
 
 
-def encoded(query: Mapping[str, Any] | None) -> str | None:
+def encode_query(query: Mapping[str, Any] | None) -> str | None:
     """Return a query string with spaces as ``%20``: not every server decodes a plus. Omits null values."""
     given = {name: value for name, value in (query or {}).items() if value is not None}
     return urlencode(given, doseq=True, quote_via=quote, safe="") or None

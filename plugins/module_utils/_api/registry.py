@@ -29,7 +29,7 @@ from .errors import (
     RateLimited,
     ServerFailure,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from .http_transport import is_connection_failure, root_reason
 from .libraries import requests, require_for
@@ -115,14 +115,16 @@ class Repository:
         parts = urlsplit(url)
         if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
             raise ConfigurationError(
-                f"the registry {self._host} leads to {place(url)}, which is not https; the registry's secret "
-                "is not sent there"
+                f"the registry {self._host} leads to {without_query(url)}, which is not https; the "
+                "registry's secret is not sent there"
             )
 
     def _do_request(self, registry: Any, url: str, method: str = "GET", **options: Any) -> Any:
         """Replace the client's ``do_request``: the same authentication, but no retries."""
         if urlsplit(url).netloc != self._host:
-            raise ConfigurationError(f"the registry {self._host} wants the upload at {place(url)}; not sent")
+            raise ConfigurationError(
+                f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
+            )
         response = self._logged_in(registry, url, method, **options)
         if response.status_code == 401 and getattr(registry.auth, "token", None):
             registry.auth.token = None  # it has expired, and oras would send it again
@@ -139,7 +141,7 @@ class Repository:
         except requests.RequestException:
             raise
         except ValueError as error:
-            raise refused(
+            raise error_for_status(
                 f"the registry {self._host} does not accept the account's registry credentials, or asks for "
                 f"them in a way that is not known here: {clean(self._redact(str(error)))}",
                 401,
@@ -154,7 +156,7 @@ class Repository:
             response = self._look(reference)
             if response.status_code == 404:
                 return None
-            judge(response)
+            check_response(response)
             if DIGEST.fullmatch(reference):
                 return reference
             named = response.headers.get("Docker-Content-Digest", "")
@@ -176,7 +178,7 @@ class Repository:
     def _read(self, reference: str) -> Any:
         """Request a manifest."""
         response = self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
-        judge(response)
+        check_response(response)
         return response
 
     def manifest(self, reference: str) -> tuple[bytes, str]:
@@ -192,7 +194,7 @@ class Repository:
                 raise UnexpectedAnswer(
                     f"the registry {self._host} returned a manifest that does not match digest {reference}"
                 )
-            return response.content, type_of(response)
+            return response.content, media_type_of(response)
 
         return self._again(read)
 
@@ -203,7 +205,7 @@ class Repository:
             url = f"{self._scheme}://{self._container.get_blob_url(digest)}"
             response = self._registry.do_request(url, "HEAD")
             there = response.status_code in ELSEWHERE
-            return there or (response.status_code != 404 and judge(response))
+            return there or (response.status_code != 404 and check_response(response))
 
         return self._again(look)
 
@@ -214,7 +216,7 @@ class Repository:
 
         def request(url: str, method: str, **options: Any) -> Any:
             response = self._registry.do_request(url, method, **options)
-            judge(response)
+            check_response(response)
             return response
 
         start = f"{self._scheme}://{self._container.upload_blob_url()}"
@@ -229,7 +231,7 @@ class Repository:
             response = self._registry.do_request(
                 self._manifest(reference), "PUT", data=content, headers=headers
             )
-            judge(response)
+            check_response(response)
             return response.headers.get("Docker-Content-Digest")
 
         digest: str | None = self._again(put)
@@ -292,7 +294,7 @@ def scheme_of(host: str) -> str:
     return "http" if is_loopback(name) else "https"
 
 
-def judge(response: Any) -> bool:
+def check_response(response: Any) -> bool:
     """Return ``True`` for a 2xx response; raise an error with the registry's message for any other.
 
     :raises RateLimited: for 429.
@@ -308,7 +310,9 @@ def judge(response: Any) -> bool:
         raise RateLimited(f"too many requests (429) at {where}: {said}", after)
     if response.status_code >= 500:
         raise ServerFailure(f"the registry failed ({response.status_code}) at {where}: {said}")
-    raise refused(f"the registry refused ({response.status_code}) {where}: {said}", response.status_code)
+    raise error_for_status(
+        f"the registry refused ({response.status_code}) {where}: {said}", response.status_code
+    )
 
 
 def registry_message(response: Any) -> str:
@@ -331,7 +335,7 @@ MEANINGS = {
 }
 
 
-def type_of(response: Any) -> str:
+def media_type_of(response: Any) -> str:
     """Return the media type of a manifest, from the response's header or else from its content."""
     said = response.headers.get("Content-Type", "").partition(";")[0].strip()
     if said in MANIFEST_TYPES:
@@ -346,7 +350,7 @@ def type_of(response: Any) -> str:
     return MANIFEST_TYPES[1 if "manifests" in content else 0]
 
 
-def place(url: str) -> str:
+def without_query(url: str) -> str:
     """Return a URL without its query, which may hold an upload's secret."""
     parts = urlsplit(url)
     return clean(f"{parts.scheme}://{parts.netloc}{parts.path}")

@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 MAX_VALUES = 2_000_000
 SMALL = 8 * 1024 * 1024
 """The size in bytes up to which a body cannot need much memory, whatever it holds."""
-MAX_SAID = 100_000
+MAX_MESSAGE = 100_000
 """How many characters of an error's message are searched for secrets. Far fewer are shown."""
 MAX_RETRY_AFTER = 300.0
 SENTENCES = ("message", "detail", "error_description", "error", "title", "errors")
@@ -166,7 +166,7 @@ class Session:
                 f"the server answered with a redirect ({response.status}), which is not followed; "
                 "is base_url the address of the API itself?"
             )
-        raise refusal(route, response, error_message(response.body, self.redact))
+        raise error_for_response(route, response, error_message(response.body, self.redact))
 
 
 def may_send_again(error: BaseException, route: Route[Any]) -> bool:
@@ -279,7 +279,7 @@ def with_whole_characters(value: Any) -> Any:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def refusal(route: Route[Any], response: Response, said: str) -> errors.HostedError:
+def error_for_response(route: Route[Any], response: Response, said: str) -> errors.HostedError:
     """Return the error for a 4xx or 5xx response, with the platform's message and advice for the user."""
     after = retry_after_seconds(response.retry_after)
     status = response.status
@@ -291,9 +291,9 @@ def refusal(route: Route[Any], response: Response, said: str) -> errors.HostedEr
         failure.explained = is_explained(response, said)
         return failure
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return errors.refused(access_denied(route, status, said), status)
+        return errors.error_for_status(access_denied(route, status, said), status)
     doubt = ". Is base_url the address of the API itself?" if status == 404 and "{" not in route.path else ""
-    return errors.refused(f"the platform refused ({status}): {said}{doubt}", status)
+    return errors.error_for_status(f"the platform refused ({status}): {said}{doubt}", status)
 
 
 def access_denied(route: Route[Any], status: int, said: str) -> str:
@@ -340,15 +340,15 @@ def error_message(body: bytes, redact: Callable[[str], str]) -> str:
 
     Redaction comes before truncation, because half a secret would not be recognized.
     """
-    return clean(redact(said_in(body)[:MAX_SAID])) or errors.NO_REASON
+    return clean(redact(message_in(body)[:MAX_MESSAGE])) or errors.NO_REASON
 
 
-def said_in(body: bytes) -> str:
+def message_in(body: bytes) -> str:
     """Return the message in an error's body, be it JSON, HTML or plain text; empty if there is none."""
     try:
         said = parse(body)
     except (ValueError, RecursionError):
-        said = body[:MAX_SAID].decode(errors="replace")
+        said = body[:MAX_MESSAGE].decode(errors="replace")
         if body.lstrip()[:1] == b"<":
             said = " ".join(TAG.sub(" ", said).split())
             said = f"a page for people, as proxies send: {said}" if said else ""

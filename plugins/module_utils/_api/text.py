@@ -75,7 +75,7 @@ def encodings(secret: str) -> set[str]:
     """
     in_json = {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     written = {secret, repr(secret)[1:-1], secret.replace("'", "''"), *in_json}
-    written |= {json.dumps(secret.replace("'", "''"))[1:-1], *filter(telling, PIECE.findall(secret))}
+    written |= {json.dumps(secret.replace("'", "''"))[1:-1], *filter(is_distinctive, PIECE.findall(secret))}
     found = set(written)
     for text in written:
         raw = text.encode(errors="surrogatepass")
@@ -83,7 +83,7 @@ def encodings(secret: str) -> set[str]:
     return found
 
 
-def telling(piece: str) -> bool:
+def is_distinctive(piece: str) -> bool:
     """Tell whether a piece of a secret is distinctive: it has both letters and digits."""
     return not piece.isalpha() and not piece.isdigit()
 
@@ -93,12 +93,12 @@ def in_base64(raw: bytes) -> set[str]:
     found: set[str] = set()
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         padded = encode(raw).decode()
-        parts = {inside(encode, raw, offset) for offset in range(3)}
+        parts = {base64_inside(encode, raw, offset) for offset in range(3)}
         found |= {padded, padded.rstrip("=")} | {part for part in parts if len(part) >= SHORTEST_PART}
     return found
 
 
-def inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int) -> str:
+def base64_inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int) -> str:
     """Return the base64 characters that depend on ``raw`` alone if ``offset`` bytes precede it."""
     first, last = -(-offset * 8 // 6), (offset + len(raw)) * 8 // 6
     return encode(bytes(offset) + raw).decode()[first:last]

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._api.errors import AccessDenied
 from .._api.models import Model
-from .shared.money import with_units
+from .shared.money import add_currency_units
 from .shared.options import Options
 from .shared.plan import Plan, Resource, Task
 
@@ -37,7 +37,7 @@ def if_allowed(part: str, read: Callable[[], Model], notes: dict[str, str]) -> A
     Which scope the routes of billing need is not shown; the token as such was accepted before.
     """
     try:
-        return with_units(read().as_dict())
+        return add_currency_units(read().as_dict())
     except AccessDenied as error:
         notes[part] = error.message
         return None

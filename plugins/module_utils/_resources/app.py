@@ -16,24 +16,24 @@ from .._api.values import ServiceStatus
 from .applications.lookup import (
     OnAppOptions,
     app_view,
-    around,
     check_slug,
-    choose,
     find_app,
-    need_app,
     never_deployed,
     placeholder_app,
+    read_project_of_app,
+    require_app,
+    select_id,
 )
 from .services.lookup import expect_created, find_project
 from .services.namesakes import order_lock, similar_name
 from .services.options import BudgetOptions, Size
 from .services.settings import check_budget, check_limit, describe_size
 from .shared.controller_state import one_at_a_time
-from .shared.money import Cost, for_a_month, from_millicents, read_amount, shown
+from .shared.money import Cost, describe_monthly, format_amount, from_millicents, read_amount
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
-from .shared.waiting import QUIET_SECONDS, appearing, create_unique, wait_until
+from .shared.waiting import QUIET_SECONDS, create_unique, wait_for_new, wait_until
 
 SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 
@@ -80,7 +80,7 @@ APP = AppResource()
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
     """Plan a new application, quoted and within the budget."""
     options = task.options
-    host = choose(options.host, options.host and task.client.app_nodes(), "host")
+    host = select_id(options.host, options.host and task.client.app_nodes(), "host")
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
     cost = cost_of_app_quote(quote)
@@ -106,7 +106,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
                 raise explain_slug_refusal(error, slug) from None
 
     seen: list[App] = []
-    steps = [Step(f"create application {slug!r} {for_a_month(cost.after)}", make)]
+    steps = [Step(f"create application {slug!r} {describe_monthly(cost.after)}", make)]
     if task.options.wait:
         wait = f"wait until application {slug!r} is created"
         steps.append(Step(wait, lambda: seen.append(await_app(task))))
@@ -143,7 +143,7 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
     def ids(project: ProjectDetail) -> Iterator[str]:
         return (service.id for service in project.resources)
 
-    project = around(task.client, app, task.client.project, ids)
+    project = read_project_of_app(task.client, app, task.client.project, ids)
     if project is None:
         task.warn(
             f"{', '.join(asked)} of application {app.slug!r}, which is there, cannot be compared with this "
@@ -190,10 +190,10 @@ def check_price(task: Task[AppOptions], service: ServiceSummary) -> None:
     most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
     if monthly > most:
         raise Invalid(
-            f"application {slug!r} costs {shown(monthly)} a month, over max_monthly {shown(most)}. "
-            "hosted.services.service with dimensions gives it another size",
-            monthly=shown(monthly),
-            max_monthly=shown(most),
+            f"application {slug!r} costs {format_amount(monthly)} a month, over max_monthly "
+            f"{format_amount(most)}. hosted.services.service with dimensions gives it another size",
+            monthly=format_amount(monthly),
+            max_monthly=format_amount(most),
         )
 
 
@@ -214,7 +214,7 @@ def requested_project(task: Task[AppOptions]) -> str | None:
     """
     wanted = task.options.project
     try:
-        return choose(wanted, wanted and task.client.app_projects(), "project")
+        return select_id(wanted, wanted and task.client.app_projects(), "project")
     except NoSuchItem as error:
         known = project_from_full_list(task, wanted) if wanted else None
         if known is not None:
@@ -262,7 +262,7 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
     """Return what a quote does to the monthly price."""
     monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
-    line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": shown(monthly)}
+    line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": format_amount(monthly)}
     return Cost(from_millicents(0), monthly, [line])
 
 
@@ -285,7 +285,9 @@ def explain_slug_refusal(error: Refused, slug: str) -> Refused | Invalid:
 def read_created(task: Task[AppOptions]) -> App:
     """Return an application that was just created, once the list shows it: the answer to that does not."""
     try:
-        return appearing(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or need_app(task)
+        return wait_for_new(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or require_app(
+            task
+        )
     except OF_A_CALL as error:
         slug = task.options.slug
         error.prepend(f"application {slug!r} was created, but its state is unknown: ")
@@ -337,6 +339,6 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
         "host": quote.host_label or quote.host_id or task.options.host,
         "project": task.options.project,
         "dimensions": quote.dimensions.as_dict() if quote.dimensions else None,
-        "monthly": shown(cost.after),
+        "monthly": format_amount(cost.after),
     }
     return {name: value for name, value in facts.items() if value is not None}

@@ -19,27 +19,34 @@ from .._api.errors import HostedError, UnexpectedAnswer
 from .._api.models import App, ProjectDetail, ScanReport
 from .._api.text import printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
-from .applications.lookup import app_view, around, digest_in_service, never_deployed, the_app
+from .applications.lookup import app_view, digest_in_service, never_deployed, read_project_of_app, resolve_app
 from .applications.records import AppRecords
-from .applications.release_list import Declared, read_declared
-from .applications.releases import ReleaseOptions, await_verdict, flaws_in_words, look_up, renamed, scan_view
+from .applications.release_list import DeclaredReleases, read_declared
+from .applications.releases import (
+    ReleaseOptions,
+    await_verdict,
+    describe_blocking_flaws,
+    find_report,
+    scan_view,
+    with_declared_digest,
+)
 from .applications.rollout import (
     DeployFailed,
-    bring_back,
     in_service_now,
     last_good,
-    last_lines,
     put_in_service,
+    read_log_tail,
+    roll_back,
 )
 from .applications.running import as_declared, current_app, same_image
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
-from .shared.money import Cost, from_millicents, shown
+from .shared.money import Cost, format_amount, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
 
-NOT_IN_EFFECT = "not in effect"
+PENDING_REASON = "not in effect"
 PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 
@@ -62,13 +69,15 @@ class AppDeployResource(Resource[AppDeployOptions]):
         """Deploy when the image that the tag names is not in service, or has to be deployed again."""
         check_log_lines(task.options.log_lines)
         tag = task.options.tag
-        app = the_app(task)
+        app = resolve_app(task)
         check_deployable(app)
         report = find_release(task, app)
         app = as_declared(task, app, report.digest)
         reasons = AppRecords.of(task, app.id).reasons()
         if digest_in_service(app) != report.digest or task.options.force or reasons:
-            return once_judged(task, app, report, lambda judged: plan_deployment(task, app, judged, reasons))
+            return plan_after_verdict(
+                task, app, report, lambda judged: plan_deployment(task, app, judged, reasons)
+            )
         if report.scan_status == ScanStatus.BLOCKED:
             task.warn(
                 f"release {tag!r}, which is in service, is blocked by now: it keeps running, and unless the "
@@ -108,11 +117,11 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
     :raises Invalid: when it names another image than the one expected.
     """
     tag, digest = task.options.tag, task.options.digest
-    report = look_up(task, tag) if app.id else None
+    report = find_report(task, tag) if app.id else None
     if report is not None and report.digest is None:
         raise UnexpectedAnswer(f"the scan of release {tag!r} names no digest")
     if report is not None and (digest is None or same_image(task, task.options.slug, digest, report.digest)):
-        return report if digest is None else renamed(report, digest)
+        return report if digest is None else with_declared_digest(report, digest)
     error = undeclared_tag(task, app) if report is None else moved_tag(task, report)
     if digest is None or task.options.declared:
         raise error
@@ -123,7 +132,7 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
     """Say that a tag is not declared, with the near miss."""
     tag = task.options.tag
-    declared = read_declared(task.client, app.slug) if app.id else Declared({})
+    declared = read_declared(task.client, app.slug) if app.id else DeclaredReleases({})
     hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
     doubt = f". The platform refuses to show its scan, and {declared.note}" if declared.note else ""
     return NoSuchItem(
@@ -142,7 +151,7 @@ def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
     )
 
 
-def once_judged(
+def plan_after_verdict(
     task: Task[AppDeployOptions], app: App, report: ScanReport, then: Callable[[ScanReport], Plan]
 ) -> Plan:
     """Return the plan for a release once its scan has a verdict, which is waited for first."""
@@ -171,8 +180,9 @@ def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
         task.warn(f"the analysis of release {tag!r} did not complete; it is deployed without a verdict")
     if report.scan_status == ScanStatus.BLOCKED and task.check_mode:
         task.warn(
-            f"release {tag!r} of application {task.options.slug!r} is blocked: {flaws_in_words(report)}. "
-            "The platform refuses to deploy it, unless its team has lifted the verdict on this version"
+            f"release {tag!r} of application {task.options.slug!r} is blocked: "
+            f"{describe_blocking_flaws(report)}. The platform refuses to deploy it, unless its team has "
+            "lifted the verdict on this version"
         )
 
 
@@ -188,7 +198,7 @@ def plan_deployment(
     """
     digest, before = str(report.digest), digest_in_service(app)
     price = monthly_price(task, app) if task.check_mode and app.id else None
-    monthly = {"monthly": shown(price) or PRICE_NOT_OPEN} if task.check_mode and app.id else {}
+    monthly = {"monthly": format_amount(price) or PRICE_NOT_OPEN} if task.check_mode and app.id else {}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = to_result(task, app, expected, report)
     result["app"]["digest"] = digest
@@ -197,17 +207,17 @@ def plan_deployment(
         summary += f" again: {'; '.join(reasons) or 'force is set'}"
     elif before:
         summary += f" in place of {before}"
-    outstanding = {NOT_IN_EFFECT: list(reasons)} if reasons else {}
+    outstanding = {PENDING_REASON: list(reasons)} if reasons else {}
 
     def reread() -> dict[str, Any]:
         now = current_app(task, digest)
-        return to_result(task, app, now, look_up(task, task.options.tag) or report)
+        return to_result(task, app, now, find_report(task, task.options.tag) or report)
 
     return Plan(
         result=result,
         steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING))],
         reread=lambda: to_result(
-            task, app, current_app(task, digest), look_up(task, task.options.tag) or report
+            task, app, current_app(task, digest), find_report(task, task.options.tag) or report
         ),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
@@ -226,7 +236,7 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
         return (service.id for service in project.resources)
 
     try:
-        project = around(task.client, app, task.client.project, ids)
+        project = read_project_of_app(task.client, app, task.client.project, ids)
     except HostedError:
         return None
     for service in project.resources if project else ():
@@ -245,13 +255,13 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
     try:
         put_in_service(task, tag, digest, undecided)
     except DeployFailed as error:
-        lines = last_lines(task, task.options.log_lines)
+        lines = read_log_tail(task, task.options.log_lines)
         details: dict[str, Any] = {**error.details, "reason": error.message, "logs": lines}
         sentences = [f"the deploy of release {tag!r} of application {app.slug!r} failed: {error.message}"]
         now = in_service_now(task, before, digest)
         details["changed"] = now != before or now == digest
         if task.options.rollback:
-            outcome, restored_state = bring_back(task, good, digest)
+            outcome, restored_state = roll_back(task, good, digest)
             details.update({"rollback": outcome, "rolled_back": restored_state})
             sentences.append(outcome)
         else:

@@ -11,7 +11,7 @@ from typing import Any
 from .._api.errors import Refused, TokenRejected
 from .._api.models import App
 from .._api.text import megabytes
-from .applications.lookup import OnAppOptions, the_app
+from .applications.lookup import OnAppOptions, resolve_app
 from .applications.oci_layout import Archive, Image, Layout, Part, choose_image, open_layout, same_platform
 from .applications.repository import open_repository
 from .shared.options import FilePath, option, required
@@ -37,7 +37,7 @@ class AppImageResource(Resource[AppImageOptions]):
     def plan(self, task: Task[AppImageOptions]) -> Plan:
         """Push the image when the registry does not hold its digest, or not under the tag."""
         options = task.options
-        app = the_app(task)
+        app = resolve_app(task)
         layout = open_layout(options.path)
         if isinstance(layout, Archive):
             task.closing.callback(layout.close)

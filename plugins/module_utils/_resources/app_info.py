@@ -11,9 +11,16 @@ from typing import Any, Literal
 from .._api.libraries import to_snake
 from .._api.models import App
 from .._api.values import ServiceStatus
-from .applications.lookup import app_view, check_slug, digest_in_service, entries, log_lines, placeholder_app
+from .applications.lookup import (
+    app_view,
+    check_slug,
+    complete_entries,
+    digest_in_service,
+    log_lines,
+    placeholder_app,
+)
 from .applications.records import AppRecords
-from .applications.release_list import Declared, read_declared
+from .applications.release_list import DeclaredReleases, read_declared
 from .applications.releases import all_releases, previous_release
 from .applications.running import as_declared
 from .services.lookup import expect_created, near_miss
@@ -43,7 +50,7 @@ class AppInfoResource(Resource[AppInfoOptions]):
     def plan(self, task: Task[AppInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
         check_log_lines(task.options.log_lines)
-        apps = wanted_apps(task)
+        apps = requested_apps(task)
         parts = task.options.include
         if "nodes" in parts:
             task.effects.facts["nodes"] = entries_or_answer(task.client.app_nodes())
@@ -59,7 +66,7 @@ class AppInfoResource(Resource[AppInfoOptions]):
 APP_INFO = AppInfoResource()
 
 
-def wanted_apps(task: Task[AppInfoOptions]) -> list[App]:
+def requested_apps(task: Task[AppInfoOptions]) -> list[App]:
     """Return the application that was named, or all.
 
     :raises NoSuchItem: when there is none of this slug.
@@ -82,7 +89,7 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
     client, view = task.client, app_view(app)
     parts = task.options.include
     if "releases" in parts:
-        declared = read_declared(client, app.slug) if app.id else Declared({})
+        declared = read_declared(client, app.slug) if app.id else DeclaredReleases({})
         releases = all_releases(task, app.slug, declared) if app.id else []
         in_service = digest_in_service(as_declared(task, app, *(release.digest for release in releases)))
         view["releases"] = [
@@ -102,7 +109,7 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
 
 def entries_or_answer(answer: Any) -> Any:
     """Return the entries of a list that is not shown, or else the answer, with keys as in all results."""
-    found = entries(answer)
+    found = complete_entries(answer)
     return snake_keys(answer if found is None else found)
 
 

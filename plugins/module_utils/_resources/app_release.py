@@ -12,18 +12,18 @@ from typing import Any, Literal
 from .._api.errors import Interrupted, Refused, TokenRejected
 from .._api.models import App, ScanReport
 from .._api.values import SEVERITIES, ScanStatus
-from .applications.lookup import the_app
+from .applications.lookup import resolve_app
 from .applications.releases import (
-    GLANCE,
+    QUICK_SCAN_SECONDS,
     Blocked,
     ReleaseOptions,
     await_verdict,
     check_verdict,
-    look_up,
+    find_report,
     objections,
-    renamed,
     scan_of,
     scan_view,
+    with_declared_digest,
 )
 from .applications.repository import check_pushed, tag_image
 from .applications.running import same_image
@@ -53,8 +53,8 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
     def plan(self, task: Task[AppReleaseOptions]) -> Plan:
         """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
         options = task.options
-        app = the_app(task)
-        current = look_up(task, options.tag) if app.id else None
+        app = resolve_app(task)
+        current = find_report(task, options.tag) if app.id else None
         if current is None or not same_image(task, task.options.slug, current.digest, options.digest):
             check_image(task, app)
             return plan_declaration(task, current)
@@ -75,7 +75,7 @@ APP_RELEASE = AppReleaseResource()
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
     """Plan no change: the release is there, and holds what the user asks of it."""
     check_limits(task, current)
-    current = renamed(current, task.options.digest)
+    current = with_declared_digest(current, task.options.digest)
     managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
     return Plan(result=to_result(task, current), before=managed, after=managed)
 
@@ -125,7 +125,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
     what = describe_release(task)
 
     def new_ones() -> list[ScanReport]:
-        report = look_up(task, tag)
+        report = find_report(task, tag)
         return (
             [report]
             if report is not None and same_image(task, task.options.slug, report.digest, digest)
@@ -140,7 +140,8 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
             raise
         except Refused as error:
             raise Invalid(
-                f"{what} was not declared: {error.message}. {advice(digest, current)}", **error.details
+                f"{what} was not declared: {error.message}. {declaration_advice(digest, current)}",
+                **error.details,
             ) from None
 
     summary = f"declare {what} as {digest}"
@@ -148,7 +149,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
         summary += f" in place of {current.digest}"
     steps = [Step(summary, declare)]
     if task.options.wait:
-        steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: verdict(task)))
+        steps.append(Step(f"wait for the verdict on release {tag!r}", lambda: await_release_verdict(task)))
     return Plan(
         result=to_result(task, pending_scan(task)),
         steps=steps,
@@ -158,7 +159,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
     )
 
 
-def advice(digest: str, current: ScanReport | None) -> str:
+def declaration_advice(digest: str, current: ScanReport | None) -> str:
     """Say what to do about a declaration that was refused, with a status that is not shown."""
     pushed = (
         f"Was the image {digest} pushed to this application's repository? hosted.services.app_image pushes "
@@ -170,7 +171,7 @@ def advice(digest: str, current: ScanReport | None) -> str:
     return f"{taken}. {pushed}"
 
 
-def verdict(task: Task[AppReleaseOptions]) -> None:
+def await_release_verdict(task: Task[AppReleaseOptions]) -> None:
     """Wait for the verdict on the release just declared.
 
     :raises NoSuchItem: when the platform does not hold what it accepted.
@@ -188,7 +189,7 @@ def verdict(task: Task[AppReleaseOptions]) -> None:
 def read_scan(task: Task[AppReleaseOptions]) -> ScanReport:
     """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
     try:
-        report = scan_of(task.client, task.options.slug, task.options.tag, GLANCE)
+        report = scan_of(task.client, task.options.slug, task.options.tag, QUICK_SCAN_SECONDS)
     except Interrupted:
         report = None
     return report or pending_scan(task)

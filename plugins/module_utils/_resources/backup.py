@@ -14,7 +14,7 @@ from .._api.errors import Refused
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus
 from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
-from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
+from .restore_points.names import check_distinct_name, name_hint, new_copies_named, warn_of_changed_name
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
@@ -28,7 +28,7 @@ from .restore_points.restore_watch import (
 from .services.lookup import expect_created, label
 from .services.many_services import PlanOne
 from .shared.busy_retry import retry_while_busy
-from .shared.controller_state import key_of, one_at_a_time
+from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
@@ -104,11 +104,11 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
     if good is not None:
         return as_it_is(good)
     if not there:
-        check_apart("backup", service, name, everything)
+        check_distinct_name("backup", service, name, everything)
     made: list[tuple[Backup, list[Backup]]] = []
 
     def make() -> None:
-        turn = f"backup {name}:{key_of(task.options.base_url, service.id)}"
+        turn = f"backup {name}:{state_key(task.options.base_url, service.id)}"
         doing = f"making backup {name!r} of {label(service)}"
         with one_at_a_time(turn, doing, task.options.wait_timeout) as waited:
             other = find_concurrent_backup(task, service, name, everything) if waited else None
@@ -135,7 +135,7 @@ def find_concurrent_backup(
     known = {backup.id for backup in before}
     there = [
         backup
-        for backup in new_of_name(name, task.client.backups(service.id))
+        for backup in new_copies_named(name, task.client.backups(service.id))
         if backup.id not in known and backup.status != BackupStatus.FAILED
     ]
     if not there:
@@ -166,7 +166,7 @@ def make_backup(
         return listed
 
     def new_ones() -> list[Backup]:
-        return new_of_name(name, [backup for backup in read() if backup.id not in known])
+        return new_copies_named(name, [backup for backup in read() if backup.id not in known])
 
     what = f"backup {name!r} of {label(service)}"
     create(lambda: request_backup(task, service, name, what), new_ones, what, task)
@@ -174,7 +174,7 @@ def make_backup(
     if len(found) > 1:
         task.warn(f"{len(found)} backups named {name!r} of {label(service)} were made at the same time")
     mine = min(found, key=lambda backup: (backup.created_at or "", backup.id))
-    warn_of_other_name(task, "backup", service, name, mine)
+    warn_of_changed_name(task, "backup", service, name, mine)
     if task.options.wait and not is_complete(mine, service):
         mine = wait_for_backup(task, service, mine.id, read=read)
     there = [backup for backup in before if backup.name != name or backup.status != BackupStatus.FAILED]
@@ -346,7 +346,7 @@ def find_restorable(
     """
     name = task.options.name
     if not there:
-        missing = f"{label(service)} has no backup of id or name {name!r}{hint(name, everything)}"
+        missing = f"{label(service)} has no backup of id or name {name!r}{name_hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "makes")
         return expected_backup(name)
     good = [backup for backup in there if backup.status == BackupStatus.COMPLETED]
@@ -371,7 +371,7 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
     """Plan that no backup of this name is left. One that is being made or restored is waited for."""
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
-    if not there and (near := hint(task.options.name, everything)):
+    if not there and (near := name_hint(task.options.name, everything)):
         task.warn(
             f"{label(service)} has no backup of id or name {task.options.name!r}{near}; it was left alone"
         )

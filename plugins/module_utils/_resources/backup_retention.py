@@ -22,7 +22,7 @@ from .shared.retention import (
     Decision,
     Policy,
     RestorePoint,
-    check_brake,
+    check_max_delete,
     plan_retention,
     read_policy,
 )
@@ -95,7 +95,7 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     decisions = decide()
     if decisions and not any(decision.managed for decision in decisions):
         task.warn(f"{pattern!r} owns none of the {len(decisions)} {kind} of {label(service)}; all stay")
-    check_brake(decisions, task.options.max_delete)
+    check_max_delete(decisions, task.options.max_delete)
     doomed = [decision for decision in reversed(decisions) if not decision.keep]
     managed = [decision for decision in decisions if decision.managed]
     return Plan(

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from .._api.client import Client
 from .._api.errors import NotFoundResponse, Refused, UnexpectedAnswer
-from .shared.money import with_units
+from .shared.money import add_currency_units
 from .shared.options import Options, option
-from .shared.pages import Query, entries_in, is_cut, read_list, tells_end
+from .shared.pages import Query, describes_paging, entries_in, has_more, read_list
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
 
@@ -55,9 +55,9 @@ class BillingInfoResource(Resource[BillingInfoOptions]):
         found: dict[str, Any] = {}
         notes: dict[str, str] = {}
         if OVERVIEW in parts:
-            found[OVERVIEW] = with_units(client.billing_overview().as_dict())
+            found[OVERVIEW] = add_currency_units(client.billing_overview().as_dict())
         if WALLET in parts:
-            found[WALLET] = with_units(client.wallet().as_dict())
+            found[WALLET] = add_currency_units(client.wallet().as_dict())
         if TRANSACTIONS in parts:
             found[TRANSACTIONS] = transactions(client, task.options.transactions_query, notes)
         for part in [part for part in NOT_SHOWN if part in parts]:
@@ -120,8 +120,8 @@ def all_pages(read: Callable[[Query], Any], part: str, notes: dict[str, str]) ->
     """
     first = read({})
     entries = entries_in(first)
-    if entries is None or not is_cut(first, len(entries)):
-        if entries is None or not tells_end(first):
+    if entries is None or not has_more(first, len(entries)):
+        if entries is None or not describes_paging(first):
             notes[part] = PAGES_UNKNOWN + (PASSED_ON if part == TRANSACTIONS else "")
         return first
     listed = read_list(resume_pages(first, read))

@@ -18,7 +18,7 @@ from .._api.models import QueryResult
 from .databases.engine import as_table, column_names, inventory_of
 from .databases.sql import CHANGES, Statement
 from .services.on_service import OnServiceOptions, known_id
-from .shared.controller_state import whole_file
+from .shared.controller_state import atomic_file
 from .shared.options import FilePath, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secrets_file import check_destination
@@ -60,7 +60,7 @@ class DatabaseQueryResource(Resource[DatabaseQueryOptions]):
         if asked.is_read:
             return plan_read(task, id, statement)
         check_write(task, asked)
-        return Writing(task, id, statement).plan(asked)
+        return WriteStatement(task, id, statement).plan(asked)
 
 
 DATABASE_QUERY = DatabaseQueryResource()
@@ -143,14 +143,14 @@ def run_read(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult
     """Run a plain read, and once more when the answer was lost before its time was over."""
     begun = time.monotonic()
     try:
-        return timed(task, id, sql)
+        return run_statement(task, id, sql)
     except CallOutcomeUnknown:
         if time.monotonic() - begun >= MAX_SECONDS:
             raise
-        return timed(task, id, sql)
+        return run_statement(task, id, sql)
 
 
-def timed(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult:
+def run_statement(task: Task[DatabaseQueryOptions], id: str, sql: str) -> QueryResult:
     """Send a statement. An error after 15 seconds, or in words of time, says that there is a limit."""
     begun = time.monotonic()
     try:
@@ -173,7 +173,7 @@ def redact_values(result: QueryResult, statement: Statement) -> QueryResult:
 # --- Writes -----------------------------------------------------------------------------------------
 
 
-class Writing:
+class WriteStatement:
     """A statement that may write: sent once, and what came of it."""
 
     def __init__(self, task: Task[DatabaseQueryOptions], id: str, statement: Statement) -> None:
@@ -201,7 +201,9 @@ class Writing:
         :raises EffectUnverified: when no whole answer came back. It is never sent again.
         """
         try:
-            self.result = redact_values(timed(self.task, self.id, self.statement.text), self.statement)
+            self.result = redact_values(
+                run_statement(self.task, self.id, self.statement.text), self.statement
+            )
         except (CallOutcomeUnknown, UnexpectedAnswer) as error:
             raise unknown_outcome(error) from error
         except Refused as error:
@@ -263,7 +265,7 @@ def write_whole(path: str, text: str) -> None:
     :raises HostedError: when that fails.
     """
     try:
-        with whole_file(path) as file:
+        with atomic_file(path) as file:
             file.write(text)
     except OSError as error:
         raise HostedError(f"csv_dest {path!r} could not be written: {error}") from None

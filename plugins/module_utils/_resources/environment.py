@@ -14,12 +14,12 @@ from .._api.text import HIDDEN
 from .applications.environment_rules import (
     EnvironmentOptions,
     check_references,
-    explained,
+    explain_environment_error,
     given_variables,
     merged,
 )
-from .applications.fingerprints import Fingerprints, locked, state_folder
-from .applications.lookup import the_app
+from .applications.fingerprints import Fingerprints, lock_environment, state_folder
+from .applications.lookup import resolve_app
 from .applications.records import AppRecords
 from .shared.pending import ENVIRONMENT as PENDING
 from .shared.plan import Plan, Resource, Step, Task
@@ -39,11 +39,11 @@ class EnvironmentResource(Resource[EnvironmentOptions]):
         options = task.options
         variables, secret = given_variables(options)
         environment = merged(variables, secret)
-        app = the_app(task)
+        app = resolve_app(task)
         unchecked = check_references(task, app, environment)
         folder = state_folder(options.state_dir)
         if not task.check_mode:
-            task.closing.enter_context(locked(folder, app.slug, options.timeout))
+            task.closing.enter_context(lock_environment(folder, app.slug, options.timeout))
         last = Fingerprints.read(folder, options.base_url, app.slug, app.id)
         return plan_replacement(task, app, environment, last, unchecked)
 
@@ -118,7 +118,7 @@ def write_environment(
             last.restore(before)
         if isinstance(error, TokenRejected):
             raise
-        raise explained(error, app, environment) from None
+        raise explain_environment_error(error, app, environment) from None
     try:
         last.keep(environment)
     except OSError as error:

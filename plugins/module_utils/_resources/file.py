@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from .._api.models import FileEntry
-from .files.manager import BEYOND, MAX_BYTES, FileManager, as_result, expected_entry
-from .files.paths import cut_short, relative_path
+from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
+from .files.paths import ends_with_empty_variable, relative_path
 from .services.lookup import expect_created
 from .services.on_service import OnServiceOptions, check_service_offers, resolve_service
 from .shared.options import FilePath, names_given, option
@@ -119,7 +119,7 @@ def check_full_path(path: str | None, paths: Sequence[str] | None) -> None:
     given = {"path": path} if path is not None else {}
     given |= {f"item {number} of paths": item for number, item in enumerate(paths or (), 1)}
     for label, item in given.items():
-        if cut_short(item):
+        if ends_with_empty_variable(item):
             raise Invalid(
                 f"{label} is {item!r}, which is what an empty variable makes of a longer path; "
                 f"write {relative_path(label, item)!r} if all of that is to go or to be renamed"
@@ -183,13 +183,13 @@ def checked_text(what: str, text: str) -> str:
 def too_large_error(what: str, size: int) -> Invalid:
     """Return the error for what goes beyond the file manager."""
     return Invalid(
-        f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {BEYOND}"
+        f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {USE_SFTP_SYNC}"
     )
 
 
 def not_text_error(what: str) -> Invalid:
     """Return the error for binary content."""
-    return Invalid(f"{what} is not text in UTF-8, which is all that the file manager takes; {BEYOND}")
+    return Invalid(f"{what} is not text in UTF-8, which is all that the file manager takes; {USE_SFTP_SYNC}")
 
 
 def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: str) -> Plan:

@@ -20,7 +20,7 @@ from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import appearing, create_unique
+from .shared.waiting import create_unique, wait_for_new
 
 MAX_PROJECT_NAME = 60
 
@@ -210,7 +210,7 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
         projects = task.client.projects()
         return next((p for p in projects if is_it(p) and is_variant_of(p.name, name)), None)
 
-    project = appearing(find)
+    project = wait_for_new(find)
     if project is None:
         raise NoSuchItem(f"the platform accepted the call, but no project named {name!r} is on its list")
     warn_of_name(task, project.name, name)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from . import app
-from .applications.lookup import choose
+from .applications.lookup import select_id
 from .services.lookup import find_project
 from .services.options import BudgetOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields
 from .services.settings import check_budget, check_limit
-from .shared.money import Cost, with_units
+from .shared.money import Cost, add_currency_units
 from .shared.options import names_given, option
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid
@@ -38,15 +38,15 @@ class QuoteResource(Resource[QuoteOptions]):
         """Read; there is nothing to do."""
         check_limit(task)
         kind = task.options.kind
-        quote, cost = of_application(task) if kind == "application" else of_service(task)
+        quote, cost = quote_application(task) if kind == "application" else quote_service(task)
         check_budget(task, cost.after, f"this {kind}")
-        return Plan(result=with_units(quote), cost=cost)
+        return Plan(result=add_currency_units(quote), cost=cost)
 
 
 QUOTE = QuoteResource()
 
 
-def of_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
+def quote_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     """Return the quote of an order.
 
     :raises Invalid: when something that a quote needs was not given.
@@ -60,7 +60,7 @@ def of_service(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     return quote.as_dict(), cost_of_quote(quote)
 
 
-def of_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
+def quote_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     """Return the quote of an application; what is left out is for the platform to choose.
 
     :raises Invalid: for an option that an application has no use for.
@@ -69,7 +69,7 @@ def of_application(task: Task[QuoteOptions]) -> tuple[dict[str, Any], Cost]:
     if odd:
         raise Invalid(f"an application is quoted by host and dimensions alone; remove {', '.join(odd)}")
     wanted = task.options.host
-    host = choose(wanted, wanted and task.client.app_nodes(), "host")
+    host = select_id(wanted, wanted and task.client.app_nodes(), "host")
     quote = task.client.quote_app(host, app.requested_size(task.options.dimensions))
     return quote.as_dict(), app.cost_of_app_quote(quote)
 

@@ -23,11 +23,11 @@ from .services.removal import plan_removal
 from .services.settings import ServiceChanges, check_limit, plan_settings, warn_over_budget
 from .services.target import Target, identify
 from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
-from .shared.money import for_a_month, shown
+from .shared.money import describe_monthly, format_amount
 from .shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import look_for
+from .shared.waiting import poll_for
 
 ORDERABLE = ("present", "started", "stopped", "suspended")
 
@@ -59,7 +59,7 @@ class ServiceResource(Resource[ServiceOptions]):
             return plan_order(task, target.project)
         view = observe(task, target.id)
         warn_of_lost_secrets(task, subject_of(ORDERED, view.service.name))
-        return once_created(task, view, lambda now: plan_existing(task, now, target.home))
+        return plan_after_creation(task, view, lambda now: plan_existing(task, now, target.home))
 
 
 SERVICE = ServiceResource()
@@ -78,7 +78,7 @@ def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:
     return Plan(result=expected_service(task, target.destination))
 
 
-def once_created(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
+def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
     """Return the plan for a service, once it can be worked with: one that is being created is waited for."""
     id = view.service.id
     if view.service.status != ServiceStatus.PROVISIONING or not task.options.wait or task.check_mode:
@@ -114,7 +114,7 @@ def plan_existing(
     plan_changes(task, view, project, changes)
     if not just_ordered:
         warn_of_what_stays(task, view, changes)
-    rate = {"monthly": shown(changes.cost.after)} if changes.cost else {}
+    rate = {"monthly": format_amount(changes.cost.after)} if changes.cost else {}
     result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
 
     def reread() -> dict[str, Any]:
@@ -189,7 +189,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     check_namesakes(task, project, task.client.services(), ordering.projects)
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
-    summary = f"order {task.options.product} as service {ordering.name!r} {for_a_month(cost.after)}"
+    summary = f"order {task.options.product} as service {ordering.name!r} {describe_monthly(cost.after)}"
     expected = expected_service(task, project)
     return Plan(
         result=expected,
@@ -201,7 +201,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
             ),
         ],
         reread=lambda: observe(task, str(ordering.id)).as_dict(),
-        after=expected_diff(task, project, shown(cost.after)),
+        after=expected_diff(task, project, format_amount(cost.after)),
         cost=cost,
     )
 
@@ -247,7 +247,7 @@ def read_ordered(task: Task[ServiceOptions], id: str) -> View:
     try:
         return observe(task, id)
     except (NoSuchItem, Refused):
-        look_for(lambda: can_be_read(task, id))
+        poll_for(lambda: can_be_read(task, id))
         return observe(task, id)
 
 

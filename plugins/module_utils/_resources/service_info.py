@@ -62,8 +62,8 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
 
     def plan(self, task: Task[ServiceInfoOptions]) -> Plan:
         """Read; there is nothing to do."""
-        check(task.options)
-        services = select(task)
+        check_limits(task.options)
+        services = select_matching(task)
         readers = readers_for(task.options)
         ids = [service.id for service in services]
         metrics = task.client.metrics(ids) if "metrics" in task.options.include and ids else {}
@@ -89,7 +89,7 @@ class ServiceInfoResource(Resource[ServiceInfoOptions]):
 SERVICE_INFO = ServiceInfoResource()
 
 
-def check(options: ServiceInfoOptions) -> None:
+def check_limits(options: ServiceInfoOptions) -> None:
     """Hold the limits of the routes (Limits).
 
     :raises Invalid: naming the option, its value and the limit.
@@ -100,7 +100,7 @@ def check(options: ServiceInfoOptions) -> None:
             raise Invalid(f"{name} is {value}; it must be 1 or more")
 
 
-def select(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
+def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
     """Return the services that all given options agree on."""
     options = task.options
     if options.project:

@@ -38,7 +38,7 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
         :raises HostKeyRefused: when it is another one than before, or revoked.
         """
         require()
-        host, port = the_server(task)
+        host, port = resolve_server(task)
         if not host:
             return plan_for_expected_service(task, port)
         keys = HostKeys(os.path.expanduser(task.options.known_hosts), ACCEPT_NEW, host, port)
@@ -75,7 +75,7 @@ def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -
     )
 
 
-def the_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
+def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
     """Return where the server is: as the platform says for a service, or as the user says."""
     options = task.options
     port = options.port

@@ -12,7 +12,7 @@ from .._api.errors import CallOutcomeUnknown, UnexpectedAnswer
 from .._api.models import SftpAccess, SftpPassword
 from .services.on_service import OnServiceOptions, access_of, known_id
 from .shared import secrets_file
-from .shared.controller_state import key_of, one_at_a_time
+from .shared.controller_state import one_at_a_time, state_key
 from .shared.options import option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.secret_notes import SFTP, remove_notes, subject_of, warn_of_lost_secrets
@@ -35,7 +35,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
 
     def plan(self, task: Task[SftpPasswordOptions]) -> Plan:
         """Make a password where there is none yet, or always."""
-        secrets_file.check_place(task)
+        secrets_file.check_folder(task)
         id = known_id(task)
         access = access_of(task, id)
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
@@ -66,7 +66,7 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
 
     :raises Invalid: when the others do not come to an end.
     """
-    turn = f"sftp:{key_of(task.options.base_url, id)}"
+    turn = f"sftp:{state_key(task.options.base_url, id)}"
     with one_at_a_time(turn, f"making an SFTP password for service {id}"):
         always = task.options.update_password == ALWAYS
         if always or task.client.sftp(id).password_set_at is None:
@@ -82,7 +82,7 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
 def generate(task: Task[SftpPasswordOptions], id: str) -> None:
     """Ask for a password and put it away before anything else. Of several answers the last one counts."""
     subject = subject_of(SFTP, id)
-    with secrets_file.keeping(task, subject, f"the SFTP password of service {id}") as kept:
+    with secrets_file.keep_secrets(task, subject, f"the SFTP password of service {id}") as kept:
         try:
             new: SftpPassword = task.client.new_sftp_password(id)
             retried = task.client.last_call_was_retried

@@ -11,23 +11,23 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .._sftp.compare import Changes, compare
+from .._sftp.compare import TreeChanges, compare
 from .._sftp.errors import TransferFailed
 from .._sftp.host_keys import STANDARD_PORT, HostKeys
 from .._sftp.library import require
 from .._sftp.mirror import PUSH, Mirror
 from .._sftp.patterns import Patterns
-from .._sftp.session import Login, Session
+from .._sftp.session import Login, SftpSession
 from .._sftp.sides import Local, Remote
-from .._sftp.trees import ROOT, Entry, Kind, Tree, local_root, remote_root
+from .._sftp.trees import ROOT, Kind, Tree, TreeEntry, local_root, remote_root
 from .files.guards import SftpSyncOptions, check_deletions, check_options, warn_of_idle_patterns
 from .files.mirror import (
     MirrorWork,
     as_plan,
     describe_failures,
     describe_step,
+    describe_unreadable,
     mirror_result,
-    not_readable,
     pushes,
     read_source,
     rules_of,
@@ -71,20 +71,20 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
             "file_mode": mode("file_mode", options.file_mode),
             "directory_mode": mode("directory_mode", options.directory_mode),
         }
-        login = the_login(task)
+        login = resolve_login(task)
         if not login.host:
             return plan_for_expected_service(task, login, rules)
         keys = HostKeys(
             os.path.expanduser(options.known_hosts), options.host_key_checking, login.host, login.port
         )
-        session = task.closing.enter_context(Session(login, keys, remember=not task.check_mode))
-        return session.run(planned(task, session, rules))
+        session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
+        return session.run(plan_mirror(task, session, rules))
 
 
 SFTP_SYNC = SftpSyncResource()
 
 
-def the_login(task: Task[SftpSyncOptions]) -> Login:
+def resolve_login(task: Task[SftpSyncOptions]) -> Login:
     """Return where the files are reached: as the platform says for a service, or as the user says."""
     options = task.options
     host, port, username = options.host or "", options.port or STANDARD_PORT, options.username
@@ -118,10 +118,12 @@ def mode(name: str, value: Any) -> int | None:
     return number
 
 
-async def planned(task: Task[SftpSyncOptions], session: Session, modes: Mapping[str, int | None]) -> Plan:
+async def plan_mirror(
+    task: Task[SftpSyncOptions], session: SftpSession, modes: Mapping[str, int | None]
+) -> Plan:
     """Read both trees, compare them, and say what is to be done."""
     options = task.options
-    mirror = await aimed(task, session)
+    mirror = await open_mirror(task, session)
     patterns = Patterns(options.include, options.exclude)
     try:
         source = await read_source(task, mirror.source, patterns)
@@ -150,20 +152,20 @@ def plan_for_expected_service(
     local = os.path.abspath(os.path.expanduser(options.src))
     patterns = Patterns(options.include, options.exclude)
     source = asyncio.run(read_source(task, Local(local), patterns))
-    target = Tree() if remote else Tree({ROOT: Entry(Kind.DIRECTORY)})
+    target = Tree() if remote else Tree({ROOT: TreeEntry(Kind.DIRECTORY)})
     if source.unreadable:
-        raise TransferFailed(describe_failures(not_readable(Local(local), source)))
+        raise TransferFailed(describe_failures(describe_unreadable(Local(local), source)))
     changes = compare(source, target, rules_of(task, modes, set()))
     return as_plan(task, login, changes, (source, target), lambda: None)
 
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
     """Plan a pull of what an earlier task of the play is still to make: what it holds is not known."""
-    result = mirror_result(task, login, Changes(), Tree())
+    result = mirror_result(task, login, TreeChanges(), Tree())
     return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
 
 
-async def aimed(task: Task[SftpSyncOptions], session: Session) -> Mirror:
+async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirror:
     """Return the two sides. A single file goes into a directory that is there, under its own name."""
     options = task.options
     push = options.direction == PUSH

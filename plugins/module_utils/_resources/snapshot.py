@@ -14,7 +14,7 @@ from .._api.errors import CallOutcomeUnknown, Refused
 from .._api.models import Service, Snapshot
 from .._api.values import BackupStatus
 from .restore_points.missing import missing_from, warn_of_missing
-from .restore_points.names import check_apart, hint, new_of_name, warn_of_other_name
+from .restore_points.names import check_distinct_name, name_hint, new_copies_named, warn_of_changed_name
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
@@ -83,7 +83,7 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
         return plan_existing(task, service, there)
     if name in (".", ".."):
         raise Invalid(f"name is {name!r}, which cannot be part of an address: it could not be deleted again")
-    check_apart("snapshot", service, name, before)
+    check_distinct_name("snapshot", service, name, before)
     taken: list[Snapshot] = []
 
     def take() -> None:
@@ -120,7 +120,7 @@ def take_snapshot(
     what = f"snapshot {name!r} of {label(service)}"
 
     def new_ones() -> list[Snapshot]:
-        return new_of_name(name, [s for s in task.client.snapshots(service.id) if s.name not in known])
+        return new_copies_named(name, [s for s in task.client.snapshots(service.id) if s.name not in known])
 
     def call() -> None:
         begin = partial(task.client.create_snapshot, service.id, name)
@@ -130,7 +130,7 @@ def take_snapshot(
     if not task.options.wait:
         return []
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
-    warn_of_other_name(task, "snapshot", service, name, found)
+    warn_of_changed_name(task, "snapshot", service, name, found)
     return [wait_until_complete(task, service, found)]
 
 
@@ -172,7 +172,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
     everything, name = task.client.snapshots(service.id), task.options.name
     snapshot = snapshot_with_name(task, everything)
     if snapshot is None:
-        missing = f"{label(service)} has no snapshot named {name!r}{hint(name, everything)}"
+        missing = f"{label(service)} has no snapshot named {name!r}{name_hint(name, everything)}"
         expect_created(task, NoSuchItem(missing), "takes")
         snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
@@ -293,7 +293,7 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
     """Plan that there is no snapshot of this name."""
     everything, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, everything)
-    if there is None and (near := hint(name, everything)):
+    if there is None and (near := name_hint(name, everything)):
         task.warn(f"{label(service)} has no snapshot named {name!r}{near}; it was left alone")
 
     def delete() -> None:

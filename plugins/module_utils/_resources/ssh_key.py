@@ -15,9 +15,9 @@ from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
 from .shared.options import FilePath, Options, option
 from .shared.plan import Plan, Resource, Step, Task
-from .shared.public_key import PublicKey, of_fingerprint, read_public_key
+from .shared.public_key import PublicKey, keys_with_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import appearing, create
+from .shared.waiting import create, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def find_targets(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKe
         return [known for known in keys if key.matches(known.fingerprint)]
     wanted = task.options.fingerprint
     if wanted is not None:
-        return of_fingerprint(keys, wanted)
+        return keys_with_fingerprint(keys, wanted)
     return [known for known in keys if known.name == task.options.name]
 
 
@@ -235,4 +235,4 @@ def read_key(task: Task[SshKeyOptions], key: PublicKey) -> dict[str, Any]:
 
 def registered_key(task: Task[SshKeyOptions], key: PublicKey) -> SshKey | None:
     """Return the key from the list, which may show it late."""
-    return appearing(lambda: next((k for k in task.client.ssh_keys() if key.matches(k.fingerprint)), None))
+    return wait_for_new(lambda: next((k for k in task.client.ssh_keys() if key.matches(k.fingerprint)), None))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Task
-from .shared.public_key import of_fingerprint
+from .shared.public_key import keys_with_fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class SshKeyInfoResource(Resource[SshKeyInfoOptions]):
         name, fingerprint = task.options.name, task.options.fingerprint
         keys = task.client.ssh_keys()
         if fingerprint is not None:
-            keys = of_fingerprint(keys, fingerprint)
+            keys = keys_with_fingerprint(keys, fingerprint)
         return Plan(result=[key.as_dict() for key in keys if name in (None, key.name)])
 
 

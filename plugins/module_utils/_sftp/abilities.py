@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
-from .trees import Entry, encoded, join
+from .trees import TreeEntry, encode_path, join
 
 TRIED_TIME, TRIED_MODE = 1_000_000_000, 0o640
 """A time and a mode that no server gives to a new file by itself."""
@@ -26,7 +26,7 @@ NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh el
 
 
 @dataclass
-class Abilities:
+class Capabilities:
     """The capabilities of a server. Those that were not tried are assumed to work."""
 
     times: bool = True
@@ -45,9 +45,9 @@ def temporary_path(path: str) -> str:
     return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
 
 
-async def refused(sftp: Any, root: str, abilities: Abilities) -> None:
+async def detect_refusals(sftp: Any, root: str, abilities: Capabilities) -> None:
     """Note what the server refuses whatever it is about. Changes nothing, as it is asked of nothing."""
-    nothing = encoded(join(temporary_path(root), "nothing"))
+    nothing = encode_path(join(temporary_path(root), "nothing"))
     try:
         await sftp.lstat(nothing)
         return
@@ -56,13 +56,13 @@ async def refused(sftp: Any, root: str, abilities: Abilities) -> None:
     except asyncssh.SFTPError:  # who may not even look learns nothing from a further refusal
         return
     attributes = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
-    if await refuses(sftp.setstat(nothing, attributes)):
+    if await is_refused(sftp.setstat(nothing, attributes)):
         abilities.times = abilities.modes = False
-    if await refuses(sftp.symlink(nothing, nothing)):
+    if await is_refused(sftp.symlink(nothing, nothing)):
         abilities.links = False
 
 
-async def refuses(request: Any) -> bool:
+async def is_refused(request: Any) -> bool:
     """Tell whether a request for what is not there ends in anything but that."""
     try:
         await request
@@ -75,29 +75,29 @@ async def refuses(request: Any) -> bool:
     return False
 
 
-async def try_attributes(sftp: Any, folder: str, abilities: Abilities) -> None:
+async def try_attributes(sftp: Any, folder: str, abilities: Capabilities) -> None:
     """Find out with a file of our own in ``folder`` how times and permissions are set, if at all."""
     name = temporary_path(join(folder, "probe"))
-    path = encoded(name)
+    path = encode_path(name)
     both = {"permissions": TRIED_MODE, "atime": TRIED_TIME, "mtime": TRIED_TIME}
     try:
         file = await sftp.open(path, NEW, asyncssh.SFTPAttrs(permissions=PRIVATE), encoding=None)
     except asyncssh.SFTPError:  # writing will fail as well, and tells why
         return
-    async with removing(sftp, name):
+    async with removed_afterwards(sftp, name):
         async with file:
             with suppress(asyncssh.SFTPError):
                 await file.setstat(asyncssh.SFTPAttrs(**both))
-        if await kept(sftp, path) == (True, True):
+        if await are_attributes_kept(sftp, path) == (True, True):
             return
         abilities.by_path = True
         for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
             with suppress(asyncssh.SFTPError):
                 await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
-        abilities.times, abilities.modes = await kept(sftp, path)
+        abilities.times, abilities.modes = await are_attributes_kept(sftp, path)
 
 
-async def kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
+async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
     """Tell whether a file has the time and the permissions that were tried."""
     try:
         found = await sftp.lstat(path)
@@ -106,43 +106,43 @@ async def kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
 
 
-async def try_links(sftp: Any, folder: str, abilities: Abilities) -> None:
+async def try_links(sftp: Any, folder: str, abilities: Capabilities) -> None:
     """Find out with a link of our own in ``folder`` which of its two paths the server takes for the link.
 
     Both lie in the folder, so that nothing is made anywhere else whichever way the server reads them.
     """
     one, other = (temporary_path(join(folder, "probe")) for _name in range(2))
-    async with removing(sftp, one, other):
+    async with removed_afterwards(sftp, one, other):
         with suppress(asyncssh.SFTPError):
-            await sftp.symlink(encoded(one), encoded(other))
+            await sftp.symlink(encode_path(one), encode_path(other))
         straight = await is_link(sftp, other)
         abilities.links_swapped = not straight and await is_link(sftp, one)
         abilities.links = straight or abilities.links_swapped
 
 
-async def try_renaming(sftp: Any, folder: str, abilities: Abilities) -> None:
+async def try_renaming(sftp: Any, folder: str, abilities: Capabilities) -> None:
     """Find out with files of our own in ``folder`` what happens when a link is renamed."""
     file, link, renamed = (temporary_path(join(folder, "probe")) for _name in range(3))
     abilities.links_renamed = False
-    async with removing(sftp, link, renamed, file):
+    async with removed_afterwards(sftp, link, renamed, file):
         with suppress(asyncssh.SFTPError):
-            await (await sftp.open(encoded(file), NEW)).close()
+            await (await sftp.open(encode_path(file), NEW)).close()
             await make_link(sftp, posixpath.basename(file), link, abilities)
-            await sftp.posix_rename(encoded(link), encoded(renamed))
-            await sftp.lstat(encoded(file))
+            await sftp.posix_rename(encode_path(link), encode_path(renamed))
+            await sftp.lstat(encode_path(file))
             abilities.links_renamed = await is_link(sftp, renamed)
 
 
-async def make_link(sftp: Any, target: str, path: str, abilities: Abilities) -> None:
+async def make_link(sftp: Any, target: str, path: str, abilities: Capabilities) -> None:
     """Make a link in the way that the server understands."""
-    paths = [encoded(target), encoded(path)]
+    paths = [encode_path(target), encode_path(path)]
     await sftp.symlink(*(reversed(paths) if abilities.links_swapped else paths))
 
 
 async def is_link(sftp: Any, path: str) -> bool:
     """Tell whether there is a link. Some servers tell the attributes of what it leads to."""
     try:
-        await sftp.readlink(encoded(path))
+        await sftp.readlink(encode_path(path))
     except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
         raise
     except asyncssh.SFTPError:
@@ -151,17 +151,17 @@ async def is_link(sftp: Any, path: str) -> bool:
 
 
 @asynccontextmanager
-async def removing(sftp: Any, *paths: str) -> AsyncIterator[None]:
+async def removed_afterwards(sftp: Any, *paths: str) -> AsyncIterator[None]:
     """Remove what was tried, whatever came of it."""
     try:
         yield
     finally:
         for path in paths:
             with suppress(asyncssh.Error, OSError):
-                await sftp.remove(encoded(path))
+                await sftp.remove(encode_path(path))
 
 
-def attributes(entry: Entry, abilities: Abilities) -> Any:
+def attributes(entry: TreeEntry, abilities: Capabilities) -> Any:
     """Return the times and permissions to set on a file; ``None`` when there are none to set."""
     times = {"atime": entry.mtime, "mtime": entry.mtime} if abilities.times else {}
     mode = {"permissions": entry.mode} if abilities.modes and entry.mode is not None else {}

@@ -14,7 +14,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from .trees import gather
+from .trees import run_all
 
 BLOCK = 256 * 1024
 SAFE_BLOCK = 32 * 1024
@@ -68,7 +68,7 @@ async def send(handle: int, file: Any, blocks: Blocks, moved: Moved) -> None:
         await file.write(read_whole(handle, offset, length), offset)
         moved(length)
 
-    await several_at_once(blocks, move)
+    await move_in_parallel(blocks, move)
 
 
 async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
@@ -84,7 +84,7 @@ async def fetch(file: Any, handle: int, blocks: Blocks, moved: Moved) -> None:
             offset += written
             moved(written)
 
-    await several_at_once(blocks, move)
+    await move_in_parallel(blocks, move)
 
 
 async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
@@ -107,13 +107,13 @@ async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
     todo, at_once = list(blocks), max(IN_FLIGHT // blocks.length, 1)
     for first in range(0, len(todo), at_once):
         pieces: dict[int, bytes] = {}
-        await gather(*(keep(pieces, *block) for block in todo[first : first + at_once]))
+        await run_all(*(keep(pieces, *block) for block in todo[first : first + at_once]))
         for offset in sorted(pieces):
             summing.update(pieces[offset])
     return summing.digest()
 
 
-async def several_at_once(blocks: Blocks, move: Callable[[int, int], Awaitable[None]]) -> None:
+async def move_in_parallel(blocks: Blocks, move: Callable[[int, int], Awaitable[None]]) -> None:
     """Call ``move`` with offset and length of every block."""
     todo = iter(blocks)
 
@@ -124,4 +124,4 @@ async def several_at_once(blocks: Blocks, move: Callable[[int, int], Awaitable[N
     if len(blocks) <= 1:
         await work()
     else:
-        await gather(*(work() for _worker in range(min(max(IN_FLIGHT // blocks.length, 1), len(blocks)))))
+        await run_all(*(work() for _worker in range(min(max(IN_FLIGHT // blocks.length, 1), len(blocks)))))

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import TransferFailed
-from .trees import ROOT, Entry, Kind, Tree, shown, within
+from .trees import ROOT, Kind, Tree, TreeEntry, printable_path, within
 
 PERMISSIONS, SPECIAL = 0o777, 0o7000
 """The bits of a mode that are copied, and those that are set only if the user names them (setuid, sticky)."""
 MOST_LINKS = 40
 """The number of links that are followed on the way to one place, as in Linux."""
-Same = Callable[[str, Entry, Entry], bool]
+Same = Callable[[str, TreeEntry, TreeEntry], bool]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Rules:
     file_mode: int | None = None
     directory_mode: int | None = None
 
-    def mode_for(self, entry: Entry) -> int | None:
+    def mode_for(self, entry: TreeEntry) -> int | None:
         """Return the permissions that an entry is to have; ``None`` leaves them to the other side."""
         given = self.directory_mode if entry.kind is Kind.DIRECTORY else self.file_mode
         if entry.kind is Kind.LINK:
@@ -44,22 +44,22 @@ class Rules:
 
 
 @dataclass
-class Changes:
+class TreeChanges:
     """The steps of a mirror in their order, by path, each with the desired entry."""
 
-    in_the_way: dict[str, Entry] = field(default_factory=dict)
-    directories: dict[str, Entry] = field(default_factory=dict)
-    files: dict[str, Entry] = field(default_factory=dict)
-    links: dict[str, Entry] = field(default_factory=dict)
-    modes: dict[str, Entry] = field(default_factory=dict)
-    extra: dict[str, Entry] = field(default_factory=dict)
+    in_the_way: dict[str, TreeEntry] = field(default_factory=dict)
+    directories: dict[str, TreeEntry] = field(default_factory=dict)
+    files: dict[str, TreeEntry] = field(default_factory=dict)
+    links: dict[str, TreeEntry] = field(default_factory=dict)
+    modes: dict[str, TreeEntry] = field(default_factory=dict)
+    extra: dict[str, TreeEntry] = field(default_factory=dict)
     leftovers: list[str] = field(default_factory=list)
     unchanged: int = 0
-    there: dict[str, Entry] = field(default_factory=dict)
+    there: dict[str, TreeEntry] = field(default_factory=dict)
     """The present entries of the target at the paths of these steps, or above them."""
 
     @property
-    def desired(self) -> dict[str, Entry]:
+    def desired(self) -> dict[str, TreeEntry]:
         """Everything that is made or changed."""
         return {**self.directories, **self.files, **self.links, **self.modes}
 
@@ -89,12 +89,12 @@ class Changes:
         return bool(self.desired or self.extra or self.leftovers)
 
 
-def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
+def compare(source: Tree, target: Tree, rules: Rules) -> TreeChanges:
     """Return what makes ``target`` like ``source``.
 
     :raises TransferFailed: when a directory stands where a file belongs and may not be removed.
     """
-    changes = Changes(leftovers=sorted(target.leftovers), there=target.entries)
+    changes = TreeChanges(leftovers=sorted(target.leftovers), there=target.entries)
     for path in sorted(source.entries):
         if target.unreadable and path and within(posixpath.dirname(path), target.unreadable):
             continue
@@ -103,17 +103,17 @@ def compare(source: Tree, target: Tree, rules: Rules) -> Changes:
         if there is not None and there.kind is not desired.kind:
             clear_the_way(path, there, target, rules, changes)
             there = None
-        sort_in(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
+        classify_entry(path, replace(desired, mode=rules.mode_for(desired)), there, rules, changes)
     # What is deleted may be all that is left of what could not be read.
     if rules.delete and not source.unreadable and not target.unreadable:
-        kept = kept_for(source, target)
+        kept = kept_paths(source, target)
         for path, entry in target.entries.items():
             if path not in source and path not in changes.in_the_way and path not in kept:
                 changes.extra[path] = entry
     return changes
 
 
-def kept_for(source: Tree, target: Tree) -> set[str]:
+def kept_paths(source: Tree, target: Tree) -> set[str]:
     """Return what stays of the target though the source has none: what is excluded, or left out there."""
     kept = set(target.protected)
     for path in target.entries if source.left_out else ():
@@ -126,7 +126,9 @@ def kept_for(source: Tree, target: Tree) -> set[str]:
     return kept
 
 
-def sort_in(path: str, desired: Entry, there: Entry | None, rules: Rules, changes: Changes) -> None:
+def classify_entry(
+    path: str, desired: TreeEntry, there: TreeEntry | None, rules: Rules, changes: TreeChanges
+) -> None:
     """Put one entry where it belongs: made, copied, given other permissions, or left as it is."""
     by_kind = {Kind.DIRECTORY: changes.directories, Kind.FILE: changes.files, Kind.LINK: changes.links}
     if there is None or (desired.kind is Kind.FILE and not rules.same(path, desired, there)):
@@ -140,7 +142,7 @@ def sort_in(path: str, desired: Entry, there: Entry | None, rules: Rules, change
         changes.unchanged += 1
 
 
-def same_target(path: str, desired: Entry, there: Entry) -> bool:
+def same_target(path: str, desired: TreeEntry, there: TreeEntry) -> bool:
     """Tell whether two links lead to the same place, and are written alike where that is known."""
     if desired.target == there.target or not (desired.resolved or there.resolved):
         return desired.target == there.target
@@ -155,23 +157,23 @@ def same_mode(desired: int, there: int | None) -> bool:
     return desired == (there if desired & SPECIAL else there & PERMISSIONS)
 
 
-def path_is_ours(path: str, entry: Entry) -> bool:
+def path_is_ours(path: str, entry: TreeEntry) -> bool:
     """Tell whether permissions are ours to change: those of a root directory that is there are not."""
     return path != ROOT or entry.kind is not Kind.DIRECTORY
 
 
-def clear_the_way(path: str, there: Entry, target: Tree, rules: Rules, changes: Changes) -> None:
+def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, changes: TreeChanges) -> None:
     """Plan the removal of what has the place of something else. A directory goes only with ``delete``."""
     if there.kind is Kind.DIRECTORY:
         if not rules.delete or path == ROOT:
             raise TransferFailed(
-                f"{shown(path) or 'the destination'} is a directory there and none here; "
+                f"{printable_path(path) or 'the destination'} is a directory there and none here; "
                 "set delete: true to have it replaced, or choose another destination"
             )
         if path in target.protected:
             raise TransferFailed(
-                f"{shown(path)} is a directory there and none here, and it holds something that is excluded; "
-                "remove it by hand"
+                f"{printable_path(path)} is a directory there and none here, and it holds something that is "
+                "excluded; remove it by hand"
             )
         below = path + "/"
         changes.in_the_way.update((p, e) for p, e in target.entries.items() if p.startswith(below))
@@ -185,7 +187,7 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
         if entry.kind is Kind.LINK and entry.target is None:
             stray[path] = "it is a link, and the server does not tell where it leads"
         elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target), tree.entries):
-            stray[path] = f"it is a link that leads out of the tree, to {shown(str(entry.target))}"
+            stray[path] = f"it is a link that leads out of the tree, to {printable_path(str(entry.target))}"
     for path, why in stray.items():
         skip(path, why)
     return without(tree, stray)
@@ -197,7 +199,7 @@ def without(tree: Tree, paths: Collection[str]) -> Tree:
     return replace(tree, entries=kept, left_out=tree.left_out | set(paths))
 
 
-def stays_inside(path: str, target: str, entries: Mapping[str, Entry]) -> bool:
+def stays_inside(path: str, target: str, entries: Mapping[str, TreeEntry]) -> bool:
     """Tell whether a link leads to a place in its tree, whatever other links are on the way.
 
     Climbing at the beginning of a target is safe, as the directories above a link are real ones. Further on
@@ -223,7 +225,7 @@ def stays_inside(path: str, target: str, entries: Mapping[str, Entry]) -> bool:
     return True
 
 
-def followed(entry: Entry, here: list[str], todo: list[str]) -> bool:
+def followed(entry: TreeEntry, here: list[str], todo: list[str]) -> bool:
     """Put what a link says in its place on a way; return whether that can be done."""
     if entry.kind is not Kind.LINK or not entry.target or entry.target.startswith("/"):
         return False
@@ -232,16 +234,16 @@ def followed(entry: Entry, here: list[str], todo: list[str]) -> bool:
     return True
 
 
-def described(entry: Entry, when: Callable[[int], str]) -> str:
+def describe_entry(entry: TreeEntry, when: Callable[[int], str]) -> str:
     """Return an entry as a diff shows it."""
     permissions = "" if entry.mode is None else f", mode {entry.mode:04o}"
     if entry.kind is Kind.LINK:
-        return f"link to {shown(entry.target or 'somewhere')}"
+        return f"link to {printable_path(entry.target or 'somewhere')}"
     if entry.kind is Kind.FILE:
         return f"{entry.size} bytes, changed {when(entry.mtime)}{permissions}"
     return f"{entry.kind.value}{permissions}"
 
 
-def pick(entries: Mapping[str, Entry], tree: Tree) -> dict[str, Entry]:
+def entries_at(entries: Mapping[str, TreeEntry], tree: Tree) -> dict[str, TreeEntry]:
     """Return what a tree has at the paths of ``entries``."""
     return {path: tree.entries[path] for path in entries if path in tree}

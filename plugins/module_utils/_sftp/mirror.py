@@ -15,17 +15,17 @@ from typing import Any
 from .._api.text import clean
 from .abilities import try_attributes, try_links, try_renaming
 from .blocks import Shrank
-from .compare import Changes
+from .compare import TreeChanges
 from .count import Count
 from .errors import TransferFailed
 from .library import asyncssh
 from .sides import OWNER, Local, Remote, Side
-from .trees import ROOT, Entry, Kind, gather, shown, within
+from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
 PUSH, PULL = "push", "pull"
-Act = Callable[[str, Entry], Awaitable[None]]
+Act = Callable[[str, TreeEntry], Awaitable[None]]
 
 
 @dataclass
@@ -53,7 +53,9 @@ class Mirror:
         """The side that is changed."""
         return self.remote if self.direction == PUSH else self.local
 
-    async def same_content(self, source: Mapping[str, Entry], target: Mapping[str, Entry]) -> set[str]:
+    async def same_content(
+        self, source: Mapping[str, TreeEntry], target: Mapping[str, TreeEntry]
+    ) -> set[str]:
         """Return the files that hold the same on both sides; those of one size are read on both.
 
         One that cannot be read is none of them. To copy it tells why.
@@ -63,7 +65,7 @@ class Mirror:
         candidates = {path: entry for path, entry in candidates.items() if entry.size}
         count = self._count("compare", candidates)
 
-        async def look(path: str, entry: Entry) -> None:
+        async def look(path: str, entry: TreeEntry) -> None:
             try:
                 there = await self.remote.digest(path, entry, count.moved)
                 if there == await asyncio.to_thread(self.local.digest, path):
@@ -76,7 +78,7 @@ class Mirror:
         await self._each("compare", candidates, look, count)
         return equal
 
-    async def carry_out(self, changes: Changes) -> None:
+    async def carry_out(self, changes: TreeChanges) -> None:
         """Make the target like the source. What is there already is not touched, so it can be run again.
 
         What cannot be done is noted in ``failures`` and does not keep the rest from being done, but for
@@ -93,7 +95,7 @@ class Mirror:
                 closing = self.target.set_mode(path, mode)
                 await self._attempt("set the mode of", path, closing, None)
 
-    async def _write(self, changes: Changes) -> None:
+    async def _write(self, changes: TreeChanges) -> None:
         for_links = {path: entry for path, entry in changes.in_the_way.items() if within(path, changes.links)}
         others = {path: entry for path, entry in changes.in_the_way.items() if path not in for_links}
         await self._remove(others)
@@ -105,18 +107,18 @@ class Mirror:
         await self._copy(changes.files)
         await self._remove({path: for_links[path] for path in for_links if within(path, changes.links)})
 
-        async def link(path: str, entry: Entry) -> None:
+        async def link(path: str, entry: TreeEntry) -> None:
             there = changes.there.get(path)
             await self.target.make_link(path, entry, there is None or there.kind is not Kind.LINK)
 
         await self._change("link", changes.links, link)
-        await self._remove(dict.fromkeys(changes.leftovers, Entry(Kind.FILE)))
+        await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
         if self.remote.abilities.modes or self.direction == PULL:
             await self._change("set the mode of", finished(changes), self._set_mode)
 
-    async def _spare(self, changes: Changes) -> None:
+    async def _spare(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
         count = self._count("read", blocked, with_bytes=False)
@@ -124,7 +126,7 @@ class Mirror:
         for path in [path for path in changes.in_the_way if within(path, self.failures)]:
             del changes.in_the_way[path]
 
-    async def _open(self, changes: Changes) -> dict[str, int]:
+    async def _open(self, changes: TreeChanges) -> dict[str, int]:
         """Make directories writable in which something is to be changed; return which mode each has later."""
         doomed = {**changes.in_the_way, **changes.extra}
         touched = [*changes.directories, *changes.files, *changes.links, *doomed, *changes.leftovers]
@@ -140,7 +142,7 @@ class Mirror:
                         opened[path] = int(changes.modes.get(path, there).mode or 0)
         return opened
 
-    async def _adapt(self, changes: Changes) -> None:
+    async def _adapt(self, changes: TreeChanges) -> None:
         """Leave out what the server turns out not to keep: it would be done anew in every run."""
         abilities = self.remote.abilities
         if self.direction != PUSH:
@@ -163,10 +165,10 @@ class Mirror:
         """Return the directory of the server that the first of these lies in."""
         return posixpath.dirname(self.remote.at(next(iter(entries))))
 
-    async def _copy(self, files: Mapping[str, Entry]) -> None:
+    async def _copy(self, files: Mapping[str, TreeEntry]) -> None:
         count = self._count("copy", files)
 
-        async def copy(path: str, entry: Entry) -> None:
+        async def copy(path: str, entry: TreeEntry) -> None:
             if self.direction == PUSH:
                 await self.remote.push(self.local, path, entry, count.moved)
             else:
@@ -175,13 +177,13 @@ class Mirror:
 
         await self._each("write", files, copy, count)
 
-    async def _set_mode(self, path: str, entry: Entry) -> None:
+    async def _set_mode(self, path: str, entry: TreeEntry) -> None:
         await self.target.set_mode(path, int(entry.mode or 0))
 
-    async def _remove(self, entries: Mapping[str, Entry]) -> None:
+    async def _remove(self, entries: Mapping[str, TreeEntry]) -> None:
         """Remove files and links, then directories, the deepest first."""
 
-        async def remove(path: str, entry: Entry) -> None:
+        async def remove(path: str, entry: TreeEntry) -> None:
             await self.target.remove(path, entry.kind)
 
         plain = {path: entry for path, entry in entries.items() if entry.kind is not Kind.DIRECTORY}
@@ -191,20 +193,20 @@ class Mirror:
             empty = {path: entry for path, entry in level.items() if not any_below(path, self.failures)}
             await self._change("remove", empty, remove)
 
-    async def _change(self, what: str, entries: Mapping[str, Entry], act: Act) -> None:
+    async def _change(self, what: str, entries: Mapping[str, TreeEntry], act: Act) -> None:
         """Change many entries in the same way, and note them as done."""
 
-        async def change(path: str, entry: Entry) -> None:
+        async def change(path: str, entry: TreeEntry) -> None:
             await act(path, entry)
             self.done.append(path)
 
         await self._each(what, entries, change, self._count(what, entries, with_bytes=False))
 
-    def _count(self, what: str, entries: Mapping[str, Entry], with_bytes: bool = True) -> Count:
+    def _count(self, what: str, entries: Mapping[str, TreeEntry], with_bytes: bool = True) -> Count:
         size = sum(entry.size for entry in entries.values()) if with_bytes else 0
         return Count(what, len(entries), size, self.progress)
 
-    async def _each(self, what: str, entries: Mapping[str, Entry], act: Act, count: Count) -> None:
+    async def _each(self, what: str, entries: Mapping[str, TreeEntry], act: Act, count: Count) -> None:
         """Do the same to many entries, a bounded number at once."""
         todo = iter(entries.items())
 
@@ -214,9 +216,9 @@ class Mirror:
                     await self._attempt(what, path, act(path, entry), entry)
                 count.one()
 
-        await gather(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
+        await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
-    async def _attempt(self, what: str, path: str, act: Any, entry: Entry | None) -> None:
+    async def _attempt(self, what: str, path: str, act: Any, entry: TreeEntry | None) -> None:
         """Do something to an entry, and note it when that cannot be done.
 
         :raises TransferFailed: when there is no room for anything more.
@@ -230,7 +232,7 @@ class Mirror:
             if side is self.source:
                 what = "read"
             reason = await side.full(error, path, entry) if side is self.target else ""
-            place = f"{shown(side.at(path)) or 'the file'} {side.where}"
+            place = f"{printable_path(side.at(path)) or 'the file'} {side.where}"
             if reason:
                 raise TransferFailed(f"cannot {what} {place}: {reason}") from None
             said = error.strerror if isinstance(error, OSError) else None
@@ -245,7 +247,7 @@ class Mirror:
         return self.local if isinstance(error, OSError) else self.remote
 
 
-def same_size(entry: Entry, there: Entry | None) -> bool:
+def same_size(entry: TreeEntry, there: TreeEntry | None) -> bool:
     """Tell whether two entries are files of one size."""
     return (
         there is not None and (entry.kind, entry.size) == (Kind.FILE, there.size) and there.kind is entry.kind
@@ -257,15 +259,15 @@ def any_below(path: str, paths: Iterable[str]) -> bool:
     return any(other.startswith(path + "/") for other in paths)
 
 
-def by_depth(entries: Mapping[str, Entry]) -> Sequence[dict[str, Entry]]:
+def by_depth(entries: Mapping[str, TreeEntry]) -> Sequence[dict[str, TreeEntry]]:
     """Return entries level by level, those nearest to the root first."""
-    levels: dict[int, dict[str, Entry]] = {}
+    levels: dict[int, dict[str, TreeEntry]] = {}
     for path, entry in entries.items():
         levels.setdefault(path.count("/") + bool(path), {})[path] = entry
     return [levels[depth] for depth in sorted(levels)]
 
 
-def finished(changes: Changes) -> dict[str, Entry]:
+def finished(changes: TreeChanges) -> dict[str, TreeEntry]:
     """Return what gets its permissions at the end: new directories once they are filled, changed ones."""
     new = {path: entry for path, entry in changes.directories.items() if entry.mode is not None}
     return {**new, **changes.modes}

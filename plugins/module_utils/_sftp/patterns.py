@@ -20,8 +20,8 @@ class Patterns:
     """
 
     def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
-        self._include = compiled(include)
-        self._exclude = compiled(exclude)
+        self._include = compile_patterns(include)
+        self._exclude = compile_patterns(exclude)
         self._unmatched = {pattern: re.compile(expression(pattern), re.DOTALL) for pattern in exclude}
 
     def excludes(self, path: str, directory: bool) -> bool:
@@ -46,23 +46,23 @@ class Patterns:
         return [pattern for pattern in self._unmatched if not self._shadowed(pattern)]
 
     def _shadowed(self, pattern: str) -> bool:
-        folders = names_of(pattern)[:-1]
+        folders = pattern_parts(pattern)[:-1]
         above = ("/".join(folders[: depth + 1]) + "/" for depth in range(len(folders)))
         return self._exclude is not None and any(map(self._exclude.fullmatch, above))
 
 
-def objection(pattern: str) -> str:
+def why_no_match(pattern: str) -> str:
     """Say why a pattern can match nothing, whatever a tree holds; nothing is said of one that can."""
-    if not any(name.strip(".") for name in names_of(pattern)):
+    if not any(name.strip(".") for name in pattern_parts(pattern)):
         return "which names nothing; name what is in the tree, or leave it out"
     if "//" in pattern:
         return "with an empty part, as an empty variable makes it; give the part a name, or write one slash"
-    if ".." in names_of(pattern):
+    if ".." in pattern_parts(pattern):
         return "and '..' leads out of the tree, where nothing is looked at; write it relative to the tree"
     return ""
 
 
-def names_of(pattern: str) -> list[str]:
+def pattern_parts(pattern: str) -> list[str]:
     """Return the parts of a pattern. A dot at its beginning stands for the root of the tree."""
     names = pattern.strip("/").split("/")
     while pattern.startswith("./") and names[0] in (".", "") and len(names) > 1:
@@ -70,7 +70,7 @@ def names_of(pattern: str) -> list[str]:
     return names
 
 
-def compiled(patterns: Iterable[str]) -> re.Pattern[str] | None:
+def compile_patterns(patterns: Iterable[str]) -> re.Pattern[str] | None:
     """Return one expression for all patterns, good for paths whose directories end in a slash."""
     expressions = [expression(pattern) for pattern in patterns]
     return re.compile("|".join(expressions), re.DOTALL) if expressions else None
@@ -79,7 +79,7 @@ def compiled(patterns: Iterable[str]) -> re.Pattern[str] | None:
 def expression(pattern: str) -> str:
     """Translate one pattern."""
     directories_only = pattern.endswith("/")
-    names = names_of(pattern)
+    names = pattern_parts(pattern)
     anchored = len(names) > 1 or pattern.startswith(("/", "./"))
     parts = "".join("(?:[^/]+/)*" if name == "**" else f"{name_expression(name)}/" for name in names)
     if names[-1] == "**":

@@ -78,7 +78,7 @@ class Login:
         return " and ".join(ways) or "the keys of the agent and of ~/.ssh"
 
 
-class Session:
+class SftpSession:
     """An open connection with a loop of its own. Everything asynchronous runs through :meth:`run`."""
 
     def __init__(self, login: Login, host_keys: HostKeys, remember: bool = True) -> None:
@@ -92,7 +92,7 @@ class Session:
         self._connection: Any = None
         self.sftp: Any = None
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> SftpSession:
         try:
             self.run(self._open())
         except BaseException:

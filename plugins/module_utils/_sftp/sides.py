@@ -19,11 +19,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any, ClassVar
 
-from .abilities import NEW, PRIVATE, Abilities, attributes, make_link, temporary_path
+from .abilities import NEW, PRIVATE, Capabilities, attributes, make_link, temporary_path
 from .blocks import Blocks, Moved, block_size, digest, fetch, send
 from .library import asyncssh
 from .patterns import Patterns
-from .trees import Entry, Kind, Tree, encoded, join, local_tree, remote_tree
+from .trees import Kind, Tree, TreeEntry, encode_path, join, local_tree, remote_tree
 
 LARGE = 1024 * 1024
 """Beyond this size, in bytes, a file waits for its turn: a few of them fill the connection, and memory."""
@@ -59,11 +59,11 @@ class Side(ABC):
         """Make the directories above the root, where they are missing."""
 
     @abstractmethod
-    async def make_directory(self, path: str, entry: Entry) -> None:
+    async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory that the owner can write to; its permissions come when it is filled."""
 
     @abstractmethod
-    async def make_link(self, path: str, entry: Entry, new: bool) -> None:
+    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
 
     @abstractmethod
@@ -75,7 +75,7 @@ class Side(ABC):
         """Remove a file, a link or an empty directory."""
 
     @abstractmethod
-    async def full(self, error: Exception, path: str, entry: Entry | None) -> str:
+    async def full(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; ``entry`` is what was to be written at ``path``."""
 
 
@@ -96,11 +96,11 @@ class Local(Side):
         """Make the directories above the root, where they are missing."""
         os.makedirs(os.path.dirname(self.root) or ".", exist_ok=True)
 
-    async def make_directory(self, path: str, entry: Entry) -> None:
+    async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory."""
         os.mkdir(self.at(path), 0o777 if entry.mode is None else entry.mode | OWNER)
 
-    async def make_link(self, path: str, entry: Entry, new: bool) -> None:
+    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
         temporary = temporary_path(self.at(path))
         os.symlink(str(entry.target), temporary)
@@ -117,7 +117,7 @@ class Local(Side):
         else:
             os.unlink(self.at(path))
 
-    async def full(self, error: Exception, path: str, entry: Entry | None) -> str:
+    async def full(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room."""
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
@@ -137,7 +137,7 @@ class Remote(Side):
         self.sftp = sftp
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
-        self.abilities = Abilities()
+        self.abilities = Capabilities()
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -152,19 +152,19 @@ class Remote(Side):
         """Make the directories above the root, where they are missing."""
         parent = posixpath.dirname(self.root)
         if parent:
-            await self.sftp.makedirs(encoded(parent), exist_ok=True)
+            await self.sftp.makedirs(encode_path(parent), exist_ok=True)
 
-    async def make_directory(self, path: str, entry: Entry) -> None:
+    async def make_directory(self, path: str, entry: TreeEntry) -> None:
         """Make a directory."""
         mode = {} if entry.mode is None else {"permissions": (entry.mode & 0o777) | OWNER}
-        await self.sftp.mkdir(encoded(self.at(path)), asyncssh.SFTPAttrs(**mode))
+        await self.sftp.mkdir(encode_path(self.at(path)), asyncssh.SFTPAttrs(**mode))
 
-    async def make_link(self, path: str, entry: Entry, new: bool) -> None:
+    async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
         place, target = self.at(path), str(entry.target)
         if new or not self.abilities.links_renamed:
             if not new:
-                await self.sftp.remove(encoded(place))
+                await self.sftp.remove(encode_path(place))
             await make_link(self.sftp, target, place, self.abilities)
             return
         temporary = temporary_path(place)
@@ -174,21 +174,21 @@ class Remote(Side):
 
     async def set_mode(self, path: str, mode: int) -> None:
         """Set permissions."""
-        await self.sftp.chmod(encoded(self.at(path)), mode)
+        await self.sftp.chmod(encode_path(self.at(path)), mode)
 
     async def remove(self, path: str, kind: Kind) -> None:
         """Remove a file, a link or an empty directory."""
-        place = encoded(self.at(path))
+        place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
 
-    async def full(self, error: Exception, path: str, entry: Entry | None) -> str:
+    async def full(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
         if isinstance(error, (asyncssh.SFTPNoSpaceOnFilesystem, asyncssh.SFTPQuotaExceeded)):
             return f"no space left on the service: {error}"
         if entry is None or not isinstance(error, asyncssh.SFTPFailure):
             return ""
         try:
-            room = await self.sftp.statvfs(encoded(posixpath.dirname(self.at(path))) or b".")
+            room = await self.sftp.statvfs(encode_path(posixpath.dirname(self.at(path))) or b".")
         except asyncssh.SFTPError:
             return ""
         free = room.bavail * room.frsize
@@ -196,30 +196,30 @@ class Remote(Side):
             return ""
         return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
 
-    async def push(self, source: Local, path: str, entry: Entry, moved: Moved) -> None:
+    async def push(self, source: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
         """Put a file of this machine onto the server."""
         with open(source.at(path), "rb", buffering=0) as content:
             async with self._turn(entry), self._placed(path, entry) as file:
                 await send(content.fileno(), file, Blocks(entry.size, self._block), moved)
 
     @asynccontextmanager
-    async def _placed(self, path: str, entry: Entry) -> AsyncIterator[Any]:
+    async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
         """Open a new file under a temporary name, and put it at ``path`` once it has been written."""
         temporary = temporary_path(self.at(path))
         mode = None if entry.mode is None else PRIVATE if self.abilities.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
         wanted, by_path = attributes(entry, self.abilities), self.abilities.by_path
-        file = await self.sftp.open(encoded(temporary), NEW, made, encoding=None, block_size=0)
+        file = await self.sftp.open(encode_path(temporary), NEW, made, encoding=None, block_size=0)
         async with self._removed_on_error(temporary):
             async with file:
                 yield file
                 if wanted and not by_path:
                     await file.setstat(wanted)
             if wanted and by_path:
-                await self.sftp.setstat(encoded(temporary), wanted)
+                await self.sftp.setstat(encode_path(temporary), wanted)
             await self._put_in_place(temporary, self.at(path))
 
-    async def pull(self, target: Local, path: str, entry: Entry, moved: Moved) -> None:
+    async def pull(self, target: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
         """Put a file of the server onto this machine."""
         temporary = temporary_path(target.at(path))
         handle = os.open(
@@ -239,26 +239,26 @@ class Remote(Side):
             os.unlink(temporary)
             raise
 
-    async def digest(self, path: str, entry: Entry, moved: Moved) -> bytes:
+    async def digest(self, path: str, entry: TreeEntry, moved: Moved) -> bytes:
         """Return the checksum of a file's content. It is read for that: the protocol has no checksums."""
         async with self._turn(entry), self._open(path) as file:
             return await digest(file, Blocks(entry.size, self._block), moved)
 
     def _open(self, path: str) -> Any:
         """Open a file to read blocks of it, which the library is not to cut up once more."""
-        return self.sftp.open(encoded(self.at(path)), "rb", encoding=None, block_size=0)
+        return self.sftp.open(encode_path(self.at(path)), "rb", encoding=None, block_size=0)
 
-    def _turn(self, entry: Entry) -> AbstractAsyncContextManager[Any]:
+    def _turn(self, entry: TreeEntry) -> AbstractAsyncContextManager[Any]:
         """Wait, with a large file, until few enough others are under way."""
         return self._large if entry.size > LARGE else nullcontext()
 
     async def _put_in_place(self, temporary: str, path: str) -> None:
         """Rename over what is there; a server that cannot do so in one step does it in several."""
-        old, new = encoded(temporary), encoded(path)
+        old, new = encode_path(temporary), encode_path(path)
         try:
             await self.sftp.posix_rename(old, new)
         except asyncssh.SFTPOpUnsupported:
-            aside = encoded(temporary_path(path)) if await self.sftp.lexists(new) else None
+            aside = encode_path(temporary_path(path)) if await self.sftp.lexists(new) else None
             if aside:
                 await self.sftp.rename(new, aside)
             try:
@@ -278,5 +278,5 @@ class Remote(Side):
         except BaseException:
             # Where the connection is gone as well, the next run removes what is left.
             with suppress(asyncssh.Error, OSError):
-                await self.sftp.remove(encoded(temporary))
+                await self.sftp.remove(encode_path(temporary))
             raise

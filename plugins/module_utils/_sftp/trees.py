@@ -36,7 +36,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class TreeEntry:
     """One entry. Size in bytes, time of change in whole seconds, mode with the special bits."""
 
     kind: Kind
@@ -56,7 +56,7 @@ class Tree:
     ``protected`` are directories with something below them that takes no part, so they have to stay.
     """
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, TreeEntry] = field(default_factory=dict)
     protected: set[str] = field(default_factory=set)
     leftovers: list[str] = field(default_factory=list)
     """Half-written files of a transfer that broke off."""
@@ -68,7 +68,7 @@ class Tree:
     def __contains__(self, path: str) -> bool:
         return path in self.entries
 
-    def take(self, path: str, entry: Entry, patterns: Patterns) -> bool:
+    def take(self, path: str, entry: TreeEntry, patterns: Patterns) -> bool:
         """Note an entry that was met; return whether it is a directory to look into."""
         directory = entry.kind is Kind.DIRECTORY
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
@@ -134,20 +134,20 @@ def local_tree(root: str, patterns: Patterns, skip: Callable[[str, str], None]) 
         if base is None:
             return tree
         tree.entries[ROOT] = base
-        folders = look_into_local(tree, root, ROOT, patterns, skip) if base.kind is Kind.DIRECTORY else []
+        folders = list_local(tree, root, ROOT, patterns, skip) if base.kind is Kind.DIRECTORY else []
     except OSError as error:
-        raise TransferFailed(f"cannot read {shown(str(error.filename))}: {error.strerror}") from None
+        raise TransferFailed(f"cannot read {printable_path(str(error.filename))}: {error.strerror}") from None
     while folders:
         folder = folders.pop()
         try:
-            folders += look_into_local(tree, root, folder, patterns, skip)
+            folders += list_local(tree, root, folder, patterns, skip)
         except OSError as error:
             tree.cannot_read(folder, str(error.strerror))
     tree.prune(patterns)
     return tree
 
 
-def look_into_local(
+def list_local(
     tree: Tree, root: str, folder: str, patterns: Patterns, skip: Callable[[str, str], None]
 ) -> list[str]:
     """Note what a directory holds; return the directories in it that are to be looked into."""
@@ -167,7 +167,7 @@ def look_into_local(
     return inner
 
 
-def local_root(root: str) -> Entry | None:
+def local_root(root: str) -> TreeEntry | None:
     """Return what stands at the root; a link that the user named is followed."""
     try:
         return local_entry(root, os.stat(root))
@@ -175,11 +175,11 @@ def local_root(root: str) -> Entry | None:
         return local_entry(root, os.lstat(root)) if os.path.islink(root) else None
 
 
-def local_entry(path: str, info: os.stat_result) -> Entry:
+def local_entry(path: str, info: os.stat_result) -> TreeEntry:
     """Read what ``lstat`` told."""
     kind = kind_of(info.st_mode)
     target = os.readlink(path) if kind is Kind.LINK else None
-    return Entry(kind, info.st_size, int(info.st_mtime), stat.S_IMODE(info.st_mode), target)
+    return TreeEntry(kind, info.st_size, int(info.st_mtime), stat.S_IMODE(info.st_mode), target)
 
 
 # --- On the server ------------------------------------------------------------------------------------
@@ -196,17 +196,17 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
 
     async def look_into(folder: str) -> None:
         async with at_once:
-            names = await listed(sftp, root, folder, tree)
+            names = await list_remote(sftp, root, folder, tree)
         inner = []
         for item in names:
-            path = join(folder, checked(item.filename))
+            path = join(folder, check_entry_name(item.filename))
             entry = await remote_entry(sftp, join(root, path), item.attrs)
             if tree.take(path, entry, patterns):
                 inner.append(path)
             elif entry.kind is Kind.OTHER:
                 tree.left_out.add(path)
                 skip(path, "it is neither a file, a directory nor a link")
-        await gather(*(look_into(path) for path in inner))
+        await run_all(*(look_into(path) for path in inner))
 
     if base.kind is Kind.DIRECTORY:
         await look_into(ROOT)
@@ -214,7 +214,7 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
     return tree
 
 
-async def listed(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any]:
+async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any]:
     """Return what a server lists of a directory; nothing, and a note in ``tree``, where it cannot be read.
 
     OpenSSH lists nothing, not even the directory itself, of one that may be listed and not entered. Taken for
@@ -224,44 +224,44 @@ async def listed(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any]:
     """
     place = join(root, folder)
     try:
-        names = await sftp.readdir(encoded(place))
+        names = await sftp.readdir(encode_path(place))
         if not names:
-            await sftp.stat(encoded(join(place, ".")))
+            await sftp.stat(encode_path(join(place, ".")))
     except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
         raise
     except asyncssh.SFTPError as error:
         reason = clean(str(error))
         if folder == ROOT:
-            raise TransferFailed(f"cannot read {shown(place)} on the service: {reason}") from None
+            raise TransferFailed(f"cannot read {printable_path(place)} on the service: {reason}") from None
         tree.cannot_read(folder, reason)
         return []
     return [item for item in names if item.filename not in (b".", b"..")]
 
 
-async def remote_root(sftp: Any, root: str) -> Entry | None:
+async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
     """Return what stands at the root; a link that the user named is followed.
 
     :raises TransferFailed: when the server does not tell.
     """
     for look in (sftp.stat, sftp.lstat):
         try:
-            return await remote_entry(sftp, root, await look(encoded(root)))
+            return await remote_entry(sftp, root, await look(encode_path(root)))
         except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
             continue
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
             raise
         except asyncssh.SFTPError as error:
             reason = clean(str(error))
-            raise TransferFailed(f"cannot read {shown(root)} on the service: {reason}") from None
+            raise TransferFailed(f"cannot read {printable_path(root)} on the service: {reason}") from None
     return None
 
 
-async def remote_entry(sftp: Any, path: str, attributes: Any) -> Entry:
+async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
     """Read what the server tells about an entry."""
     kind = kind_of(attributes.permissions or 0)
     target, resolved = await remote_target(sftp, path) if kind is Kind.LINK else (None, False)
     mode = stat.S_IMODE(attributes.permissions or 0)
-    return Entry(kind, attributes.size or 0, attributes.mtime or 0, mode, target, resolved)
+    return TreeEntry(kind, attributes.size or 0, attributes.mtime or 0, mode, target, resolved)
 
 
 async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
@@ -271,11 +271,11 @@ async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
     made relative to the link again.
     """
     try:
-        target: str = (await sftp.readlink(encoded(path))).decode("utf-8", "surrogateescape")
+        target: str = (await sftp.readlink(encode_path(path))).decode("utf-8", "surrogateescape")
         if not target.startswith("/"):
             return target, False
         start, folder = [
-            (await sftp.realpath(encoded(place))).decode("utf-8", "surrogateescape")
+            (await sftp.realpath(encode_path(place))).decode("utf-8", "surrogateescape")
             for place in (".", posixpath.dirname(path) or ".")
         ]
     except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
@@ -286,7 +286,7 @@ async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
     return (posixpath.relpath(target, folder), True) if inside else (target, False)
 
 
-def checked(name: bytes) -> str:
+def check_entry_name(name: bytes) -> str:
     """Return a name that a server sent, unless it would lead out of its directory.
 
     :raises TransferFailed: for such a name: no honest server sends one.
@@ -305,18 +305,18 @@ def kind_of(mode: int) -> Kind:
     return kinds.get(stat.S_IFMT(mode), Kind.OTHER)
 
 
-def encoded(path: str) -> bytes:
+def encode_path(path: str) -> bytes:
     """Return a path as it goes over the wire."""
     return path.encode("utf-8", "surrogateescape")
 
 
-def shown(path: str) -> str:
+def printable_path(path: str) -> str:
     """Return a path for people and JSON: what is not UTF-8, and what would steer a terminal, is escaped."""
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-async def gather(*works: Any) -> None:
+async def run_all(*works: Any) -> None:
     """Do all at once. The first error ends the others and is raised, once they have cleaned up."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 
@@ -22,21 +22,21 @@ URL, OWN_URL = "hosted_url", "hosted_services_url"
 """The variable that the inventory hands on to its hosts, and the one that users set."""
 SETTINGS = {
     option: f"hosted_services_{option}"
-    for option in CONNECTION
+    for option in CONNECTION_SPEC
     if option not in ("base_url", "token", "token_file")
 }
 """The variable of each option that is neither the address nor a token."""
 OWN_TOKENS = {"token": "hosted_services_token", "token_file": "hosted_services_token_file"}
 """Variables that users set: the token itself, mostly from a vault, or a file."""
-HANDED_ON = {
+PASSED_VARIABLES = {
     "token_file": "hosted_token_file",
     "token_env": "hosted_token_env",
     "token_variable": "hosted_token_variable",
 }
 """Options of the inventory that say where the token is, and the variables that hand that on."""
-NOT_HANDED_ON = "hosted_token_handed_on"
+UNPASSED_VARIABLES = "hosted_token_handed_on"
 """False on the hosts of an inventory with a token of its own, for which it names no source."""
-ENVIRONMENT = {option: spec["fallback"][1][0] for option, spec in CONNECTION.items()}
+ENVIRONMENT = {option: spec["fallback"][1][0] for option, spec in CONNECTION_SPEC.items()}
 MAY_BE_EMPTY = {"auth_scheme": SETTINGS["auth_scheme"]}
 IDENTIFYING = ("base_url", "token", "token_file")
 
@@ -44,7 +44,7 @@ Template = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Connected:
+class CompletedArguments:
     """The arguments of a task or lookup with what its host brings along, and how they relate to the host."""
 
     arguments: dict[str, Any]
@@ -57,25 +57,25 @@ class Connected:
     """The difference of platform or account from those of the host's inventory; empty if there is none."""
 
 
-def connected(
+def complete_arguments(
     arguments: Mapping[str, Any],
     environment: Mapping[str, Any],
     variables: Mapping[str, Any],
     template: Template,
-) -> Connected:
+) -> CompletedArguments:
     """Return ``arguments`` with the connection that the variables of a host name, where that is nearest.
 
     ``environment`` is what the task's own keyword sets. The controller's comes last and is left to others.
 
     :raises ConfigurationError: when an option is written down without a value, or variables contradict.
     """
-    check_written(arguments)
+    check_null_connection(arguments)
     own_url = arguments.get("base_url") or environment.get(ENVIRONMENT["base_url"])
     urls = host_urls(variables, template)
     is_own = own_url is None or not urls or [plain_url(own_url)] == urls
     filled = dict(arguments)
     if own_url is None and urls:
-        filled["base_url"] = the_url(urls, variables)
+        filled["base_url"] = single_url(urls, variables)
     own_token = token_of_task(arguments, environment)
     filled.update(own_token)
     from_host = host_token(variables, template) if is_own and not own_token else {}
@@ -84,17 +84,23 @@ def connected(
     if not own_token and not from_host:
         check_same_account(is_own, variables)
         check_one_token("the environment", os.environ, ENVIRONMENT)
-    foreign = own_url is None and bool(urls) and not own_token and not from_host and foreign_token(urls[0])
-    return Connected(
+    foreign = (
+        own_url is None
+        and bool(urls)
+        and not own_token
+        and not from_host
+        and warning_of_foreign_token(urls[0])
+    )
+    return CompletedArguments(
         {**filled, **from_host},
         same_platform=is_own,
         from_controller="token_file" in from_host,
         warnings=(foreign,) if foreign else (),
-        elsewhere=elsewhere(filled, bool(own_token), bool(from_host), variables, template),
+        elsewhere=describe_difference(filled, bool(own_token), bool(from_host), variables, template),
     )
 
 
-def check_written(arguments: Mapping[str, Any]) -> None:
+def check_null_connection(arguments: Mapping[str, Any]) -> None:
     """Refuse an address or a token that is written down and null: another one would be used in its place."""
     for name in IDENTIFYING:
         if name in arguments and arguments[name] is None:
@@ -114,12 +120,12 @@ def plain_url(url: Any) -> str:
 def host_urls(variables: Mapping[str, Any], template: Template) -> list[str]:
     """Return the addresses that the variables of a host name: none, one, or two that contradict."""
     values = [
-        plain_url(value_of(name, variables, template)) for name in (OWN_URL, URL) if has(name, variables)
+        plain_url(value_of(name, variables, template)) for name in (OWN_URL, URL) if is_set(name, variables)
     ]
     return list(dict.fromkeys(values))
 
 
-def the_url(urls: list[str], variables: Mapping[str, Any]) -> str:
+def single_url(urls: list[str], variables: Mapping[str, Any]) -> str:
     """Return the only address of a host.
 
     :raises ConfigurationError: when there are two; which was set with more thought cannot be seen.
@@ -155,7 +161,7 @@ def check_same_account(is_own: bool, variables: Mapping[str, Any]) -> None:
 
     :raises ConfigurationError: saying where the token can be named.
     """
-    if is_own and variables.get(NOT_HANDED_ON) is False:
+    if is_own and variables.get(UNPASSED_VARIABLES) is False:
         raise ConfigurationError(
             f"the inventory has {variables.get('inventory_hostname')} by a token of its own, which it does "
             "not hand on and which is not that of the environment. Name it with token_env, token_file or "
@@ -181,7 +187,7 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
 
     :raises ConfigurationError: when they name two, or one that is not there.
     """
-    sources = [name for name in (*OWN_TOKENS.values(), *HANDED_ON.values()) if has(name, variables)]
+    sources = [name for name in (*OWN_TOKENS.values(), *PASSED_VARIABLES.values()) if is_set(name, variables)]
     if len(sources) > 1:
         raise ConfigurationError(
             f"the variables {' and '.join(sources)} of {variables.get('inventory_hostname')} each name "
@@ -192,10 +198,10 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
         return {}
     name = sources[0]
     value = value_of(name, variables, template)
-    if name == HANDED_ON["token_env"]:
+    if name == PASSED_VARIABLES["token_env"]:
         return {"token": token_in_environment(str(value), name)}
-    if name == HANDED_ON["token_variable"]:
-        if not has(str(value), variables):
+    if name == PASSED_VARIABLES["token_variable"]:
+        if not is_set(str(value), variables):
             raise ConfigurationError(
                 f"{name} says that the token is in the variable {value}, which is not set for this host"
             )
@@ -216,7 +222,7 @@ def token_in_environment(variable: str, source: str) -> str:
     return token
 
 
-def foreign_token(url: str) -> str:
+def warning_of_foreign_token(url: str) -> str:
     """Say that the environment's token is used on another platform than the environment's, if it is."""
     other = os.environ.get(ENVIRONMENT["base_url"])
     if not other or plain_url(other) == url:
@@ -243,11 +249,11 @@ def host_settings(
         for option, name in SETTINGS.items()
         if filled.get(option) is None
         and ENVIRONMENT[option] not in environment
-        and (has(name, variables) or (option in MAY_BE_EMPTY and variables.get(name) is not None))
+        and (is_set(name, variables) or (option in MAY_BE_EMPTY and variables.get(name) is not None))
     }
 
 
-def elsewhere(
+def describe_difference(
     filled: Mapping[str, Any],
     own_token: bool,
     from_host: bool,
@@ -255,7 +261,7 @@ def elsewhere(
     template: Template,
 ) -> str:
     """Say how platform or account of a task differ from those of the host's inventory, if they do."""
-    if not has(URL, variables):
+    if not is_set(URL, variables):
         return ""
     url, host = plain_url(value_of(URL, variables, template)), variables.get("inventory_hostname")
     used = plain_url(filled.get("base_url") or os.environ.get(ENVIRONMENT["base_url"]))
@@ -266,7 +272,7 @@ def elsewhere(
     return ""
 
 
-def has(name: str, variables: Mapping[str, Any]) -> bool:
+def is_set(name: str, variables: Mapping[str, Any]) -> bool:
     """Tell whether a variable is set. An empty string takes a value back that another place has set."""
     return variables.get(name) not in (None, "")
 

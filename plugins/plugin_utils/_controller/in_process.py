@@ -33,8 +33,8 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     argument_spec,
     checked_arguments,
     read_token,
-    validated,
-    with_token_meant,
+    validate,
+    with_selected_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
@@ -60,10 +60,12 @@ from ansible_collections.hosted.services.plugins.plugin_utils._broker.client imp
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     URL,
-    Connected,
-    connected,
+    CompletedArguments,
+    complete_arguments,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import with_whole_paths
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
+    with_absolute_paths,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.loop_connections import (
     LoopConnections,
 )
@@ -115,7 +117,7 @@ class InProcessAction(ActionBase):
         as_module = self._task.async_val or self._belongs_elsewhere(variables)
         if not as_module or self._connection.transport == "local":
             folder = self._loader.get_basedir()
-            whole = with_whole_paths(self.resource, completed.arguments, self._find_needle, folder)
+            whole = with_absolute_paths(self.resource, completed.arguments, self._find_needle, folder)
             completed = replace(completed, arguments=dict(whole))
         if as_module:
             result = self._run_as_module(completed, variables)
@@ -124,7 +126,7 @@ class InProcessAction(ActionBase):
         add_warnings(self.resource, completed, result)
         return result
 
-    def _run_as_module(self, completed: Connected, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_as_module(self, completed: CompletedArguments, variables: Mapping[str, Any]) -> dict[str, Any]:
         in_background = self._task.async_val and not self._connection.has_native_async
         here = self._connection.transport == "local"
         if not here:
@@ -159,13 +161,13 @@ class InProcessAction(ActionBase):
         if not WATCHED or self._task.no_log:
             return lambda line: None
         host = variables.get("inventory_hostname")
-        seconds = pause(variables.get("hosted_progress_interval", SECONDS_BETWEEN_PROGRESS))
-        return paced(lambda line: display.display(f"  [{host}] {printable(line)}"), seconds)
+        seconds = progress_interval(variables.get("hosted_progress_interval", SECONDS_BETWEEN_PROGRESS))
+        return throttle(lambda line: display.display(f"  [{host}] {printable(line)}"), seconds)
 
     def _run_here(self, arguments: Mapping[str, Any], progress: Callable[[str], None]) -> dict[str, Any]:
         spec = argument_spec(self.resource)
         try:
-            validation = validated(self.resource, arguments)
+            validation = validate(self.resource, arguments)
         except HostedError as error:
             return self._refusal(error.message, arguments)
         if validation.error_messages:
@@ -177,7 +179,7 @@ class InProcessAction(ActionBase):
             log=self._log,
             connect=self._connect,
         )
-        options = with_token_meant(untagged(validation.validated_parameters), arguments)
+        options = with_selected_token(untagged(validation.validated_parameters), arguments)
         paths = [name for name, option in spec.items() if option.get("type") == "path" and options[name]]
         for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])
@@ -206,7 +208,7 @@ class InProcessAction(ActionBase):
         """Return a client whose connections stay open: for the other tasks of the run, or of the loop."""
 
         def open_new() -> Transport:
-            return connect_to_broker(folder_of_run()) if self._uses_broker else HttpTransport()
+            return connect_to_broker(run_folder()) if self._uses_broker else HttpTransport()
 
         key = (settings, self._own_environment, self._uses_broker)  # each item may have another environment
         return Client(Session(settings, log, CONNECTIONS.get(key, open_new)))
@@ -220,7 +222,7 @@ class InProcessAction(ActionBase):
         wanted: dict[str, str] = {}
         self._compute_environment_string(wanted)
         before = dict(os.environ)
-        os.environ[HOME_VARIABLE] = home_of_ansible()
+        os.environ[HOME_VARIABLE] = ansible_home()
         os.environ.update({name: str(value) for name, value in wanted.items()})
         os.environ[PLAYBOOK_FOLDER] = self._loader.get_basedir()
         try:
@@ -230,14 +232,14 @@ class InProcessAction(ActionBase):
             os.environ.update(before)
 
 
-def folder_of_run() -> str:
+def run_folder() -> str:
     """Return the folder that Ansible makes for each run, for its user alone, and removes at the end."""
     # Ansible makes its constants when it starts, so that their types are not known before.
     folder: str = constants.DEFAULT_LOCAL_TMP  # type: ignore[attr-defined]
     return folder
 
 
-def home_of_ansible() -> str:
+def ansible_home() -> str:
     """Return Ansible's home: ``home`` of ansible.cfg, ``ANSIBLE_HOME``, or Ansible's default."""
     home: str = constants.config.get_config_value("ANSIBLE_HOME")
     return home
@@ -257,7 +259,7 @@ def with_host_variables(
     environment: Mapping[str, Any],
     variables: Mapping[str, Any],
     template: Callable[[Any], Any],
-) -> Connected:
+) -> CompletedArguments:
     """Return the arguments of a task, completed by what the host of the play brings along.
 
     That is the connection to the platform, where the task names none. For a noun with ``host_options`` it is
@@ -272,8 +274,8 @@ def with_host_variables(
         from_host = first_values(resource.host_options, variables, template)
     filled = {**from_host, **arguments}  # null is kept: it must be refused, not filled in
     if not resource.needs_api({**dict.fromkeys(resource.options), **filled}):
-        return Connected(filled)
-    completed = connected(arguments, environment, variables, template)
+        return CompletedArguments(filled)
+    completed = complete_arguments(arguments, environment, variables, template)
     if completed.same_platform:
         return replace(completed, arguments={**from_host, **completed.arguments})
     return completed
@@ -313,7 +315,7 @@ def check_python(delegated: str | None, variables: Mapping[str, Any]) -> None:
         )
 
 
-def with_readable_token(completed: Connected, here: bool, loader: DataLoader) -> dict[str, Any]:
+def with_readable_token(completed: CompletedArguments, here: bool, loader: DataLoader) -> dict[str, Any]:
     """Return the arguments for a module, with the token in the place of a file that it could not read.
 
     That is one that ansible-vault has encrypted, and one of the controller's for a module on another machine.
@@ -332,7 +334,7 @@ def with_readable_token(completed: Connected, here: bool, loader: DataLoader) ->
     return arguments
 
 
-def add_warnings(resource: Resource, completed: Connected, result: dict[str, Any]) -> None:
+def add_warnings(resource: Resource, completed: CompletedArguments, result: dict[str, Any]) -> None:
     """Add what there is to say of the connection, and of an id to delete that may be another account's."""
     given, warnings = completed.arguments, [*completed.warnings]
     found_nothing = not result.get("failed") and result.get(resource.result_key, result) is None
@@ -345,7 +347,7 @@ def add_warnings(resource: Resource, completed: Connected, result: dict[str, Any
         result["warnings"] = [*result.get("warnings", ()), *warnings]
 
 
-def pause(value: Any) -> float:
+def progress_interval(value: Any) -> float:
     """Return how many seconds lie between two lines of progress; zero means that none is wanted.
 
     :raises AnsibleError: for what is not a number of seconds.
@@ -361,7 +363,7 @@ def pause(value: Any) -> float:
     return seconds
 
 
-def paced(show: Callable[[str], None], seconds: float) -> Callable[[str], None]:
+def throttle(show: Callable[[str], None], seconds: float) -> Callable[[str], None]:
     """Return a function that shows a line when the last one is ``seconds`` old; with zero it shows none."""
     last = [time.monotonic()]
 

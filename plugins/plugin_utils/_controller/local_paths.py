@@ -17,7 +17,7 @@ from typing import Any
 from ansible.errors import AnsibleFileNotFound
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION,
+    CONNECTION_SPEC,
     argument_spec,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
@@ -26,7 +26,7 @@ FILES = "files"
 """The folder of a role or playbook for the files that it contains."""
 
 
-def with_whole_paths(
+def with_absolute_paths(
     resource: Resource, arguments: Mapping[str, Any], find: Callable[[str, str], str], folder: str
 ) -> dict[str, Any]:
     """Return the arguments of a task with absolute paths in place of relative ones.
@@ -35,7 +35,7 @@ def with_whole_paths(
     to the resource to complain about, as a path in ``folder``, which is that of the playbook.
     """
     spec = argument_spec(resource)
-    of_connection = {name for name, option in CONNECTION.items() if option["type"] == "path"}
+    of_connection = {name for name, option in CONNECTION_SPEC.items() if option["type"] == "path"}
     sources = resource.sources(arguments) | of_connection
     resolved = dict(arguments)
     for name in sources | resource.destinations(arguments):
@@ -44,11 +44,11 @@ def with_whole_paths(
             continue
         path = os.path.expandvars(value) if spec[name]["type"] == "path" else value
         if path and not path.startswith(("/", "~")):
-            resolved[name] = (name in sources and found(find, path)) or os.path.join(folder, path)
+            resolved[name] = (name in sources and find_file(find, path)) or os.path.join(folder, path)
     return resolved
 
 
-def found(find: Callable[[str, str], str], path: str) -> str | None:
+def find_file(find: Callable[[str, str], str], path: str) -> str | None:
     """Return where a file to read is; nothing when it is nowhere."""
     try:
         return os.path.abspath(find(FILES, path))

@@ -26,10 +26,10 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
     path = os.path.join(loader.get_basedir(), os.path.expanduser(str(options["token_file"])))
     if not is_encrypted(path):
         return dict(options)
-    return {**options, "token": decrypted(path, loader), "token_file": None}
+    return {**options, "token": decrypt_token(path, loader), "token_file": None}
 
 
-def decrypted(path: str, loader: DataLoader) -> str:
+def decrypt_token(path: str, loader: DataLoader) -> str:
     """Return the token of an encrypted file. The copy that Ansible makes of it is gone when this returns."""
     try:
         plain = loader.get_real_file(path)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 NOT_IN_GROUPS = re.compile(r"\W")
 WORDS = re.compile(r"[.-]*\w[\w.-]*")
 SHORT_ID = 8
-SHOWN = 3
+MAX_NAMED = 3
 """The number of names that a warning shows."""
 
 
@@ -39,7 +39,7 @@ def host_names(names: Mapping[str, str], reserved: Collection[str]) -> dict[str,
     host finds none instead of working on whichever came first. The same goes for a name that is ``reserved``.
     """
     nameless = {id: f"service_{quote(id[:SHORT_ID], safe='')}" for id in names}
-    return told_apart({id: host_name(name) or nameless[id] for id, name in names.items()}, reserved)
+    return unique_names({id: host_name(name) or nameless[id] for id, name in names.items()}, reserved)
 
 
 def warning_of_namesakes(wanted: Mapping[str, str], named: Mapping[str, str]) -> str:
@@ -53,8 +53,8 @@ def warning_of_namesakes(wanted: Mapping[str, str], named: Mapping[str, str]) ->
     doubled = {name: sorted(given) for name, given in hosts.items() if name and len(given) > 1}
     if not doubled:
         return ""
-    shown = [f"{name!r} is now {' and '.join(given)}" for name, given in sorted(doubled.items())[:SHOWN]]
-    more = f"; and {len(doubled) - SHOWN} more" if len(doubled) > SHOWN else ""
+    shown = [f"{name!r} is now {' and '.join(given)}" for name, given in sorted(doubled.items())[:MAX_NAMED]]
+    more = f"; and {len(doubled) - MAX_NAMED} more" if len(doubled) > MAX_NAMED else ""
     return (
         f"several services have one name, and a play over it finds none of them: {'; '.join(shown)}{more}. "
         "Rename one, tell them apart with hostnames, such as hosted_project ~ '-' ~ hosted_name, or have "
@@ -65,10 +65,10 @@ def warning_of_namesakes(wanted: Mapping[str, str], named: Mapping[str, str]) ->
 def project_groups(projects: Mapping[str, str]) -> dict[str, str]:
     """Return the group of each project by id. Names that end up the same get the id appended."""
     wanted = {id: group_name("project", name) for id, name in projects.items()}
-    return {id: NOT_IN_GROUPS.sub("_", group) for id, group in told_apart(wanted).items()}
+    return {id: NOT_IN_GROUPS.sub("_", group) for id, group in unique_names(wanted).items()}
 
 
-def told_apart(names: Mapping[str, str], reserved: Collection[str] = ()) -> dict[str, str]:
+def unique_names(names: Mapping[str, str], reserved: Collection[str] = ()) -> dict[str, str]:
     """Append to each name that is reserved, or not the only one, the beginning of its id, or all of it.
 
     It is all of it when ids begin alike, so the length does not depend on which of them clash.

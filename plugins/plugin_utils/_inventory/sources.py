@@ -11,57 +11,62 @@ from typing import Any
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    HANDED_ON,
-    NOT_HANDED_ON,
+    PASSED_VARIABLES,
+    UNPASSED_VARIABLES,
     URL,
-    has,
+    is_set,
     plain_url,
 )
 
-TOKENS = (*HANDED_ON.values(), NOT_HANDED_ON)
-SHOWN = 3
+TOKENS = (*PASSED_VARIABLES.values(), UNPASSED_VARIABLES)
+MAX_NAMED = 3
 """The number of hosts that an error names."""
 
 
-def is_another(there: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def is_other_source(there: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Tell whether the variables of a host are of another service, or of the same by another token.
 
     ``there`` are those of the host that is in the inventory already, and ``new`` those to set. What names
     neither a service nor a platform, such as a line in a static inventory, adds to the host.
     """
-    if has(SERVICE_ID, there) and there[SERVICE_ID] != new[SERVICE_ID]:
+    if is_set(SERVICE_ID, there) and there[SERVICE_ID] != new[SERVICE_ID]:
         return True
-    if has(URL, there) and plain_url(there[URL]) != plain_url(new[URL]):
+    if is_set(URL, there) and plain_url(there[URL]) != plain_url(new[URL]):
         return True
-    is_of_inventory = has(SERVICE_ID, there) and has(URL, there)
+    is_of_inventory = is_set(SERVICE_ID, there) and is_set(URL, there)
     return is_of_inventory and any(there.get(name) != new.get(name) for name in TOKENS)
 
 
-def taken_by_others(there: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> str:
+def warning_of_conflicts(there: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> str:
     """Say which hosts another source has given the same names; empty for none. Both are variables by name."""
-    doubled = sorted(name for name in new if name in there and is_another(there[name], new[name]))
+    doubled = sorted(name for name in new if name in there and is_other_source(there[name], new[name]))
     if not doubled:
         return ""
-    shown = [f"{name} is {described(there[name])} there and {described(new[name])} here" for name in doubled]
-    more = f"; and {len(doubled) - SHOWN} more" if len(doubled) > SHOWN else ""
+    shown = [
+        f"{name} is {describe_variables(there[name])} there and {describe_variables(new[name])} here"
+        for name in doubled
+    ]
+    more = f"; and {len(doubled) - MAX_NAMED} more" if len(doubled) > MAX_NAMED else ""
     return (
-        f"another inventory source has hosts of the same names: {'; '.join(shown[:SHOWN])}{more}. Ansible "
-        "would make one host of both, and a play over one account would change the other, so nothing of this "
-        "file was added. Give the hosts of each file a prefix of their own with hostnames, such as "
+        f"another inventory source has hosts of the same names: {'; '.join(shown[:MAX_NAMED])}{more}. "
+        "Ansible would make one host of both, and a play over one account would change the other, so nothing "
+        "of this file was added. Give the hosts of each file a prefix of their own with hostnames, such as "
         "hostnames: [\"'west-' ~ hosted_name\"]"
     )
 
 
-def described(variables: Mapping[str, Any]) -> str:
+def describe_variables(variables: Mapping[str, Any]) -> str:
     """Return the service, its platform and where its token is."""
-    place = f" on {plain_url(variables[URL])}" if has(URL, variables) else ""
-    return f"service {variables.get(SERVICE_ID, 'unknown')}{place} ({token_source(variables, HANDED_ON)})"
+    place = f" on {plain_url(variables[URL])}" if is_set(URL, variables) else ""
+    return (
+        f"service {variables.get(SERVICE_ID, 'unknown')}{place} ({token_source(variables, PASSED_VARIABLES)})"
+    )
 
 
 def token_source(variables: Mapping[str, Any], sources: Mapping[str, str]) -> str:
     """Return the option of its inventory that says where the token is, with its value; never the token."""
     named: Iterable[str] = (
-        f"{option} {variables[name]}" for option, name in sources.items() if has(name, variables)
+        f"{option} {variables[name]}" for option, name in sources.items() if is_set(name, variables)
     )
-    default = "a token of its own" if variables.get(NOT_HANDED_ON) is False else "no token named"
+    default = "a token of its own" if variables.get(UNPASSED_VARIABLES) is False else "no token named"
     return next(iter(named), default)

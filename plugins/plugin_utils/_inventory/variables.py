@@ -25,7 +25,7 @@ except ImportError:  # ansible-core 2.18, which takes every string for a templat
 SYNTAX = frozenset("{}%#")
 
 
-class Marked(dict[str, str]):
+class MarkedStrings(dict[str, str]):
     """Strings marked such that nothing in them is ever taken for a template, each of them once.
 
     Marking takes longer than all else that a host needs, and most strings of a host are those of many.
@@ -45,7 +45,7 @@ def variables_of(
     connect_with: str,
     prefix: str,
     url: str,
-    marked: Marked,
+    marked: MarkedStrings,
     *,
     handed_on: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -56,13 +56,13 @@ def variables_of(
         SERVICE_ID: service["id"],
         "hosted_url": url,
         **(handed_on or {}),
-        **reach(service, connect_with),
+        **connection_variables(service, connect_with),
     }
-    variables: dict[str, Any] = never_templates(known, marked)
+    variables: dict[str, Any] = mark_strings(known, marked)
     return variables
 
 
-def reach(service: Mapping[str, Any], connect_with: str) -> dict[str, Any]:
+def connection_variables(service: Mapping[str, Any], connect_with: str) -> dict[str, Any]:
     """Return the variables that tell Ansible where the host is."""
     if connect_with == "sftp":
         found = service.get("sftp") or {}
@@ -84,12 +84,12 @@ def split_address(address: str) -> dict[str, Any]:
     return {"ansible_host": host, **({"ansible_port": int(port)} if port else {})}
 
 
-def never_templates(value: Any, marked: Marked) -> Any:
+def mark_strings(value: Any, marked: MarkedStrings) -> Any:
     """Return ``value`` with every string in it as ``marked`` has it."""
     if isinstance(value, str):
         return marked[value]
     if isinstance(value, dict):
-        return {key: never_templates(item, marked) for key, item in value.items()}
+        return {key: mark_strings(item, marked) for key, item in value.items()}
     if isinstance(value, list):
-        return [never_templates(item, marked) for item in value]
+        return [mark_strings(item, marked) for item in value]
     return value

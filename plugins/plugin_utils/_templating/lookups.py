@@ -15,11 +15,11 @@ from ansible.plugins.lookup import LookupBase
 from ansible.template import Templar
 from ansible.utils.display import Display
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import defect_result
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION,
+    CONNECTION_SPEC,
     connection,
-    with_token_meant,
+    with_selected_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
@@ -32,7 +32,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import connected
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
+    complete_arguments,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
 
@@ -63,14 +65,14 @@ class ReadingLookup(LookupBase):
             require()
             self._check(kwargs)
             template = cast(Templar, self._templar).template
-            named = {name: value for name, value in kwargs.items() if name in CONNECTION}
-            found = connected(named, {}, variables or {}, template)
+            named = {name: value for name, value in kwargs.items() if name in CONNECTION_SPEC}
+            found = complete_arguments(named, {}, variables or {}, template)
             for warning in found.warnings:
                 display.warning(warning)
             given = found.arguments
             self.set_options(direct={**kwargs, **given})
-            plain = untagged({name: self.get_option(name) for name in CONNECTION})
-            options = with_token_decrypted(with_token_meant(plain, given), cast(DataLoader, self._loader))
+            plain = untagged({name: self.get_option(name) for name in CONNECTION_SPEC})
+            options = with_token_decrypted(with_selected_token(plain, given), cast(DataLoader, self._loader))
             settings = connection(options, self._name())
             session = Session(settings, lambda line: display.vvv(f"hosted.services: {line}"))
             try:
@@ -82,7 +84,7 @@ class ReadingLookup(LookupBase):
         except AnsibleError:  # what Ansible itself says of an option or a variable
             raise
         except Exception as error:  # one that nobody foresaw; its text may hold a secret
-            raise AnsibleLookupError(defect(error)["msg"]) from None
+            raise AnsibleLookupError(defect_result(error)["msg"]) from None
 
     def _name(self) -> str:
         """Return the name of the lookup, which is that of its file."""
@@ -97,5 +99,5 @@ class ReadingLookup(LookupBase):
         for name in keywords:
             if name not in known:
                 raise ConfigurationError(f"unknown option {name!r}{near_miss(name, known)}")
-            if name not in CONNECTION:
+            if name not in CONNECTION_SPEC:
                 check_selector(name, untagged(keywords[name]))

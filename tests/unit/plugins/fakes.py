@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import WAITING_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
@@ -267,7 +267,7 @@ class Clock:
 
 def options_of(resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of a noun as Ansible passes them on: with defaults, and ``None`` for the rest."""
-    spec = {**resource.options, **(WAITING if resource.waits else {})}
+    spec = {**resource.options, **(WAITING_SPEC if resource.waits else {})}
     unknown = set(given) - set(spec)
     if unknown:
         raise KeyError(f"no such options: {unknown}")
@@ -283,5 +283,5 @@ def task_of(resource: Resource, client: FakeClient, check_mode: bool = False, **
 def carry_out(plan: Plan) -> Any:
     """Do what a plan says and return the result, as the runner does."""
     task: Task = Task(None, Options())  # type: ignore[arg-type]
-    runner.carry_out(plan, task)
+    runner.apply_plan(plan, task)
     return plan.reread() if task.effects.actions and plan.reread else plan.result

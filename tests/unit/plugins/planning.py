@@ -23,8 +23,9 @@ from unit.plugins.nouns import NOUNS
 
 OURS = r.__name__.rpartition("._api.")[0]
 MAY_PAUSE = {
-    "locked": "another task of this controller holds what is read and then written",
-    "around": "only /api/resources shows a new application at once, and no other list tells its project",
+    "lock_file": "another task of this controller holds what is read and then written",
+    "read_project_of_app": "only /api/resources shows a new application at once, and no other list shows its "
+    "project",
 }
 """The functions that may pause while a task plans, and why: for seconds at most, never for wait_timeout."""
 MAY_BE_SENT = (r.DATABASE_QUERY,)

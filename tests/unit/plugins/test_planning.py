@@ -43,10 +43,10 @@ def test_a_plan_that_waits_is_noticed(
     if with_clock:
         Clock(monkeypatch)
     monkeypatch.setattr(
-        power, "plan_power", lambda task, view, changes: waiting.look_for(lambda: False, 0.01)
+        power, "plan_power", lambda task, view, changes: waiting.poll_for(lambda: False, 0.01)
     )
     SERVICE.plan(task_of(SERVICE, client, id="s"))
-    assert "look_for pauses while a task plans" in noticed()[0]
+    assert "poll_for pauses while a task plans" in noticed()[0]
 
 
 def test_what_steps_do_and_what_tests_do_is_their_own_affair(client: FakeClient) -> None:

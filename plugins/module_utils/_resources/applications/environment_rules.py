@@ -14,19 +14,19 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import App, ProjectGraph
 from ..services.lookup import expect_created, near_miss
-from ..shared.aliases import aliases_of, doubled
+from ..shared.aliases import aliases_of, duplicate_aliases
 from ..shared.options import StateDirOptions, names_given, option
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .lookup import OnAppOptions, around
+from .lookup import OnAppOptions, read_project_of_app
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REFERENCE = re.compile(r"(?<!\$)\$\{([a-z0-9][a-z0-9-]*)\.([A-Z][A-Z0-9_]*)\}")
 """Matches what is certainly a reference: an alias, and a field in capitals as in the specification."""
 BRACES = re.compile(r"\$\{[^{}]*\.[^{}]*\}")
 """Matches what may be a reference, or plain text such as ``${VAR:-a.b}``, depending on the platform."""
-MOST_VARIABLES = 100
-RESERVED = "PORT"
+MAX_VARIABLES = 100
+RESERVED_VARIABLE = "PORT"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,9 @@ def merged(variables: Mapping[str, Any], secret: Mapping[str, Any]) -> dict[str,
     if both:
         raise Invalid(f"{', '.join(both)}: in variables and in secret_variables; give each variable once")
     environment = {**variables, **secret}
-    if len(environment) > MOST_VARIABLES:
+    if len(environment) > MAX_VARIABLES:
         raise Invalid(
-            f"the environment has {len(environment)} variables; at most {MOST_VARIABLES} are allowed"
+            f"the environment has {len(environment)} variables; at most {MAX_VARIABLES} are allowed"
         )
     for name, value in environment.items():
         check_name(name)
@@ -91,13 +91,15 @@ def check_name(name: Any) -> None:
 
     :raises Invalid: if it has a character that is not allowed, or is reserved.
     """
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not isinstance(name, str) or not VARIABLE_NAME.fullmatch(name):
         raise Invalid(
             f"{name!r} cannot name a variable: only letters of the English alphabet, digits and underscores, "
             "and no digit at the beginning"
         )
-    if name == RESERVED:
-        raise Invalid(f"the variable {RESERVED} is reserved: the platform sets it from the published port")
+    if name == RESERVED_VARIABLE:
+        raise Invalid(
+            f"the variable {RESERVED_VARIABLE} is reserved: the platform sets it from the published port"
+        )
 
 
 def check_value(name: str, value: Any) -> None:
@@ -121,7 +123,7 @@ def references(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]
             yield name, alias, field
 
 
-def unsure(environment: Mapping[str, str]) -> list[str]:
+def ambiguous_references(environment: Mapping[str, str]) -> list[str]:
     """Return the names of variables with ``${...}`` that may or may not be a reference."""
     return sorted(name for name, value in environment.items() if BRACES.search(REFERENCE.sub("", value)))
 
@@ -136,11 +138,11 @@ def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[st
     """
     used = list(references(environment))
     graph = graph_around(task.client, app) if used else None
-    open_ones = [f"${{...}} in {name}" for name in unsure(environment)]
+    open_ones = [f"${{...}} in {name}" for name in ambiguous_references(environment)]
     if graph is None:
         return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used}) + open_ones
     neighbours = {alias for id, alias in aliases_of(graph).items() if id != app.id}
-    for alias in sorted(doubled(graph) & {alias for _variable, alias, _field in used}):
+    for alias in sorted(duplicate_aliases(graph) & {alias for _variable, alias, _field in used}):
         task.warn(
             f"several services of the project have the alias {alias!r}; which of them the environment of "
             f"application {app.slug!r} refers to is not documented"
@@ -149,12 +151,14 @@ def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[st
     for name, alias, field in used:
         if alias not in neighbours:
             complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
-            expect_created(task, Invalid(refused(app, complaint + near_miss(alias, neighbours))), "creates")
+            expect_created(
+                task, Invalid(refusal_message(app, complaint + near_miss(alias, neighbours))), "creates"
+            )
             unchecked.add(f"${{{alias}.{field}}}")
     return sorted(unchecked) + open_ones
 
 
-def refused(app: App, complaint: str) -> str:
+def refusal_message(app: App, complaint: str) -> str:
     """Return the message for an environment that this collection or the platform refuses."""
     return f"the environment of application {app.slug!r} was refused: {complaint}"
 
@@ -165,16 +169,16 @@ def graph_around(client: Client, app: App) -> ProjectGraph | None:
     def ids(graph: ProjectGraph) -> Iterator[str | None]:
         return (node.id for node in graph.nodes or [])
 
-    return around(client, app, client.project_graph, ids)
+    return read_project_of_app(client, app, client.project_graph, ids)
 
 
-def explained(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
+def explain_environment_error(error: HostedError, app: App, environment: Mapping[str, str]) -> Invalid:
     """Convert the platform's refusal to :class:`Invalid`, with a hint at the references."""
     hint = ""
     if any(references(environment)):
         names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
         hint = f"; each alias that is referred to ({names}) must be a neighbour in its project"
-    if unsure(environment):
-        names = ", ".join(unsure(environment))
+    if ambiguous_references(environment):
+        names = ", ".join(ambiguous_references(environment))
         hint += f"; the platform may take what is in ${{...}} in {names} for a reference to a neighbour"
-    return Invalid(refused(app, f"{error.message}{hint}"), **error.details)
+    return Invalid(refusal_message(app, f"{error.message}{hint}"), **error.details)

@@ -18,8 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..shared.controller_state import collection_folder, write_json
-from ..shared.controller_state import locked as lock_file
+from ..shared.controller_state import collection_folder, lock_file, write_json
 from ..shared.task_errors import Invalid
 
 FOLDER = "environments"
@@ -55,7 +54,7 @@ class Fingerprints:
             with open(fresh.path, encoding="utf-8") as file:
                 content = json.load(file)
             key, prints = content["key"], content["variables"]
-            if content["app_id"] != app_id or not whole(key, prints):
+            if content["app_id"] != app_id or not is_valid_content(key, prints):
                 return fresh
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return fresh
@@ -93,7 +92,7 @@ class Fingerprints:
             os.unlink(self.path)
 
 
-def whole(key: Any, prints: Any) -> bool:
+def is_valid_content(key: Any, prints: Any) -> bool:
     """Tell whether a file's content has the form that :meth:`Fingerprints.keep` writes."""
     return (
         isinstance(key, str)
@@ -104,7 +103,7 @@ def whole(key: Any, prints: Any) -> bool:
 
 
 @contextmanager
-def locked(folder: str, slug: str, seconds: float) -> Iterator[None]:
+def lock_environment(folder: str, slug: str, seconds: float) -> Iterator[None]:
     """Lock the environment of an application against other runs.
 
     :raises Invalid: if the folder is not writable, or another run holds the lock for ``seconds``.

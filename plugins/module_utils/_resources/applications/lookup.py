@@ -17,10 +17,10 @@ from ..._api.values import ServiceStatus
 from ..services.lookup import expect_created, near_miss
 from ..shared.log_order import oldest_first
 from ..shared.options import Options, required
-from ..shared.pages import entries_in, is_cut
+from ..shared.pages import entries_in, has_more
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
-from ..shared.waiting import appearing
+from ..shared.waiting import wait_for_new
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ def check_digest(digest: str) -> None:
 RULES: Mapping[str, Callable[[str], None]] = {"slug": check_slug, "tag": check_tag, "digest": check_digest}
 
 
-def the_app(task: Task[OnAppOptions]) -> App:
+def resolve_app(task: Task[OnAppOptions]) -> App:
     """Check the task's slug, tag and digest, and return its application.
 
     In check mode, return :func:`placeholder_app` for an application that the play may create.
@@ -99,7 +99,7 @@ def the_app(task: Task[OnAppOptions]) -> App:
         if value is not None:
             check(value)
     try:
-        return need_app(task)
+        return require_app(task)
     except NoSuchItem as error:
         expect_created(task, error, "creates")
         return placeholder_app(task.options.slug)
@@ -122,7 +122,7 @@ def find_app(client: Client, slug: str) -> App | None:
     )
 
 
-def need_app(task: Task[OnAppOptions]) -> App:
+def require_app(task: Task[OnAppOptions]) -> App:
     """Return the application that the task names.
 
     :raises NoSuchItem: if the account has no application with this slug.
@@ -142,7 +142,7 @@ LATE_SECONDS = 3.0
 """How long a project may not list an application that was just created, in seconds."""
 
 
-def around(
+def read_project_of_app(
     client: Client, app: App, read: Callable[[str], T | None], ids: Callable[[T], Iterable[str | None]]
 ) -> T | None:
     """Return ``read``'s result for the application's project; ``None`` if the token cannot read projects.
@@ -159,7 +159,7 @@ def around(
         return None
 
     try:
-        return appearing(look, LATE_SECONDS)
+        return wait_for_new(look, LATE_SECONDS)
     except Refused:
         return None
 
@@ -186,13 +186,13 @@ def app_view(app: App) -> dict[str, Any]:
 # --- Undocumented responses ---------------------------------------------------------------------------
 
 
-def entries(answer: Any) -> list[dict[str, Any]] | None:
+def complete_entries(answer: Any) -> list[dict[str, Any]] | None:
     """Return the entries of a bare list, or of the only list in an object; ``None`` for anything else.
 
     Also ``None`` for a list with further pages, because an entry that it lacks may be on one of these.
     """
     found = entries_in(answer)
-    return None if found is None or is_cut(answer, len(found)) else found
+    return None if found is None or has_more(answer, len(found)) else found
 
 
 def texts_at(entry: dict[str, Any], paths: Sequence[str]) -> list[str]:
@@ -212,7 +212,7 @@ def text_at(entry: dict[str, Any], paths: Sequence[str]) -> str | None:
     return next(iter(texts_at(entry, paths)), None)
 
 
-def choose(wanted: str | None, answer: Any, what: str) -> str | None:
+def select_id(wanted: str | None, answer: Any, what: str) -> str | None:
     """Return the id of the entry with this id or name.
 
     If the list has an unknown form, return ``wanted`` and leave the check to the platform. An entry may have
@@ -222,7 +222,7 @@ def choose(wanted: str | None, answer: Any, what: str) -> str | None:
     :raises NoSuchItem: if the list has a known form and no such entry.
     :raises Ambiguous: if several entries have the name.
     """
-    found = entries(answer)
+    found = complete_entries(answer)
     ids = [texts_at(entry, IDS[what]) for entry in found or ()]
     if wanted is None or not found or not all(ids):
         return wanted

@@ -27,9 +27,9 @@ INDEXES = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
-NAME = "org.opencontainers.image.ref.name"
-MOST_JSON = 4 * 1024 * 1024
-PIECE = 1024 * 1024
+NAME_ANNOTATION = "org.opencontainers.image.ref.name"
+MAX_JSON = 4 * 1024 * 1024
+READ_SIZE = 1024 * 1024
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -59,7 +59,7 @@ class Part:
             size,
             str(entry.get("mediaType", "")),
             platform_of(platform) if isinstance(platform, dict) else None,
-            (entry.get("annotations") or {}).get(NAME),
+            (entry.get("annotations") or {}).get(NAME_ANNOTATION),
         )
 
 
@@ -97,15 +97,15 @@ class Layout:
         :raises Invalid: if it is larger than :data:`MOST_JSON` bytes, not a JSON object, or does not match.
         """
         with self.open(name) as file:
-            content = file.read(MOST_JSON + 1)
-        if len(content) > MOST_JSON or (part and digest_of(content, part.digest) != part.digest):
-            raise damaged(self.path, name)
+            content = file.read(MAX_JSON + 1)
+        if len(content) > MAX_JSON or (part and digest_of(content, part.digest) != part.digest):
+            raise damaged_error(self.path, name)
         try:
             value = json.loads(content)
         except (ValueError, RecursionError):
-            raise damaged(self.path, name) from None
+            raise damaged_error(self.path, name) from None
         if not isinstance(value, dict):
-            raise damaged(self.path, name)
+            raise damaged_error(self.path, name)
         return content, value
 
     @contextmanager
@@ -127,8 +127,8 @@ class Layout:
         """
         hashed, size = hashlib.new(part.digest.partition(":")[0]), 0
         try:
-            with self.open(blob(part)) as file:
-                while piece := file.read(PIECE):
+            with self.open(blob_path(part)) as file:
+                while piece := file.read(READ_SIZE):
                     hashed.update(piece)
                     size += len(piece)
                     if into is not None:
@@ -218,12 +218,12 @@ def choose_image(layout: Layout, name: str | None, wanted: str | None, running: 
         if not named:
             raise NoSuchItem(f"{layout.path!r} holds no image named {name!r}{near_miss(name, known)}")
     images = [image for part in named for image in images_of(layout, part)]
-    return fitting(layout, images, wanted or narrowing(images, running))
+    return select_platform(layout, images, wanted or default_platform(images, running))
 
 
 def images_of(layout: Layout, part: Part) -> Iterator[Image]:
     """Yield the images that a part of an index refers to, without attestations."""
-    content, manifest = layout.json(blob(part), part)
+    content, manifest = layout.json(blob_path(part), part)
     media_type = manifest.get("mediaType") or part.media_type
     if media_type in INDEXES:
         for entry in manifest.get("manifests") or []:
@@ -232,16 +232,16 @@ def images_of(layout: Layout, part: Part) -> Iterator[Image]:
                 yield from images_of(layout, inner)
         return
     parts = [Part.read(manifest.get("config")), *(Part.read(entry) for entry in manifest.get("layers") or [])]
-    _config, config = layout.json(blob(parts[0]), parts[0])
+    _config, config = layout.json(blob_path(parts[0]), parts[0])
     yield Image(part.digest, media_type, content, platform_of(config), parts)
 
 
-def narrowing(images: Sequence[Image], running: str | None) -> str | None:
+def default_platform(images: Sequence[Image], running: str | None) -> str | None:
     """Return ``running`` if one of the images is for that platform, else ``None``."""
     return running if any(running and same_platform(image.platform, running) for image in images) else None
 
 
-def fitting(layout: Layout, images: Sequence[Image], wanted: str | None) -> Image:
+def select_platform(layout: Layout, images: Sequence[Image], wanted: str | None) -> Image:
     """Return the only image for the platform ``wanted``, or the only image at all if that is ``None``.
 
     :raises Invalid: if there is none, or more than one.
@@ -284,7 +284,7 @@ def same_platform(one: str, other: str) -> bool:
 # --- Blobs and digests --------------------------------------------------------------------------------
 
 
-def blob(part: Part) -> str:
+def blob_path(part: Part) -> str:
     """Return the path of a part in a layout."""
     return f"blobs/{part.digest.replace(':', '/')}"
 
@@ -295,6 +295,6 @@ def digest_of(content: bytes, like: str) -> str:
     return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
 
 
-def damaged(path: str, name: str) -> Invalid:
+def damaged_error(path: str, name: str) -> Invalid:
     """Return the error for a corrupt file in a layout."""
     return Invalid(f"{path!r} is cut short or damaged: {name} is not what its digest says, or not JSON")

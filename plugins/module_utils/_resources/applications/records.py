@@ -24,7 +24,7 @@ from ..shared.task_errors import Invalid
 
 WRITE = "write"
 """The key of a random value that distinguishes one write of an environment from the next."""
-MOST_IMAGES = 50
+MAX_IMAGES = 50
 HISTORY = ".deployed"
 
 
@@ -124,7 +124,7 @@ class AppRecords:
         for record in self.pending:
             with suppress(OSError):
                 os.makedirs(os.path.dirname(record.path), mode=0o700, exist_ok=True)
-                write_json(history_file(record), {"id": record.id, "images": images[-MOST_IMAGES:]})
+                write_json(history_file(record), {"id": record.id, "images": images[-MAX_IMAGES:]})
 
 
 def history_file(record: Pending) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._api.client import Client
-from ..shared.pages import Entry, read_list
+from ..shared.pages import ListEntry, read_list
 from .lookup import text_at
 
 TAG_PATHS = ("tag", "name")
@@ -19,7 +19,7 @@ MADE_PATHS = ("createdAt", "declaredAt", "releasedAt", "created_at")
 
 
 @dataclass(frozen=True)
-class Entered:
+class ListedRelease:
     """A release in the list; a field is ``None`` if the list does not show it."""
 
     digest: str | None
@@ -27,10 +27,10 @@ class Entered:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredReleases:
     """The releases in the list, by tag. ``note`` says why the list may be incomplete."""
 
-    by_tag: Mapping[str, Entered]
+    by_tag: Mapping[str, ListedRelease]
     note: str | None = None
 
     def has(self, tag: str) -> bool | None:
@@ -45,24 +45,26 @@ class Declared:
         return entered.digest if entered else None
 
 
-def read_declared(client: Client, slug: str, tag: str | None = None) -> Declared:
+def read_declared(client: Client, slug: str, tag: str | None = None) -> DeclaredReleases:
     """Return the declared releases. If ``tag`` is given, stop at the page that has it."""
 
     def read(query: dict[str, Any]) -> Any:
         return client.releases(slug, query)
 
-    def enough(entries: Sequence[Entry]) -> bool:
+    def enough(entries: Sequence[ListEntry]) -> bool:
         return tag is not None and any(text_at(entry, TAG_PATHS) == tag for entry in entries)
 
     listed = read_list(read, enough)
     tags = [text_at(entry, TAG_PATHS) for entry in listed.entries] if listed else [None]
     if listed is None or None in tags:
-        return Declared({}, "the platform's list of releases has a form that cannot be read")
+        return DeclaredReleases({}, "the platform's list of releases has a form that cannot be read")
     found = {
-        str(name): Entered(text_at(entry, DIGEST_PATHS), text_at(entry, MADE_PATHS))
+        str(name): ListedRelease(text_at(entry, DIGEST_PATHS), text_at(entry, MADE_PATHS))
         for name, entry in zip(tags, listed.entries, strict=True)
     }
     if listed.whole:
-        return Declared(found)
+        return DeclaredReleases(found)
     count = f"{len(found)} of {listed.total}" if listed.total else f"only {len(found)}"
-    return Declared(found, f"the platform's list of releases shows {count}, and not how to get the others")
+    return DeclaredReleases(
+        found, f"the platform's list of releases shows {count}, and not how to get the others"
+    )

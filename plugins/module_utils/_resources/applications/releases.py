@@ -21,12 +21,12 @@ from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
 from ..shared.waiting import wait_until
 from .lookup import OnAppOptions
-from .release_list import Declared, read_declared
+from .release_list import DeclaredReleases, read_declared
 from .running import parts_of
 
 REASONS = {"isolation": "the package isolates containers", "scope": "its impact leaves the component"}
 
-GLANCE = 5.0
+QUICK_SCAN_SECONDS = 5.0
 """How long to wait for a scan report without waiting for its verdict, in seconds."""
 
 
@@ -61,7 +61,7 @@ class ReleaseOptions(OnAppOptions, WaitOptions):
     digest: str | None = option(None, selects=True)
 
 
-def look_up(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
+def find_report(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
     """Return the scan report of a declared release; ``None`` if the tag is not declared.
 
     A platform may show the scan of an image that was pushed but not declared, and refuse to show that of a
@@ -70,28 +70,28 @@ def look_up(task: Task[ReleaseOptions], tag: str) -> ScanReport | None:
     :raises WaitEnded: if there is no report within the task's ``wait_timeout``.
     """
     slug = task.options.slug
-    patience = task.options.wait_timeout if task.options.wait else GLANCE
+    patience = task.options.wait_timeout if task.options.wait else QUICK_SCAN_SECONDS
     try:
         report = scan_of(task.client, slug, tag, patience)
     except Interrupted as error:
-        return unscanned(task, tag, read_declared(task.client, slug, tag), error.message)
+        return pending_report(task, tag, read_declared(task.client, slug, tag), error.message)
     declared = read_declared(task.client, slug, tag)
     if report is None and declared.has(tag):
-        return unscanned(task, tag, declared, "the platform refuses to show it")
+        return pending_report(task, tag, declared, "the platform refuses to show it")
     if report is None or declared.has(tag) is False:
         return None
     listed = declared.digest(tag)
     if listed is None or report.digest in (listed, task.options.digest):
         return report
-    return renamed(report, listed) if report.digest in parts_of(task, slug, listed) else report
+    return with_declared_digest(report, listed) if report.digest in parts_of(task, slug, listed) else report
 
 
-def renamed(report: ScanReport, digest: str) -> ScanReport:
+def with_declared_digest(report: ScanReport, digest: str) -> ScanReport:
     """Return a scan report with the declared digest, if the platform shows that of an image in its index."""
     return report.model_copy(update={"digest": digest})
 
 
-def unscanned(task: Task[ReleaseOptions], tag: str, declared: Declared, why: str) -> ScanReport:
+def pending_report(task: Task[ReleaseOptions], tag: str, declared: DeclaredReleases, why: str) -> ScanReport:
     """Return a ``PENDING`` report with the digest in the list, or wait for the real report if there is none.
 
     :raises WaitEnded: if the list does not show the digest and the task does not wait, or waited in vain.
@@ -141,7 +141,7 @@ def check_verdict(slug: str, tag: str, report: ScanReport) -> None:
     if report.scan_status != ScanStatus.BLOCKED:
         return
     raise Blocked(
-        f"release {tag!r} of application {slug!r} is blocked: {flaws_in_words(report)}. "
+        f"release {tag!r} of application {slug!r} is blocked: {describe_blocking_flaws(report)}. "
         "Nothing was deployed. Push a corrected image, or ask the platform's team to lift the verdict on "
         "this version",
         scan=scan_view(report),
@@ -154,12 +154,12 @@ def blocking(report: ScanReport) -> Sequence[Flaw]:
     return report.scan_verdict.blocking or [] if report.scan_verdict else []
 
 
-def flaws_in_words(report: ScanReport) -> str:
+def describe_blocking_flaws(report: ScanReport) -> str:
     """Describe the flaws that block a release."""
-    return "; ".join(in_words(flaw) for flaw in blocking(report)) or "its scan does not name the flaw"
+    return "; ".join(describe_flaw(flaw) for flaw in blocking(report)) or "its scan does not name the flaw"
 
 
-def in_words(flaw: Flaw) -> str:
+def describe_flaw(flaw: Flaw) -> str:
     """Describe a flaw: its id, package, version, reason and fix version."""
     why = REASONS.get(flaw.reason or "", flaw.reason)
     fix = f"fixed in {flaw.fix_version}" if flaw.fix_version else "no fix is known"
@@ -240,7 +240,7 @@ class Release:
         return asdict(self)
 
 
-def all_releases(task: Task[Options], slug: str, declared: Declared | None = None) -> list[Release]:
+def all_releases(task: Task[Options], slug: str, declared: DeclaredReleases | None = None) -> list[Release]:
     """Return the releases, oldest first, by declaration if the list shows when that was, else by scan.
 
     Reads each release's scan report for its digest, because the entries of the list are undocumented.
@@ -251,7 +251,7 @@ def all_releases(task: Task[Options], slug: str, declared: Declared | None = Non
     def read(clone: Client, tag: str) -> Release:
         entered = tags[tag]
         try:
-            report = scan_of(clone, slug, tag, GLANCE)
+            report = scan_of(clone, slug, tag, QUICK_SCAN_SECONDS)
         except Interrupted:
             return Release(tag, entered.digest, ScanStatus.PENDING, None, entered.created_at)
         if report is None:
@@ -259,14 +259,14 @@ def all_releases(task: Task[Options], slug: str, declared: Declared | None = Non
         return Release(tag, report.digest, report.scan_status, report.scanned_at, entered.created_at)
 
     found = [
-        as_listed(task, slug, release, tags[release.tag].digest)
+        with_listed_digest(task, slug, release, tags[release.tag].digest)
         for release in run_parallel(client, tags, read)
     ]
     by = "created_at" if all(release.created_at for release in found) else "scanned_at"
     return sorted(found, key=lambda release: getattr(release, by) or "9999")
 
 
-def as_listed(task: Task[Options], slug: str, release: Release, digest: str | None) -> Release:
+def with_listed_digest(task: Task[Options], slug: str, release: Release, digest: str | None) -> Release:
     """Return a release with the digest in the list, if its scan shows that of an image in this index."""
     if digest is None or release.digest in (None, digest):
         return release

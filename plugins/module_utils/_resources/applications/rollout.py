@@ -30,10 +30,18 @@ from ..shared.pending import DEPLOY, ENVIRONMENT
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, wait_until
-from .lookup import digest_in_service, log_lines, need_app, never_deployed
+from .lookup import digest_in_service, log_lines, never_deployed, require_app
 from .records import WRITE, AppRecords
 from .release_list import read_declared
-from .releases import GLANCE, Blocked, ReleaseOptions, all_releases, await_verdict, check_verdict, scan_of
+from .releases import (
+    QUICK_SCAN_SECONDS,
+    Blocked,
+    ReleaseOptions,
+    all_releases,
+    await_verdict,
+    check_verdict,
+    scan_of,
+)
 from .repository import tag_image
 from .running import current_app
 
@@ -70,26 +78,26 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     known = records.outstanding()
     written = known.get(ENVIRONMENT, {}).get(WRITE)
     before = last_good(records, in_service)
-    keep(task, lambda: records.note(DEPLOY, digest=digest))
+    write_record(task, lambda: records.note(DEPLOY, digest=digest))
     records.seen(before)
     try:
         seen = roll_out(task, tag, digest, in_service, undecided)
     except HostedError as failure:
-        error = told_apart(task, failure, digest, in_service)
-        if DEPLOY not in known and not begun(task, error, digest, in_service):
-            keep(task, lambda: records.clear(DEPLOY))
+        error = actual_failure(task, failure, digest, in_service)
+        if DEPLOY not in known and not may_have_deployed(task, error, digest, in_service):
+            write_record(task, lambda: records.clear(DEPLOY))
         if error is failure:
             raise
         raise error from failure
     if not seen:
         return
     if records.outstanding().get(ENVIRONMENT, {}).get(WRITE) == written:  # nothing was written meanwhile
-        keep(task, lambda: records.clear(ENVIRONMENT))
-    keep(task, lambda: records.clear(DEPLOY))
+        write_record(task, lambda: records.clear(ENVIRONMENT))
+    write_record(task, lambda: records.clear(DEPLOY))
     records.deployed(digest)
 
 
-def told_apart(
+def actual_failure(
     task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None
 ) -> HostedError:
     """Return the actual failure: :class:`DeployFailed` for a blocked release whose image is in service.
@@ -110,7 +118,7 @@ def last_good(records: AppRecords, in_service: str | None) -> str | None:
     return next((digest for digest in reversed(records.images()) if digest != failed), None)
 
 
-def keep(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
+def write_record(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
     """Write a record. If it cannot be written, warn and go on with the deploy."""
     try:
         record()
@@ -118,7 +126,9 @@ def keep(task: Task[ReleaseOptions], record: Callable[[], None]) -> None:
         task.warn(f"{error.message}. What is not in effect after this task is not known to the next one")
 
 
-def begun(task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None) -> bool:
+def may_have_deployed(
+    task: Task[ReleaseOptions], error: HostedError, digest: str, before: str | None
+) -> bool:
     """Tell whether a failed deploy may have touched the node.
 
     A refusal because of the verdict has not. A version that does not start is also refused, so after any
@@ -160,7 +170,7 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
             if last or error.explained:
                 raise DeployFailed.after(error) from error
         except CallOutcomeUnknown as error:
-            if comes_into_service(task, digest, QUIET_SECONDS / 2) and before != digest:
+            if wait_for_image(task, digest, QUIET_SECONDS / 2) and before != digest:
                 task.warn(
                     f"the answer to the deploy of release {tag!r} was lost ({error.message}); its image is "
                     "in service, but whether it runs is not known, so the next run deploys it again"
@@ -208,7 +218,7 @@ def await_pending(task: Task[ReleaseOptions], tag: str, until: float, refusal: R
     """
     slug = task.options.slug
     try:
-        report = scan_of(task.client, slug, tag, min(GLANCE, max(until - time.monotonic(), 1.0)))
+        report = scan_of(task.client, slug, tag, min(QUICK_SCAN_SECONDS, max(until - time.monotonic(), 1.0)))
     except Interrupted:
         report = ScanReport.model_construct(tag=tag, scan_status=ScanStatus.PENDING)
     if report is None:
@@ -244,12 +254,12 @@ def await_created(task: Task[ReleaseOptions], until: float) -> bool:
         return app.status == ServiceStatus.PROVISIONING and never_deployed(app)
 
     left = until - time.monotonic()
-    if not waits(need_app(task)) or not task.options.wait or left <= 0:
+    if not waits(require_app(task)) or not task.options.wait or left <= 0:
         return False
     try:
         wait_until(
             replace(task, options=replace(task.options, wait_timeout=left)),
-            lambda: need_app(task),
+            lambda: require_app(task),
             lambda app: not waits(app),
             lambda app: f"its status is {app.status}",
             f"application {task.options.slug!r}",
@@ -259,7 +269,7 @@ def await_created(task: Task[ReleaseOptions], until: float) -> bool:
     return True
 
 
-def comes_into_service(task: Task[ReleaseOptions], digest: str, seconds: float) -> bool:
+def wait_for_image(task: Task[ReleaseOptions], digest: str, seconds: float) -> bool:
     """Wait up to ``seconds`` for an image to be in service. Tell whether it is."""
     until = time.monotonic() + seconds
     while True:
@@ -275,7 +285,7 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 
     :raises EffectUnverified: naming the image that is in service instead.
     """
-    if not comes_into_service(task, digest, QUIET_SECONDS / 2):
+    if not wait_for_image(task, digest, QUIET_SECONDS / 2):
         seen = digest_in_service(current_app(task, digest))
         raise EffectUnverified(
             f"the platform accepted the deploy of release {tag!r}, but {seen} is in service, not {digest}. "
@@ -287,7 +297,7 @@ def verify(task: Task[ReleaseOptions], tag: str, digest: str) -> None:
 # --- After a failure ----------------------------------------------------------------------------------
 
 
-def bring_back(task: Task[ReleaseOptions], previous: str | None, failed: str) -> tuple[str, bool]:
+def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str) -> tuple[str, bool]:
     """Roll back to the previous image. Return a sentence on the outcome, and whether it is in service.
 
     Raises nothing, because the task ends with the failure of the deploy itself.
@@ -318,7 +328,7 @@ def tag_of(task: Task[ReleaseOptions], digest: str) -> str:
     return tag
 
 
-def last_lines(task: Task[ReleaseOptions], most: int) -> list[str]:
+def read_log_tail(task: Task[ReleaseOptions], most: int) -> list[str]:
     """Return the last ``most`` lines of the log. If it cannot be read, warn and return no lines."""
     try:
         return log_lines(task.client.app_logs(task.options.slug), most)

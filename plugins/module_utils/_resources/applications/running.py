@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..._api.models import App
 from ..shared.options import Options, StateDirOptions
 from ..shared.plan import Task
-from .lookup import OnAppOptions, digest_in_service, need_app
+from .lookup import OnAppOptions, digest_in_service, require_app
 from .records import AppRecords
 from .release_list import read_declared
 from .repository import images_in
@@ -44,7 +44,7 @@ def as_declared(task: Task[Options], app: App, *wanted: str | None) -> App:
     if shown is None or not app.id or shown in wanted:
         return app
     images = AppRecords.of(task, app.id).images() if isinstance(task.options, StateDirOptions) else []
-    if shown in images or shown in listed(task, app):
+    if shown in images or shown in listed_digests(task, app):
         return app
     for digest in dict.fromkeys([*wanted, *reversed(images[-2:])]):
         if digest and same_image(task, app.slug, shown, digest):
@@ -52,7 +52,7 @@ def as_declared(task: Task[Options], app: App, *wanted: str | None) -> App:
     return app
 
 
-def listed(task: Task[Options], app: App) -> frozenset[str | None]:
+def listed_digests(task: Task[Options], app: App) -> frozenset[str | None]:
     """Return the digests in the list of releases. Cached for the task."""
     known: dict[str, frozenset[str | None]] = task.memory.setdefault("listed digests", {})
     if app.id not in known:
@@ -71,4 +71,4 @@ def with_digest(app: App, digest: str) -> App:
 
 def current_app(task: Task[OnAppOptions], *wanted: str | None) -> App:
     """Read the task's application, with the declared digest of its image."""
-    return as_declared(task, need_app(task), *wanted)
+    return as_declared(task, require_app(task), *wanted)

@@ -114,7 +114,7 @@ class Statement:
             return True
         escaping = self.dialect != SQLITE
         return any(
-            token.kind == "odd" or (escaping and token.kind == "quoted" and ends_twice(token.text))
+            token.kind == "odd" or (escaping and token.kind == "quoted" and has_ambiguous_end(token.text))
             for token in self.tokens
         )
 
@@ -228,7 +228,7 @@ def replace_value(column: str, written: str, place: str) -> str:
     return column
 
 
-def ends_twice(quoted: str) -> bool:
+def has_ambiguous_end(quoted: str) -> bool:
     """Whether a backslash stands before a quote, which ends the text for some servers and not for others."""
     return f"\\{quoted[0]}" in quoted
 
@@ -283,23 +283,23 @@ def text_of(value: Any, name: str) -> str:
     return text
 
 
-def doubled(text: str) -> str:
+def standard_text(text: str) -> str:
     """Return text for a server to which a backslash is a character like any other."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def postgresql_text(text: str) -> str:
     """Return text for PostgreSQL, with a backslash in the form that does not depend on a setting."""
-    return "E" + doubled(text.replace("\\", "\\\\")) if "\\" in text else doubled(text)
+    return "E" + standard_text(text.replace("\\", "\\\\")) if "\\" in text else standard_text(text)
 
 
 def mysql_text(text: str) -> str:
     """Return text for MySQL and MariaDB, with a backslash in the form that depends on no SQL mode."""
-    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else doubled(text)
+    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else standard_text(text)
 
 
 WRITERS: Mapping[str, Callable[[str], str]] = {
     POSTGRESQL: postgresql_text,
     MYSQL: mysql_text,
-    SQLITE: doubled,
+    SQLITE: standard_text,
 }

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..._sftp.compare import Changes
+from ..._sftp.compare import TreeChanges
 from ..._sftp.mirror import PUSH
-from ..._sftp.patterns import Patterns, objection
-from ..._sftp.trees import ROOT, Kind, Tree, shown
+from ..._sftp.patterns import Patterns, why_no_match
+from ..._sftp.trees import ROOT, Kind, Tree, printable_path
 from ..services.on_service import SftpServerOptions
 from ..shared.controller_state import PLAYBOOK_FOLDER
 from ..shared.options import FilePath, option, required
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
-from .paths import cut_short, relative_path
+from .paths import ends_with_empty_variable, relative_path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +73,13 @@ def check_options(options: SftpSyncOptions) -> None:
 def check_patterns(name: str, patterns: Sequence[str]) -> None:
     """Refuse a pattern that matches nothing whatever a tree holds: it would protect nothing."""
     for number, pattern in enumerate(patterns, 1):
-        if why := objection(pattern):
+        if why := why_no_match(pattern):
             raise Invalid(f"item {number} of {name} is {pattern!r}, {why}")
 
 
 def check_source(src: str, local: bool) -> None:
     """Refuse to copy what an empty variable leads to: the files of everybody, or this whole machine."""
-    short = cut_short(src) and src not in ("./", "/")
+    short = ends_with_empty_variable(src) and src not in ("./", "/")
     everything = ("/", os.path.realpath(os.path.expanduser("~")))
     try:
         is_everything = local and os.path.realpath(os.path.expanduser(src)) in everything
@@ -105,7 +105,7 @@ def check_target(dest: str, local: bool) -> None:
         plain = os.path.normpath(dest)
     else:
         plain = relative_path("dest", dest) or "."
-        short = dest != "." and (plain == "." or cut_short(dest))
+        short = dest != "." and (plain == "." or ends_with_empty_variable(dest))
     if short:
         raise Invalid(
             f"dest is {dest!r}, which is what an empty variable makes of a longer path, and delete is true; "
@@ -116,7 +116,7 @@ def check_target(dest: str, local: bool) -> None:
 def check_local_target(dest: str) -> None:
     """Refuse a folder of this machine that holds a project, a home or the whole machine."""
     target = os.path.realpath(os.path.expanduser(dest))
-    for what, folder in homes_and_projects():
+    for what, folder in protected_folders():
         if target == folder:
             found = f"is {what}"
         elif folder.startswith(target + "/"):
@@ -129,7 +129,7 @@ def check_local_target(dest: str) -> None:
         )
 
 
-def homes_and_projects() -> Iterator[tuple[str, str]]:
+def protected_folders() -> Iterator[tuple[str, str]]:
     """Yield the folders that are nobody's copy, each with what it is."""
     yield "the root of this machine", "/"
     if playbook := os.environ.get(PLAYBOOK_FOLDER):
@@ -141,7 +141,7 @@ def homes_and_projects() -> Iterator[tuple[str, str]]:
         return
 
 
-def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: Changes) -> None:
+def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChanges) -> None:
     """Refuse to delete everything for an empty source, or more than the user foresaw.
 
     What a broken transfer left behind is no one's file and does not count.
@@ -149,7 +149,7 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: Changes)
     :raises Invalid: with the paths that would be deleted.
     """
     options = task.options
-    doomed = [shown(path) for path in sorted({**changes.in_the_way, **changes.extra})]
+    doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]
     if doomed and is_empty(source) and not options.allow_empty_source:
         part = " that takes part" if options.include or options.exclude else ""
         raise Invalid(

@@ -24,7 +24,7 @@ LONGEST_CHARACTER = 4
 """How many bytes a cut may lose besides, so that no character is halved."""
 UNKNOWN = "\ufffd"
 """What takes the place of bytes that are no text."""
-BEYOND = "use hosted.services.sftp_sync"
+USE_SFTP_SYNC = "use hosted.services.sftp_sync"
 ROOTS = (".", "", "/")
 """Paths that may name the root of a service; which of them the platform takes is not shown."""
 MARK = "\ufeff"
@@ -122,16 +122,18 @@ class FileManager:
         if is_large(entry):
             raise Invalid(
                 f"{path!r} on {self.label} has {entry.size} bytes; the file manager reads up to "
-                f"{MAX_BYTES}. To fetch it, {BEYOND}"
+                f"{MAX_BYTES}. To fetch it, {USE_SFTP_SYNC}"
             )
         try:
             text = self.client.read_file(self.id, path)
         except NotFoundResponse as error:
             raise NoSuchItem(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
         except Refused as error:
-            error.append(f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {BEYOND}")
+            error.append(
+                f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {USE_SFTP_SYNC}"
+            )
             raise
-        if not is_whole(entry, text):  # or the file was replaced since it was listed
+        if not is_full_text(entry, text):  # or the file was replaced since it was listed
             self.forget()
             self.check_whole(path, text)
         return text
@@ -142,12 +144,12 @@ class FileManager:
         :raises Invalid: saying what came.
         """
         entry = self.entry(path)
-        if entry is None or not is_whole(entry, text):
+        if entry is None or not is_full_text(entry, text):
             size = f"{entry.size} bytes" if entry else "no such file any more"
             raise Invalid(
                 f"what the file manager returned of {path!r} on {self.label} is not the file: it has "
                 f"{len(text.encode())} bytes, and the directory has {size}. It was cut, or changed because "
-                f"it is not plain text in UTF-8. To fetch it, {BEYOND}"
+                f"it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
             )
 
     def text_or_note(self, path: str, entry: FileEntry, wanted: str) -> str | dict[str, Any]:
@@ -165,14 +167,14 @@ class FileManager:
             raise
         except Refused:
             return {**note, "text": False}
-        if is_whole(entry, text):
+        if is_full_text(entry, text):
             return text
         same_size = entry.size == len(wanted.encode())
         if same_size and without_bom_and_cr(text) == without_bom_and_cr(wanted):
             return wanted
         self.forget()
         now = self.entry(path)  # one that was written to meanwhile
-        return text if now is not None and is_whole(now, text) else {**note, "text": False}
+        return text if now is not None and is_full_text(now, text) else {**note, "text": False}
 
     # --- Changing ---------------------------------------------------------------------------------
 
@@ -260,7 +262,7 @@ def is_large(entry: FileEntry) -> bool:
     return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
 
 
-def is_whole(entry: FileEntry, text: str) -> bool:
+def is_full_text(entry: FileEntry, text: str) -> bool:
     """Tell whether this is the whole text of a file: a reader may cut it, or change what is not plain text.
 
     Of a link, the size is not that of the file, so that all that is short of the limit is taken for whole.

@@ -10,21 +10,30 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._sftp.abilities import Abilities, refused
-from ..._sftp.compare import SPECIAL, Changes, Rules, compare, described, pick, without, without_stray_links
+from ..._sftp.abilities import Capabilities, detect_refusals
+from ..._sftp.compare import (
+    SPECIAL,
+    Rules,
+    TreeChanges,
+    compare,
+    describe_entry,
+    entries_at,
+    without,
+    without_stray_links,
+)
 from ..._sftp.errors import TransferFailed
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
-from ..._sftp.session import Login, Session
+from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Side
-from ..._sftp.trees import ROOT, Entry, Kind, Tree, shown
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
 from ..shared.plan import Plan, Step, Task
 from ..shared.task_errors import NoSuchItem
 from .guards import SftpSyncOptions
 
 FIRST_TIME, LAST_TIME = 1, 2**32 - 1
 """The protocol counts seconds from 1970 in four bytes. A zero is the same as no time to some servers."""
-NAMED = 5
+MAX_NAMED_PATHS = 5
 """How many paths a message names. The result has them all."""
 
 
@@ -33,19 +42,19 @@ class MirrorWork:
     """Two trees, what lies between them, and what becomes of it on this server."""
 
     task: Task[SftpSyncOptions]
-    session: Session
+    session: SftpSession
     mirror: Mirror
     source: Tree
     target: Tree
     modes: Mapping[str, int | None]
     equal: set[str] = field(default_factory=set)
     """Files whose content was compared and is the same."""
-    changes: Changes = field(default_factory=Changes)
+    changes: TreeChanges = field(default_factory=TreeChanges)
     links: set[str] = field(default_factory=set)
     """Links that the mirror would make."""
 
     @property
-    def abilities(self) -> Abilities:
+    def abilities(self) -> Capabilities:
         """What is known of the server."""
         return self.mirror.remote.abilities
 
@@ -57,7 +66,7 @@ class MirrorWork:
         self.links = set(self.changes.links)
         if not (self.changes and pushes(self.task.options.direction)):
             return
-        await refused(self.mirror.remote.sftp, self.mirror.remote.root, self.abilities)
+        await detect_refusals(self.mirror.remote.sftp, self.mirror.remote.root, self.abilities)
         if not self.abilities.times and not self.mirror.compared:
             await self._read(self.changes.files)
         if not self.abilities.links:
@@ -67,7 +76,7 @@ class MirrorWork:
             self.changes.drop_modes()
         self._warn()
 
-    async def _read(self, files: Mapping[str, Entry]) -> None:
+    async def _read(self, files: Mapping[str, TreeEntry]) -> None:
         self.equal |= await self.mirror.same_content(files, self.target.entries)
         self.mirror.compared = True
 
@@ -94,7 +103,7 @@ class MirrorWork:
 
     def _unreadable(self) -> dict[str, str]:
         sides = ((self.mirror.source, self.source), (self.mirror.target, self.target))
-        return {path: why for side, tree in sides for path, why in not_readable(side, tree).items()}
+        return {path: why for side, tree in sides for path, why in describe_unreadable(side, tree).items()}
 
     def _run(self, plan: Plan) -> None:
         task, mirror = self.task, self.mirror
@@ -104,7 +113,7 @@ class MirrorWork:
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
-            task.effects.facts.update(changed=bool(mirror.done), finished=names(set(mirror.done)))
+            task.effects.facts.update(changed=bool(mirror.done), finished=sorted_paths(set(mirror.done)))
             if mirror.failures:  # there may be some before the one that ended it
                 task.effects.facts["failures"] = failures_as_list(mirror.failures)
             raise
@@ -126,7 +135,9 @@ class MirrorWork:
         """Say what the server turned out not to do."""
         options, abilities = self.task.options, self.abilities
         if not abilities.links and self.links:
-            self.task.warn(f"the server makes no symbolic links, so these were left out: {few(self.links)}")
+            self.task.warn(
+                f"the server makes no symbolic links, so these were left out: {first_paths(self.links)}"
+            )
         if not abilities.times:
             self.task.warn(
                 "the server does not keep times of change, so files of the same size are read and compared "
@@ -155,7 +166,7 @@ async def read_source(task: Task[SftpSyncOptions], side: Side, patterns: Pattern
     if ROOT not in source:
         raise NoSuchItem(f"src {task.options.src!r} is not there")
     for path, why in sorted(skipped.items()):
-        task.warn(f"{shown(path)} was left out: {why}")
+        task.warn(f"{printable_path(path)} was left out: {why}")
     warn_of_special_bits(task, source)
     return with_known_times(task, source) if pushes(task.options.direction) else source
 
@@ -173,8 +184,8 @@ def warn_of_special_bits(task: Task[SftpSyncOptions], source: Tree) -> None:
     ]
     if special:
         task.warn(
-            f"set-user-ID, set-group-ID and sticky bits are not copied: {few(special)}. file_mode and "
-            "directory_mode set them"
+            f"set-user-ID, set-group-ID and sticky bits are not copied: {first_paths(special)}. file_mode "
+            "and directory_mode set them"
         )
 
 
@@ -187,14 +198,16 @@ def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
     }
     files = [path for path, entry in near.items() if entry.kind is Kind.FILE]
     if files:
-        task.warn(f"SFTP has no times before 1970 or after 2106, so these get the nearest one: {few(files)}")
+        task.warn(
+            f"SFTP has no times before 1970 or after 2106, so these get the nearest one: {first_paths(files)}"
+        )
     return replace(source, entries={**source.entries, **near})
 
 
-def not_readable(side: Side, tree: Tree) -> dict[str, str]:
+def describe_unreadable(side: Side, tree: Tree) -> dict[str, str]:
     """Return what is said of the directories of a tree that could not be read, by path."""
     return {
-        path: f"cannot read {shown(side.at(path))} {side.where}: {why}"
+        path: f"cannot read {printable_path(side.at(path))} {side.where}: {why}"
         for path, why in tree.unreadable.items()
     }
 
@@ -202,27 +215,27 @@ def not_readable(side: Side, tree: Tree) -> dict[str, str]:
 def describe_failures(failures: Mapping[str, str]) -> str:
     """Return one sentence for what could not be done."""
     said = [failures[path] for path in sorted(failures)]
-    more = f"; and {len(said) - NAMED} more, see failures" if len(said) > NAMED else ""
-    return "; ".join(said[:NAMED]) + more
+    more = f"; and {len(said) - MAX_NAMED_PATHS} more, see failures" if len(said) > MAX_NAMED_PATHS else ""
+    return "; ".join(said[:MAX_NAMED_PATHS]) + more
 
 
 def failures_as_list(failures: Mapping[str, str]) -> list[dict[str, str]]:
     """Return what could not be done as the result has it."""
-    return [{"path": shown(path) or ".", "message": failures[path]} for path in sorted(failures)]
+    return [{"path": printable_path(path) or ".", "message": failures[path]} for path in sorted(failures)]
 
 
-def few(paths: Collection[str]) -> str:
+def first_paths(paths: Collection[str]) -> str:
     """Return some of these paths for a message."""
-    listed = names(paths)
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return ", ".join(listed[:NAMED]) + more
+    listed = sorted_paths(paths)
+    more = f" and {len(listed) - MAX_NAMED_PATHS} more" if len(listed) > MAX_NAMED_PATHS else ""
+    return ", ".join(listed[:MAX_NAMED_PATHS]) + more
 
 
 def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal: Collection[str]) -> Rules:
     """Return what the mirror is to be. ``equal`` are files whose content was compared and is the same."""
     by_content = task.options.checksum
 
-    def same(path: str, wished: Entry, there: Entry) -> bool:
+    def same(path: str, wished: TreeEntry, there: TreeEntry) -> bool:
         if path in equal:
             return True
         return not by_content and (wished.size, wished.mtime) == (there.size, there.mtime)
@@ -233,7 +246,7 @@ def rules_of(task: Task[SftpSyncOptions], modes: Mapping[str, int | None], equal
 def as_plan(
     task: Task[SftpSyncOptions],
     login: Login,
-    changes: Changes,
+    changes: TreeChanges,
     trees: tuple[Tree, Tree],
     run: Callable[[], None],
 ) -> Plan:
@@ -245,14 +258,18 @@ def as_plan(
     return Plan(result=result, steps=steps, before=before, after=after)
 
 
-def before_and_after(changes: Changes, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
+def before_and_after(changes: TreeChanges, target: Tree) -> tuple[dict[str, str], dict[str, str]]:
     """Return what a diff shows of changes to a target."""
-    before = {**pick(changes.desired, target), **changes.in_the_way, **changes.extra}
-    return listing(before), listing(changes.desired)
+    before = {**entries_at(changes.desired, target), **changes.in_the_way, **changes.extra}
+    return diff_entries(before), diff_entries(changes.desired)
 
 
 def mirror_result(
-    task: Task[SftpSyncOptions], login: Login, changes: Changes, target: Tree, left_out: Iterable[str] = ()
+    task: Task[SftpSyncOptions],
+    login: Login,
+    changes: TreeChanges,
+    target: Tree,
+    left_out: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return what the task says about the mirror. Paths are relative to ``dest``; its own is a dot."""
     removed = {**changes.in_the_way, **changes.extra, **dict.fromkeys(changes.leftovers)}
@@ -263,18 +280,18 @@ def mirror_result(
         "direction": task.options.direction,
         "src": task.options.src,
         "dest": task.options.dest,
-        "created": names(path for path in changes.desired if path not in target),
-        "updated": names(path for path in changes.desired if path in target),
-        "deleted": names(removed),
+        "created": sorted_paths(path for path in changes.desired if path not in target),
+        "updated": sorted_paths(path for path in changes.desired if path in target),
+        "deleted": sorted_paths(removed),
         "unchanged": changes.unchanged,
         "bytes": changes.bytes,
-        "left_out": names(left_out),
+        "left_out": sorted_paths(left_out),
     }
 
 
-def names(paths: Iterable[str]) -> list[str]:
+def sorted_paths(paths: Iterable[str]) -> list[str]:
     """Return paths for people, in order."""
-    return [shown(path) or "." for path in sorted(paths)]
+    return [printable_path(path) or "." for path in sorted(paths)]
 
 
 def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
@@ -293,12 +310,14 @@ def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str
     )
 
 
-def listing(entries: Mapping[str, Entry]) -> dict[str, str]:
+def diff_entries(entries: Mapping[str, TreeEntry]) -> dict[str, str]:
     """Return entries as a diff shows them, in order."""
-    return {shown(path) or ".": described(entries[path], timestamp) for path in sorted(entries)}
+    return {
+        printable_path(path) or ".": describe_entry(entries[path], format_time) for path in sorted(entries)
+    }
 
 
-def timestamp(seconds: int) -> str:
+def format_time(seconds: int) -> str:
     """Write a time in UTC; one that no calendar has, in seconds."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))

@@ -20,17 +20,17 @@ def relative_path(option: str, path: str) -> str:
     if path.startswith(("/", "~/")) or path == "~":
         plain = path.lstrip("/~") or "."
         raise Invalid(f"{option} is {path!r}; paths are relative to the root of the service: write {plain!r}")
-    if climbs(path):
+    if has_parent_reference(path):
         raise Invalid(f"{option} is {path!r}; the platform refuses '..' in a path")
     return "/".join(name for name in path.split("/") if name not in ("", "."))
 
 
-def cut_short(path: str) -> bool:
+def ends_with_empty_variable(path: str) -> bool:
     """Tell whether a path looks as if a variable in it held nothing: ``folder/{{ name }}`` without a name."""
     return "//" in path or path.endswith(("/", "/."))
 
 
-def climbs(path: str) -> bool:
+def has_parent_reference(path: str) -> bool:
     """Tell whether a path contains ``..``: plainly, with backslashes, or percent-encoded however often."""
     while True:
         if ".." in path.replace("\\", "/").split("/"):

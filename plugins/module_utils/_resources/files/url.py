@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..._api.decoding import describe
+from ..._api.decoding import describe_type
 from ..shared.selectors import check_text
 from ..shared.task_errors import Invalid
 from .paths import relative_path
@@ -34,7 +34,7 @@ def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
     :raises Invalid: when it leads to no SFTP server, or the path leads out of the service.
     """
     if path is not LEFT_OUT and not isinstance(path, str):
-        raise Invalid(f"path is {describe(path)}; it must be a text")
+        raise Invalid(f"path is {describe_type(path)}; it must be a text")
     server = authority(access_from(source))
     if path is LEFT_OUT:
         path = ""
@@ -48,7 +48,7 @@ def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
 def access_from(source: Any) -> dict[str, Any]:
     """Return host, port and user, wherever in ``source`` they are."""
     if not isinstance(source, Mapping):
-        raise Invalid(f"there is no SFTP access in {describe(source)}; {WAYS}")
+        raise Invalid(f"there is no SFTP access in {describe_type(source)}; {WAYS}")
     if "sftp" in source:
         if not isinstance(source["sftp"], Mapping):
             who = f"service {source['name']!r}" if source.get("name") else "this service"

@@ -20,7 +20,7 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 
 C = TypeVar("C", Backup, Snapshot)
-SHOWN = 5
+MAX_NAMED_COPIES = 5
 
 
 def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
@@ -35,8 +35,10 @@ def warn_of_missing(
     """Tell which copies went with ``what``, though the task did not delete them."""
     if not gone:
         return
-    some = ", ".join(f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone[:SHOWN])
-    more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+    some = ", ".join(
+        f"{copy.name!r} of {copy.created_at or 'unknown date'}" for copy in gone[:MAX_NAMED_COPIES]
+    )
+    more = f" and {len(gone) - MAX_NAMED_COPIES} more" if len(gone) > MAX_NAMED_COPIES else ""
     task.warn(
         f"after {what}, {len(gone)} {kind}{'s are' if len(gone) > 1 else ' is'} not on the list any more "
         f"that {label(service)} had before: {some}{more}. This task did not delete them: the platform may "

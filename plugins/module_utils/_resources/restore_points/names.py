@@ -26,7 +26,7 @@ def possible_names(name: str, copies: Iterable[Backup | Snapshot]) -> list[str]:
     return sorted({copy.name for copy in copies if copy.name != name and same_name(copy.name, name)})
 
 
-def new_of_name(name: str, fresh: Sequence[C]) -> list[C]:
+def new_copies_named(name: str, fresh: Sequence[C]) -> list[C]:
     """Return those of some new copies that have this name, or what a platform may have made of it."""
     exact = [copy for copy in fresh if copy.name == name]
     if exact:
@@ -35,7 +35,7 @@ def new_of_name(name: str, fresh: Sequence[C]) -> list[C]:
     return [copy for copy in fresh if normalized(copy.name) and wanted.startswith(normalized(copy.name))]
 
 
-def hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
+def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
     """Return a part of a sentence that tells of names that may be this one; empty where there are none."""
     close = possible_names(name, copies)
     if not close:
@@ -46,7 +46,7 @@ def hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
     )
 
 
-def check_apart(kind: str, service: Service, name: str, copies: Iterable[Backup | Snapshot]) -> None:
+def check_distinct_name(kind: str, service: Service, name: str, copies: Iterable[Backup | Snapshot]) -> None:
     """Refuse to make a copy under a name that an existing one may have come from.
 
     :raises Invalid: as a second one would be made with every run where the platform writes names its own way.
@@ -60,7 +60,7 @@ def check_apart(kind: str, service: Service, name: str, copies: Iterable[Backup 
         )
 
 
-def warn_of_other_name(
+def warn_of_changed_name(
     task: Task[Options], kind: str, service: Service, name: str, made: Backup | Snapshot
 ) -> None:
     """Tell under which name a copy is found, where that is not the one that was asked for."""

@@ -21,7 +21,7 @@ from ..services.view import read_state
 from ..shared.busy_retry import QuietOptions
 from ..shared.plan import Task
 from ..shared.task_errors import WaitEnded
-from ..shared.waiting import Passage, wait_through
+from ..shared.waiting import Transition, wait_through
 
 T = TypeVar("T")
 FAILS = re.compile("fail|error|abort", re.IGNORECASE)
@@ -88,7 +88,7 @@ def await_restore(
     read: Callable[[], Observation],
     before: Observation,
     under_way: Callable[[Observation], bool],
-) -> Passage[Observation]:
+) -> Transition[Observation]:
     """Wait until ``what`` was seen to begin and to end, or until nothing changed for the quiet time."""
     return wait_through(
         task, read, under_way, describe_observation, what, before=before, quiet=quiet_seconds(task)
@@ -115,7 +115,7 @@ def trace_of(
     service: Service,
     what: str,
     before: Observation,
-    passage: Passage[Observation],
+    passage: Transition[Observation],
     *,
     seen: bool,
 ) -> RestoreTrace:

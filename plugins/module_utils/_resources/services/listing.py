@@ -23,7 +23,7 @@ from ..._api.client import METRICS_PER_CALL, Client
 from ..._api.errors import CallOutcomeUnknown, HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Metrics, Model, Project, ProjectDetail, ServiceSummary, Settings, SftpAccess
 from ..._api.values import WITH_SETTINGS, ServiceStatus
-from ..shared.money import from_millicents, shown
+from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
 from .all_services import may_be_cut, missing_from, read_projects
@@ -212,7 +212,7 @@ def inventory_record(
     millicents = known.pop("monthly_millicents")
     return {
         **known,
-        "monthly_full": None if millicents is None else shown(from_millicents(millicents)),
+        "monthly_full": None if millicents is None else format_amount(from_millicents(millicents)),
         "project": projects.get(project_id or ""),
         "project_id": project_id,
     }
@@ -246,7 +246,7 @@ def add_rates(client: Client, listing: Listing) -> None:
 
     def read(clone: Client, id: str) -> str | None:
         full = clone.service(id)
-        return shown(billed_rate(full)) if full else None
+        return format_amount(billed_rate(full)) if full else None
 
     add_part(client, listing, others, "monthly", read)
 

@@ -14,12 +14,12 @@ from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.controller_state import one_at_a_time
-from ..shared.money import Cost, exact, from_cents, from_millicents, read_amount, shown
+from ..shared.money import Cost, format_amount, from_cents, from_millicents, read_amount, to_decimal
 from ..shared.names import same_name
 from ..shared.plan import Task
-from ..shared.secret_notes import ORDERED, seconds_since, subject_of
+from ..shared.secret_notes import ORDERED, seconds_since_call, subject_of
 from ..shared.task_errors import Invalid
-from ..shared.waiting import adopt, create, look_for
+from ..shared.waiting import adopt, create, poll_for
 from .lookup import close_name, describe_location, find_services, only_service, with_name
 from .namesakes import KnownProjects, check_namesakes, order_lock
 from .options import OrderOptions, ServiceOptions
@@ -106,8 +106,10 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     cost = cost_of_quote(quote)
     check_budget(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
-        balance = None if quote.balance_cents is None else shown(from_cents(quote.balance_cents))
-        least = None if quote.min_balance_cents is None else shown(from_cents(quote.min_balance_cents))
+        balance = None if quote.balance_cents is None else format_amount(from_cents(quote.balance_cents))
+        least = (
+            None if quote.min_balance_cents is None else format_amount(from_cents(quote.min_balance_cents))
+        )
         raise Invalid(
             f"the balance {balance} does not cover the first day of service {task.options.name!r}; "
             f"at least {least} is needed. Nothing was ordered",
@@ -140,7 +142,7 @@ def cost_of_quote(quote: Quote) -> Cost:
         {
             "label": line.label,
             "detail": line.detail,
-            "monthly": None if line.monthly_cents is None else shown(from_cents(line.monthly_cents)),
+            "monthly": None if line.monthly_cents is None else format_amount(from_cents(line.monthly_cents)),
         }
         for line in quote.lines or []
     ]
@@ -160,7 +162,7 @@ class Ordering:
         """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost: Cost | None = None
         """What was quoted, once it is."""
-        secrets_file.check_place(task)
+        secrets_file.check_folder(task)
 
     @property
     def name(self) -> str:
@@ -210,13 +212,13 @@ class Ordering:
 
     def _await_lost_order(self) -> None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
-        left = LOST_ORDER_SECONDS - seconds_since(self.task, subject_of(ORDERED, self.name))
+        left = LOST_ORDER_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
         if left > 0:
             self.task.warn(
                 f"an earlier order of service {self.name!r} had no answer, so the list of services is "
                 f"watched for up to {left:.0f} seconds before another one"
             )
-            look_for(lambda: self._appeared() is not None, left)
+            poll_for(lambda: self._appeared() is not None, left)
 
     def _send_once(self) -> str:
         self._check_run()
@@ -234,7 +236,7 @@ class Ordering:
         if self.project is not None:
             body["projectId"] = self.project.id
         subject = subject_of(ORDERED, self.name)
-        with secrets_file.keeping(self.task, subject, f"the one-time secrets of {what}") as kept:
+        with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
             order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
             if order is None:
                 kept.nothing()
@@ -287,15 +289,15 @@ class Ordering:
 
     def _compare_price(self, order: Order) -> None:
         """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
-        told = exact(order.monthly_millicents)
+        told = to_decimal(order.monthly_millicents)
         if told is None or self.cost is None or self.cost.after in (None, from_millicents(told)):
             return
         price, limit = from_millicents(told), self.task.options.max_monthly
         self.task.effects.billed = Cost(self.cost.before, price)
         over = f", over max_monthly {limit}" if limit and price > read_amount(limit, "max_monthly") else ""
         self.task.warn(
-            f"service {self.name!r} was quoted at {shown(self.cost.after)} a month and is billed at "
-            f"{shown(price)}{over}. It is ordered; delete it with state: absent if that is too much"
+            f"service {self.name!r} was quoted at {format_amount(self.cost.after)} a month and is billed at "
+            f"{format_amount(price)}{over}. It is ordered; delete it with state: absent if that is too much"
         )
 
     def _report_namesakes(self, others: Sequence[str], id: str) -> None:
@@ -309,7 +311,7 @@ class Ordering:
             )
 
 
-def write_order_secrets(kept: secrets_file.Kept, name: str, order: Order) -> bool:
+def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order) -> bool:
     """Keep what the order generated; no other answer shows it. Tell whether there was anything.
 
     An answer without the field does not say that nothing was generated.

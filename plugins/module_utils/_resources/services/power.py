@@ -14,7 +14,7 @@ from ..shared.money import Cost
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_through, wait_until
+from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_until
 from .options import ServiceOptions
 from .pending_changes import mark_in_effect, pending_until_start
 from .rates import cost_of, price_change, rates_of
@@ -252,7 +252,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
     try:
         task.client.power(id, "restart")
     except CallOutcomeUnknown as error:
-        if not look_for(lambda: restarted_since(task, id, first)):
+        if not poll_for(lambda: restarted_since(task, id, first)):
             raise EffectUnverified(
                 f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
             ) from error

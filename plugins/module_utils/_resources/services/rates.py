@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
-from ..shared.money import Cost, from_millicents, read_amount, shown
+from ..shared.money import Cost, format_amount, from_millicents, read_amount
 from ..shared.plan import Task
 from .options import BudgetOptions
 from .view import billed_rate
@@ -88,7 +88,10 @@ def cost_of(service: Service, after: Decimal | None) -> Cost:
 
 def price_change(cost: Cost) -> str:
     """Say what a change does to the price."""
-    before, after = shown(cost.before) or "an unknown rate", shown(cost.after) or "an unknown one"
+    before, after = (
+        format_amount(cost.before) or "an unknown rate",
+        format_amount(cost.after) or "an unknown one",
+    )
     return f"its price goes from {before} to {after} a month"
 
 
@@ -120,8 +123,8 @@ def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -
     limit = task.options.max_monthly
     over = ""
     if limit is not None and billed > read_amount(limit, "max_monthly"):
-        over = f", over max_monthly {shown(read_amount(limit, 'max_monthly'))}"
+        over = f", over max_monthly {format_amount(read_amount(limit, 'max_monthly'))}"
     task.warn(
-        f"service {service.name!r} ({service.id}) is billed {shown(billed)} a month, not "
-        f"{shown(announced.after)} as announced{over}. Look at it in the customer web space"
+        f"service {service.name!r} ({service.id}) is billed {format_amount(billed)} a month, not "
+        f"{format_amount(announced.after)} as announced{over}. Look at it in the customer web space"
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..shared.plan import Task
-from ..shared.waiting import QUIET_SECONDS, look_for
+from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import ServiceOptions
 from .settings import ServiceChanges, is_same_command
 from .view import View, observe
@@ -32,7 +32,7 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
         now = observe(task, view.service.id)
         return not unconfirmed_settings(now, changes)
 
-    if not look_for(shown):
+    if not poll_for(shown):
         told = ", ".join(f"{name} ({value})" for name, value in unconfirmed_settings(now, changes).items())
         task.warn(
             f"the platform accepted {told} of {view.label}, but shows something else after "

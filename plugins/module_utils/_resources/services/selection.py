@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..._api.decoding import describe
+from ..._api.decoding import describe_type
 from ..._api.values import FAMILIES
 from ..shared.task_errors import Invalid, NoSuchItem
 from .listing import ServiceQuery, matches
@@ -101,7 +101,9 @@ def parse_entries(result: Any) -> Iterator[ServiceEntry]:
         return
     found = result.get("services") if isinstance(result, Mapping) else result
     if isinstance(found, str) or not isinstance(found, Sequence):
-        raise Invalid(f"there are no services in {describe(result)}; give {SOURCES}, or a list of services")
+        raise Invalid(
+            f"there are no services in {describe_type(result)}; give {SOURCES}, or a list of services"
+        )
     yield from (parse_entry(service) for service in found)
 
 
@@ -122,7 +124,7 @@ def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
     :raises Invalid: for what is no service.
     """
     if not isinstance(service, Mapping) or not (service.get("id") or service.get("service_id")):
-        raise Invalid(f"{describe(service)} in the list is no service: it has no id. Give {SOURCES}")
+        raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
     details = service.get("details")
     full = details if isinstance(details, Mapping) else service
     told = [full.get("project_id"), service.get("project")]

@@ -15,13 +15,13 @@ from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Project, Scale, Service
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
-from ..shared.controller_state import key_of, one_at_a_time
-from ..shared.money import Cost, from_millicents, read_amount, shown
+from ..shared.controller_state import one_at_a_time, state_key
+from ..shared.money import Cost, format_amount, from_millicents, read_amount
 from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
-from ..shared.waiting import QUIET_SECONDS, act, look_for, wait_until
+from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
 from .options import BudgetOptions, ServiceOptions
 from .pending_changes import mark_in_effect, write_recorded
 from .rates import Rates, rates_of_size
@@ -214,7 +214,7 @@ def set_scale(task: Task, view: View, size: Dimensions) -> None:
     :raises Invalid: when another task, or somebody else, was faster.
     """
     id, planned = view.service.id, view.service.dimensions
-    with one_at_a_time(f"size:{key_of(task.options.base_url, id)}", f"changing the size of {view.label}"):
+    with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
         now = task.client.service(id)
         if now is not None and now.dimensions != planned:
             other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
@@ -269,8 +269,8 @@ def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
     most, running = read_amount(limit, "max_monthly"), from_millicents(billed)
     if running > most:
         task.warn(
-            f"{view.label} costs {shown(running)} a month, over max_monthly {shown(most)}, and is left as it "
-            "is: the limit refuses orders, new sizes and resumptions"
+            f"{view.label} costs {format_amount(running)} a month, over max_monthly {format_amount(most)}, "
+            "and is left as it is: the limit refuses orders, new sizes and resumptions"
         )
 
 
@@ -284,12 +284,15 @@ def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) 
         return
     most = read_amount(limit, "max_monthly")
     if monthly is None:
-        raise Invalid(f"the price of {what} is not known, so max_monthly {shown(most)} cannot be kept")
+        raise Invalid(
+            f"the price of {what} is not known, so max_monthly {format_amount(most)} cannot be kept"
+        )
     if monthly > most:
         raise Invalid(
-            f"{what} would cost {shown(monthly)} a month, over max_monthly {shown(most)}; nothing changed",
-            monthly=shown(monthly),
-            max_monthly=shown(most),
+            f"{what} would cost {format_amount(monthly)} a month, over max_monthly {format_amount(most)}; "
+            "nothing changed",
+            monthly=format_amount(monthly),
+            max_monthly=format_amount(most),
         )
 
 
@@ -453,7 +456,7 @@ def kept_running(task: Task[WaitOptions], id: str, first: ContainerSample, at: f
     for it (Settings, rule 3; Power). Where the uptime is not known nobody can say, and rule 3 holds.
     """
     seconds = QUIET_SECONDS if task.options.wait else 0
-    if first.uptime is None or look_for(lambda: sample_container(task, id).shows_start_after(at), seconds):
+    if first.uptime is None or poll_for(lambda: sample_container(task, id).shows_start_after(at), seconds):
         return False
     last = sample_container(task, id)
     if last.uptime is None:

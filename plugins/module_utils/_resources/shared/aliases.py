@@ -33,7 +33,7 @@ def read_aliases(client: Client, project_id: str | None) -> dict[str, str]:
         return {}
 
 
-def doubled(graph: ProjectGraph) -> set[str]:
+def duplicate_aliases(graph: ProjectGraph) -> set[str]:
     """Return the aliases that several services of a project have."""
     return {alias for alias, count in Counter(aliases_of(graph).values()).items() if count > 1}
 
@@ -44,12 +44,12 @@ def warn_of_clashes(task: Task, joining: Mapping[str, str], there: Mapping[str, 
     clashes = sorted(set(joining.values()) & taken)
     if clashes:
         task.warn(
-            f"{named(clashes)} taken in {where}; which service answers to it there, or whether the platform "
-            "refuses, is not documented"
+            f"{describe_aliases(clashes)} taken in {where}; which service answers to it there, or whether "
+            "the platform refuses, is not documented"
         )
 
 
-def named(aliases: Iterable[str]) -> str:
+def describe_aliases(aliases: Iterable[str]) -> str:
     """Write aliases as the beginning of a sentence."""
     several = [repr(alias) for alias in aliases]
     return f"the alias {several[0]} is" if len(several) == 1 else f"the aliases {', '.join(several)} are"

@@ -30,7 +30,7 @@ PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
 
 
 LOCKS = "locks"
-LONGEST_TURN = 300.0
+MAX_LOCK_SECONDS = 300.0
 """Seconds to wait for other tasks, each of which ends by its own deadlines long before."""
 
 
@@ -48,14 +48,14 @@ def normalized_url(base_url: str) -> str:
     return f"{scheme}://{'localhost' if is_loopback(host) else host}:{port}{parts.path}"
 
 
-def key_of(base_url: str | None, subject: str) -> str:
+def state_key(base_url: str | None, subject: str) -> str:
     """Return the name of what is kept about a subject on the platform at this address, fit for a file."""
     text = f"{normalized_url(base_url or '')}\n{subject}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 @contextmanager
-def locked(path: str, seconds: float) -> Iterator[bool]:
+def lock_file(path: str, seconds: float) -> Iterator[bool]:
     """Keep other processes from what a lock file stands for. The file and its folder are made.
 
     Yields whether another process had to be waited for.
@@ -68,7 +68,7 @@ def locked(path: str, seconds: float) -> Iterator[bool]:
     until = time.monotonic() + seconds
     waited = False
     try:
-        while not is_taken(handle):
+        while not try_lock(handle):
             waited = True
             if time.monotonic() >= until:
                 raise TimeoutError(f"another process has held {path!r} for {seconds:g} seconds")
@@ -90,8 +90,8 @@ def in_turn(subject: str, seconds: float) -> Iterator[bool]:
     with ExitStack() as held:
         waited = False
         try:
-            path = os.path.join(collection_folder(LOCKS), key_of(None, subject))
-            waited = held.enter_context(locked(path, seconds))
+            path = os.path.join(collection_folder(LOCKS), state_key(None, subject))
+            waited = held.enter_context(lock_file(path, seconds))
         except TimeoutError:
             raise
         except OSError:
@@ -100,7 +100,7 @@ def in_turn(subject: str, seconds: float) -> Iterator[bool]:
 
 
 @contextmanager
-def one_at_a_time(subject: str, what: str, seconds: float = LONGEST_TURN) -> Iterator[bool]:
+def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) -> Iterator[bool]:
     """Do something :func:`in_turn`; ``what`` says in an error what the other tasks are doing.
 
     Yields whether another one had to be waited for.
@@ -118,7 +118,7 @@ def one_at_a_time(subject: str, what: str, seconds: float = LONGEST_TURN) -> Ite
         yield waited
 
 
-def is_taken(handle: int) -> bool:
+def try_lock(handle: int) -> bool:
     """Take the lock on an open file if nobody else holds it, and tell whether that worked."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -128,7 +128,7 @@ def is_taken(handle: int) -> bool:
 
 
 @contextmanager
-def whole_file(path: str) -> Iterator[TextIO]:
+def atomic_file(path: str) -> Iterator[TextIO]:
     """Open a file for its owner alone, which takes the place of ``path`` once it is whole, or never.
 
     The folder has to be there. Line ends are written as they are given.
@@ -137,7 +137,7 @@ def whole_file(path: str) -> Iterator[TextIO]:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             yield file
-            write_out(file)
+            flush_to_disk(file)
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -145,7 +145,7 @@ def whole_file(path: str) -> Iterator[TextIO]:
         raise
 
 
-def write_out(file: TextIO) -> None:
+def flush_to_disk(file: TextIO) -> None:
     """Have what was written on the disk, so that a full one is noticed here."""
     file.flush()
     os.fsync(file.fileno())
@@ -153,5 +153,5 @@ def write_out(file: TextIO) -> None:
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:
     """Write JSON for the owner alone, whole or not at all. The folder has to be there."""
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         json.dump(content, file, indent=2)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any
 
-from ..._api.decoding import describe
+from ..._api.decoding import describe_type
 from .task_errors import Invalid
 
 
@@ -31,12 +31,16 @@ UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
 """What the end of a field's name says of its amount (What the service does)."""
 
 
-def for_a_month(amount: Decimal | None) -> str:
+def describe_monthly(amount: Decimal | None) -> str:
     """Write a monthly price as the end of a sentence, also one that a quote does not tell."""
-    return "at a price that the quote does not tell" if amount is None else f"for {shown(amount)} a month"
+    return (
+        "at a price that the quote does not tell"
+        if amount is None
+        else f"for {format_amount(amount)} a month"
+    )
 
 
-def shown(amount: Decimal | None) -> str | None:
+def format_amount(amount: Decimal | None) -> str | None:
     """Write an amount with two decimals, more only where there are more."""
     if amount is None:
         return None
@@ -46,26 +50,26 @@ def shown(amount: Decimal | None) -> str | None:
     return f"{exact:.{max(2, decimals)}f}"
 
 
-def with_units(value: Any) -> Any:
+def add_currency_units(value: Any) -> Any:
     """Return data with each amount in currency units beside it, under its name without the unit.
 
     ``balance_cents: 1250`` is joined by ``balance: "12.50"``. Of cents and millicents the finer one counts.
     """
     if isinstance(value, list):
-        return [with_units(item) for item in value]
+        return [add_currency_units(item) for item in value]
     if not isinstance(value, dict):
         return value
-    found = {name: with_units(item) for name, item in value.items()}
+    found = {name: add_currency_units(item) for name, item in value.items()}
     for suffix, units in UNITS.items():
         for name in [name for name in value if name.endswith(suffix)]:
             short = name.removesuffix(suffix)
             if short not in value:
-                amount = exact(value[name])
-                found[short] = found.get(short) if amount is None else shown(units(amount))
+                amount = to_decimal(value[name])
+                found[short] = found.get(short) if amount is None else format_amount(units(amount))
     return found
 
 
-def exact(value: Any) -> Decimal | None:
+def to_decimal(value: Any) -> Decimal | None:
     """Return a number of any type without a digit lost; nothing for what is none."""
     if isinstance(value, bool):
         return None
@@ -88,12 +92,12 @@ def in_currency(value: Any, unit: str) -> str:
         raise Invalid(f"the unit is {unit!r}; the units of the platform are {known}")
     try:
         with localcontext(Context(traps=[Inexact])):
-            amount = exact(value)
-            text = shown(None if amount is None else units(amount))
+            amount = to_decimal(value)
+            text = format_amount(None if amount is None else units(amount))
     except Inexact:
         raise Invalid(f"the amount {value!r} has more digits than can be kept exactly") from None
     if text is None:
-        said = repr(value) if value is None or isinstance(value, (str, int, float)) else describe(value)
+        said = repr(value) if value is None or isinstance(value, (str, int, float)) else describe_type(value)
         raise Invalid(f"the amount is {said}; it must be a number of {unit}")
     return text
 
@@ -125,8 +129,8 @@ class Cost:
         known = self.before is not None and self.after is not None
         change = self.after - self.before if known else None  # type: ignore[operator]
         return {
-            "monthly_before": shown(self.before),
-            "monthly_after": shown(self.after),
-            "monthly_change": shown(change),
+            "monthly_before": format_amount(self.before),
+            "monthly_after": format_amount(self.after),
+            "monthly_change": format_amount(change),
             "lines": self.lines,
         }

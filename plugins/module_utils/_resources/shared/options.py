@@ -45,7 +45,7 @@ PLAIN_TYPES: dict[Any, str] = {
 }
 
 
-class About(TypedDict, total=False):
+class OptionAttributes(TypedDict, total=False):
     """What a type hint does not say about an option."""
 
     choices: Sequence[str]
@@ -66,7 +66,7 @@ class About(TypedDict, total=False):
     """The variable of the environment that fills it."""
 
 
-def option(default: T, **about: Unpack[About]) -> T:
+def option(default: T, **about: Unpack[OptionAttributes]) -> T:
     """Declare an option with its default, and what its type hint does not say."""
     declaration: Any = _field(default, about)
     return cast(T, declaration)
@@ -77,12 +77,12 @@ def names_given(**options: Any) -> list[str]:
     return [name for name, value in options.items() if value is not None]
 
 
-def required(**about: Unpack[About]) -> Any:
+def required(**about: Unpack[OptionAttributes]) -> Any:
     """Declare an option that has to be given, with what its type hint does not say."""
     return _field(MISSING, about)
 
 
-def _field(default: Any, about: About) -> Any:
+def _field(default: Any, about: OptionAttributes) -> Any:
     """Return the field of a dataclass for an option. The value of a secret stays out of its `repr`."""
     settings: dict[str, Any] = {"default": default}
     if isinstance(default, (list, dict)):
@@ -135,7 +135,7 @@ def state_dir_of(options: Options) -> str | None:
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declarations:
     """What is derived from the options of a resource, those of the connection and of waiting excepted."""
 
     spec: Mapping[str, dict[str, Any]]
@@ -148,15 +148,15 @@ class Declared:
     """The options that name what to work on, by each of their names."""
 
 
-def declared(options: type[Options]) -> Declared:
+def declarations_of(options: type[Options]) -> Declarations:
     """Return what is derived from the options of a resource."""
     shared = {each.name for each in fields(WaitOptions)}
     own = [each for each in fields(options) if each.name not in shared]
-    return Declared(
+    return Declarations(
         spec={name: entry for name, entry in argument_spec_of(options).items() if name not in shared},
-        selectors=frozenset(named(own, "selects")),
-        secrets=frozenset(named(own, "secret")),
-        sources=frozenset(named(own, "reads_file")),
+        selectors=frozenset(option_names(own, "selects")),
+        secrets=frozenset(option_names(own, "secret")),
+        sources=frozenset(option_names(own, "reads_file")),
         host_options={
             each.name: tuple(each.metadata["host_variables"])
             for each in own
@@ -171,7 +171,7 @@ def declared(options: type[Options]) -> Declared:
     )
 
 
-def named(declarations: Sequence[Field[Any]], key: str) -> Iterator[str]:
+def option_names(declarations: Sequence[Field[Any]], key: str) -> Iterator[str]:
     """Yield the names of the options that were declared so."""
     return (each.name for each in declarations if each.metadata.get(key))
 
@@ -185,12 +185,12 @@ def hints_of(options: Any) -> Mapping[str, Any]:
 def argument_spec_of(options: Any) -> Mapping[str, dict[str, Any]]:
     """Return Ansible's argument spec of all options of a class, except where the environment fills one."""
     hints = hints_of(options)
-    return {each.name: entry_of(each, hints[each.name]) for each in fields(options)}
+    return {each.name: spec_entry(each, hints[each.name]) for each in fields(options)}
 
 
-def entry_of(declaration: Field[Any], hint: Any) -> dict[str, Any]:
+def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
     """Return what Ansible's argument spec says about one option."""
-    entry = type_of(hint)
+    entry = ansible_type(hint)
     about = declaration.metadata
     for key in ("choices", "aliases"):
         if about.get(key):
@@ -207,7 +207,7 @@ def entry_of(declaration: Field[Any], hint: Any) -> dict[str, Any]:
     return entry
 
 
-def type_of(hint: Any) -> dict[str, Any]:
+def ansible_type(hint: Any) -> dict[str, Any]:
     """Return Ansible's words for the type of an option.
 
     :raises TypeError: for a type that an option cannot have.
@@ -219,7 +219,7 @@ def type_of(hint: Any) -> dict[str, Any]:
     if origin is Literal:
         return {"type": "str", "choices": list(get_args(hint))}
     if origin is list:
-        inner = type_of(get_args(hint)[0])
+        inner = ansible_type(get_args(hint)[0])
         return {**inner, "type": "list", "elements": inner["type"]}
     if origin is dict:
         return {"type": "dict"}
@@ -240,19 +240,19 @@ def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values for the fields of a class of options. Where one is missing, its default remains."""
     hints = hints_of(options)
     return {
-        each.name: typed(hints[each.name], arguments[each.name])
+        each.name: convert_value(hints[each.name], arguments[each.name])
         for each in fields(options)
         if each.name in arguments
     }
 
 
-def typed(hint: Any, value: Any) -> Any:
+def convert_value(hint: Any, value: Any) -> Any:
     """Return a value of an option as its type wants it: suboptions become objects."""
     if value is None:
         return None
     hint = without_none(hint)
     if get_origin(hint) is list:
-        return [typed(get_args(hint)[0], item) for item in value]
+        return [convert_value(get_args(hint)[0], item) for item in value]
     if isinstance(hint, type) and is_dataclass(hint):
         return hint(**values_of(hint, value))
     return value

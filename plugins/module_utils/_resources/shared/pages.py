@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._api.errors import Refused
 
-MOST_PAGES = 200
+MAX_PAGES = 200
 CURSORS = ("nextcursor", "nextpagetoken", "nexttoken")
 LINKS = ("next", "nextpage", "nextlink")
 MORE = ("hasmore", "hasnext", "hasnextpage", "istruncated", "truncated")
@@ -19,7 +19,7 @@ TOTALS = ("total", "totalcount", "totalitems", "count")
 LAST_PAGES = ("totalpages", "pages", "pagecount", "lastpage")
 OFFSETS = ("offset", "skip")
 
-Entry = dict[str, Any]
+ListEntry = dict[str, Any]
 Query = dict[str, Any]
 
 
@@ -27,12 +27,12 @@ Query = dict[str, Any]
 class Listed:
     """The entries of a list. ``total`` is how many it has where some are missing and the platform says so."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[ListEntry]
     whole: bool
     total: int | None = None
 
 
-def entries_in(answer: Any) -> list[Entry] | None:
+def entries_in(answer: Any) -> list[ListEntry] | None:
     """Return the entries of one answer, bare or the one list in an object; ``None`` for anything else."""
     if isinstance(answer, dict):
         lists = [value for value in answer.values() if isinstance(value, list)]
@@ -44,7 +44,7 @@ def entries_in(answer: Any) -> list[Entry] | None:
     return answer
 
 
-def signs_of(answer: Any) -> Mapping[str, Any]:
+def paging_fields(answer: Any) -> Mapping[str, Any]:
     """Return what an answer says of its pages, in lowercase names without separators."""
     if not isinstance(answer, dict):
         return {}
@@ -59,18 +59,18 @@ def number_at(signs: Mapping[str, Any], names: Sequence[str]) -> int | None:
     return next((value for value in found if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
-def is_cut(answer: Any, seen: int, page: int = 1) -> bool:
+def has_more(answer: Any, seen: int, page: int = 1) -> bool:
     """Tell whether an answer says that its list goes on. ``seen`` is how many entries came until now."""
-    signs = signs_of(answer)
+    signs = paging_fields(answer)
     if any(signs.get(name) for name in (*CURSORS, *LINKS, *MORE)):
         return True
     total, last = number_at(signs, TOTALS), number_at(signs, LAST_PAGES)
     return (total is not None and total > seen) or (last is not None and last > page)
 
 
-def tells_end(answer: Any) -> bool:
+def describes_paging(answer: Any) -> bool:
     """Tell whether an answer says anything of its pages, so that a list that does not go on is whole."""
-    signs = signs_of(answer)
+    signs = paging_fields(answer)
     counted = number_at(signs, (*TOTALS, *LAST_PAGES)) is not None
     return counted or any(name in signs for name in (*CURSORS, *LINKS, *MORE))
 
@@ -80,7 +80,7 @@ def next_query(answer: Any, seen: int, page: int) -> Query:
 
     A platform that does not know the parameter answers with the same page, or refuses: both are noticed.
     """
-    signs = signs_of(answer)
+    signs = paging_fields(answer)
     cursor = next((signs[name] for name in CURSORS if signs.get(name)), None)
     if cursor is not None:
         return {"cursor": cursor}
@@ -92,15 +92,15 @@ def next_query(answer: Any, seen: int, page: int) -> Query:
 
 
 def read_list(
-    read: Callable[[Query], Any], enough: Callable[[Sequence[Entry]], bool] = lambda entries: False
+    read: Callable[[Query], Any], enough: Callable[[Sequence[ListEntry]], bool] = lambda entries: False
 ) -> Listed | None:
     """Read a list, page after page where it has pages; ``None`` when it is not understood.
 
     It ends early once there are ``enough`` entries.
     """
-    found: list[Entry] = []
+    found: list[ListEntry] = []
     query: Query = {}
-    for page in range(1, MOST_PAGES + 1):
+    for page in range(1, MAX_PAGES + 1):
         try:
             answer = read(query)
         except Refused:
@@ -114,8 +114,8 @@ def read_list(
             break
         fresh = [item for item in items if item not in found]
         found += fresh
-        total = number_at(signs_of(answer), TOTALS)
-        if not is_cut(answer, len(found), page):
+        total = number_at(paging_fields(answer), TOTALS)
+        if not has_more(answer, len(found), page):
             return Listed(found, True)
         if not fresh or enough(found):
             return Listed(found, False, total)

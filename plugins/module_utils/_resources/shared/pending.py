@@ -34,7 +34,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import collection_folder, key_of, locked, write_json
+from .controller_state import collection_folder, lock_file, state_key, write_json
 from .task_errors import Invalid
 
 ENVIRONMENT = "environment"
@@ -71,7 +71,7 @@ class Pending:
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, id: str) -> Pending:
         """Return the record of the service with this id on the platform at this address."""
-        return cls(os.path.join(pending_folder(state_dir), f"{key_of(base_url, id)}.json"), id)
+        return cls(os.path.join(pending_folder(state_dir), f"{state_key(base_url, id)}.json"), id)
 
     def outstanding(self) -> Kinds:
         """Return what is written and not in effect, by kind. A damaged record holds nothing."""
@@ -117,7 +117,7 @@ class Pending:
         """Keep other runs from the records meanwhile. Nobody holds the lock for longer than a write."""
         folder = os.path.dirname(self.path)
         try:
-            with locked(os.path.join(folder, ".lock"), LONGEST_WRITE):
+            with lock_file(os.path.join(folder, ".lock"), LONGEST_WRITE):
                 yield
         except OSError as error:
             raise Invalid(

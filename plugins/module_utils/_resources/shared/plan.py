@@ -16,7 +16,7 @@ from ..._api.errors import HostedError
 from ..._api.text import printable
 from .effects import Effects
 from .money import Cost
-from .options import Options, WaitOptions, declared
+from .options import Options, WaitOptions, declarations_of
 from .parallel import MAX_PARALLEL
 
 if TYPE_CHECKING:  # Python itself knows defaults of type variables only from 3.13 on
@@ -202,7 +202,7 @@ class Resource(ABC, Generic[OwnOptions]):
         found = named_options(cls)
         if found is None:  # a base that leaves its options open, or a noun with those of its base
             return
-        facts = declared(found)
+        facts = declarations_of(found)
         cls.options_type, cls.options, cls.selectors = found, dict(facts.spec), facts.selectors
         cls.waits, cls.secret_options = issubclass(found, WaitOptions), facts.secrets
         cls.host_options, cls.places = facts.host_options, facts.targets

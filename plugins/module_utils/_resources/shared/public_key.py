@@ -44,7 +44,7 @@ class PublicKey:
 
     def matches(self, fingerprint: str | None) -> bool:
         """Tell whether a fingerprint of the platform, in any usual notation, is that of this key."""
-        return fingerprint is not None and normal(fingerprint) in self._notations()
+        return fingerprint is not None and normalize_fingerprint(fingerprint) in self._notations()
 
     def _notations(self) -> set[str]:
         raw = base64.b64decode(self.data)
@@ -53,7 +53,7 @@ class PublicKey:
         return {base64.b64encode(sha256.digest()).decode().rstrip("="), sha256.hexdigest(), md5.hexdigest()}
 
 
-def normal(fingerprint: str) -> str:
+def normalize_fingerprint(fingerprint: str) -> str:
     """Return a fingerprint without prefix, padding and colons; hexadecimal ones in lower case."""
     text = fingerprint.strip()
     for prefix in ("SHA256:", "MD5:"):
@@ -62,29 +62,30 @@ def normal(fingerprint: str) -> str:
     return bare if HEXADECIMAL.fullmatch(bare) else text.rstrip("=")
 
 
-def notation(fingerprint: str) -> str:
+def fingerprint_notation(fingerprint: str) -> str:
     """Return how a fingerprint is written, for people."""
-    bare = normal(fingerprint)
+    bare = normalize_fingerprint(fingerprint)
     if not HEXADECIMAL.fullmatch(bare):
         return "SHA256"
     return "MD5" if len(bare) == MD5_DIGITS else "SHA256 in hexadecimal digits"
 
 
-def of_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
+def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
     """Return the keys of a fingerprint.
 
     :raises Invalid: when the platform shows all of them in another notation. Which one it shows is open (SSH
         key), and a key that is there must not pass for one that is not. So is one that was cut short refused.
     """
     shown = [(key, key.fingerprint) for key in keys if key.fingerprint]
-    other = [text for __, text in shown if notation(text) != notation(wanted)]
+    other = [text for __, text in shown if fingerprint_notation(text) != fingerprint_notation(wanted)]
     if other and len(other) == len(shown):
         raise Invalid(
-            f"fingerprint is written as {notation(wanted)}, and the platform shows {notation(other[0])}, as "
-            f"{other[0]}: the two cannot be compared. Give it as the platform shows it, or give the key"
+            f"fingerprint is written as {fingerprint_notation(wanted)}, and the platform shows "
+            f"{fingerprint_notation(other[0])}, as {other[0]}: the two cannot be compared. Give it as the "
+            "platform shows it, or give the key"
         )
-    found = [key for key, text in shown if normal(text) == normal(wanted)]
-    if not found and not WHOLE.fullmatch(normal(wanted)):
+    found = [key for key, text in shown if normalize_fingerprint(text) == normalize_fingerprint(wanted)]
+    if not found and not WHOLE.fullmatch(normalize_fingerprint(wanted)):
         raise Invalid(
             f"fingerprint {wanted!r} is none, or not whole: SHA256 has 43 characters of base64 or 64 "
             "hexadecimal digits, and MD5 has 32. No registered key shows it"

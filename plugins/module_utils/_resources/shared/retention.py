@@ -151,7 +151,7 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
     ``policy.failed`` stay. Whatever is in another status, not owned, or of unknown date is not touched.
     """
     decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
-    good = [decision for decision in decisions if sort_out(decision, policy) == BackupStatus.COMPLETED]
+    good = [decision for decision in decisions if classify(decision, policy) == BackupStatus.COMPLETED]
     failed = [d for d in decisions if d.managed and not d.reasons and d.copy.status == BackupStatus.FAILED]
     for position, decision in enumerate(failed):
         decision.keep = position < policy.failed
@@ -174,7 +174,7 @@ def age_order(copy: RestorePoint) -> tuple[datetime, str]:
     return copy.created_at or datetime.min.replace(tzinfo=UTC), copy.id
 
 
-def sort_out(decision: Decision, policy: Policy) -> str | None:
+def classify(decision: Decision, policy: Policy) -> str | None:
     """Say why a copy is not touched; return the status of one that the policy decides on."""
     copy = decision.copy
     if not fnmatchcase(copy.name, policy.pattern):
@@ -204,10 +204,12 @@ def within_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> I
 def bucket_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[Iterator[tuple[Decision, str]]]:
     """Yield for each rule what it keeps."""
     for rule, count in policy.counts.items():
-        yield heads(good, rule, count, policy.zone)
+        yield newest_per_period(good, rule, count, policy.zone)
 
 
-def heads(good: Sequence[Decision], rule: str, count: int, zone: tzinfo) -> Iterator[tuple[Decision, str]]:
+def newest_per_period(
+    good: Sequence[Decision], rule: str, count: int, zone: tzinfo
+) -> Iterator[tuple[Decision, str]]:
     """Yield the newest copy of each of the last ``count`` periods that have one.
 
     When the copies end before the count does, the oldest one stays too: it makes the history as long as it
@@ -232,7 +234,7 @@ def moment_of(decision: Decision) -> datetime:
     return decision.copy.created_at or datetime.min.replace(tzinfo=UTC)
 
 
-def check_brake(decisions: Sequence[Decision], max_delete: int | None) -> None:
+def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> None:
     """Stop when more would be deleted than the user foresaw.
 
     :raises Invalid: with both numbers. Nothing was deleted then.

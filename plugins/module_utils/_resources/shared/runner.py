@@ -17,7 +17,7 @@ from .plan import Expansion, Plan, Step, Task
 from .task_errors import EffectUnverified, WaitEnded
 
 
-def carry_out(plan: Plan, task: Task) -> None:
+def apply_plan(plan: Plan, task: Task) -> None:
     """Carry out a plan. What was done is in the effects of the task, also when this raises.
 
     :raises HostedError: the error of the step that failed, or what the plan makes of those of its branches.
@@ -113,18 +113,18 @@ class Run:
         """
         branch = step.branch
         if branch is None:
-            perform(step, self.task, client)
+            perform_step(step, self.task, client)
             return True
         branch.task.client = client
         try:
-            perform(step, branch.task, client)
+            perform_step(step, branch.task, client)
         except HostedError as error:
             branch.error = error
             return False
         return True
 
 
-def perform(step: Step, task: Task, client: Client) -> None:
+def perform_step(step: Step, task: Task, client: Client) -> None:
     """Carry out a step and note what it did, also when the wait for what it set in motion was given up."""
     effects = task.effects
     if client is not None:  # there is none where the task calls nobody
@@ -141,7 +141,7 @@ def perform(step: Step, task: Task, client: Client) -> None:
         raise
     if isinstance(step, Expansion):
         for follow_up in outcome:
-            perform(follow_up, task, client)
+            perform_step(follow_up, task, client)
     elif step.changes:
         effects.finish(step.summary)
 

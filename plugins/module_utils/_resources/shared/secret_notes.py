@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .controller_state import collection_folder, key_of, normalized_url, write_json
+from .controller_state import collection_folder, normalized_url, state_key, write_json
 from .names import normalized
 from .plan import Task
 
@@ -50,7 +50,7 @@ class SecretNote:
     def of(cls, base_url: str | None, subject: str) -> SecretNote:
         """Return a note to leave, under a name of its own."""
         endpoint = normalized_url(base_url or "")
-        name = f"{key_of(base_url, subject)}-{secrets.token_hex(4)}.json"
+        name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
         return cls(os.path.join(notes_folder(), name), endpoint, subject)
 
     @property
@@ -84,7 +84,7 @@ def notes_folder() -> str:
 
 def notes_on(task: Task, subject: str) -> list[str]:
     """Return the paths of the notes on a subject."""
-    key = key_of(task.options.base_url, subject)
+    key = state_key(task.options.base_url, subject)
     try:
         names = sorted(os.listdir(notes_folder()))
     except OSError:
@@ -92,7 +92,7 @@ def notes_on(task: Task, subject: str) -> list[str]:
     return [os.path.join(notes_folder(), name) for name in names if name.startswith(key)]
 
 
-def seconds_since(task: Task, subject: str) -> float:
+def seconds_since_call(task: Task, subject: str) -> float:
     """Return how long ago a call on a subject was made whose end nobody saw; endless where there is none."""
     ages = []
     for path in notes_on(task, subject):

@@ -5,12 +5,12 @@
 
 A call whose answer holds secrets is made inside :func:`keeping`::
 
-    with keeping(task, subject, "the secrets of service 'web'") as kept:
+    with keep_secrets(task, subject, "the secrets of service 'web'") as kept:
         answer = ...                 # may take the secrets away from the platform
         kept.write(id, content, "…") # or kept.nothing(), when the answer holds none
 
 Before the call a file of the size is written where the secrets will go, and a note is left: should the run
-end in the middle, the next task on the subject tells that the secrets were never kept (:mod:`unkept`).
+end in the middle, the next task on the subject tells that the secrets were never kept (:mod:`secret_notes`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._api.errors import HostedError
-from .controller_state import collection_folder, in_turn, whole_file, write_out
+from .controller_state import atomic_file, collection_folder, flush_to_disk, in_turn
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
@@ -82,7 +82,7 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
         raise Invalid(f"the directory of {option}, {folder!r}, cannot be written to")
 
 
-def check_place(task: Task[SecretsOptions]) -> None:
+def check_folder(task: Task[SecretsOptions]) -> None:
     """Check where secrets will go as far as that can be done without writing anything, as in check mode.
 
     :raises Invalid: when they could not be written there.
@@ -96,10 +96,10 @@ def check_place(task: Task[SecretsOptions]) -> None:
     while not os.path.lexists(nearest):
         nearest = os.path.dirname(nearest)
     if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
-        raise no_place(folder, f"{nearest!r} is no directory that can be written to")
+        raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
 
 
-def prove(task: Task[SecretsOptions]) -> None:
+def check_writable(task: Task[SecretsOptions]) -> None:
     """Write a file of the size where secrets will go, and remove it. A missing default folder is made.
 
     :raises Invalid: when that fails, so that nothing is asked for that could not be kept.
@@ -121,10 +121,10 @@ def prove(task: Task[SecretsOptions]) -> None:
         finally:
             os.unlink(trial)
     except OSError as error:
-        raise no_place(folder, error.strerror or str(error)) from None
+        raise unwritable_error(folder, error.strerror or str(error)) from None
 
 
-def no_place(folder: str, why: str) -> Invalid:
+def unwritable_error(folder: str, why: str) -> Invalid:
     """Return the error for a folder that cannot take secrets."""
     return Invalid(
         f"what the platform shows only once could not be kept in {folder!r}: {why}. Nothing was sent. "
@@ -133,7 +133,7 @@ def no_place(folder: str, why: str) -> Invalid:
 
 
 @contextmanager
-def keeping(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[Kept]:
+def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[SecretWriter]:
     """Prove the place, leave a note, and let the call be made whose answer holds secrets.
 
     The note goes when the secrets are kept, or when the platform did not do what it was asked for. After
@@ -141,14 +141,14 @@ def keeping(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[Kep
 
     :raises Invalid: before the call, when the secrets could not be kept.
     """
-    prove(task)
-    kept = Kept(task, SecretNote.of(task.options.base_url, subject))
+    check_writable(task)
+    kept = SecretWriter(task, SecretNote.of(task.options.base_url, subject))
     needed = destination(task, "any") is not None and not task.options.secrets_dest
     try:
         kept.note.leave(what)
     except OSError as error:
         if needed:
-            raise no_place(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
+            raise unwritable_error(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
         task.warn(
             f"no note can be left in {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): should "
             "this run be killed before the secrets are kept, the next one cannot tell"
@@ -165,7 +165,7 @@ def keeping(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[Kep
 
 
 @dataclass
-class Kept:
+class SecretWriter:
     """What becomes of the secrets of one call."""
 
     task: Task[SecretsOptions]
@@ -246,10 +246,10 @@ def write_private(path: str, content: dict[str, Any]) -> None:
 
     :raises OSError: when that fails.
     """
-    with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), whole_file(path) as file:
+    with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), atomic_file(path) as file:
         json.dump(content, file, indent=2, ensure_ascii=False)
         file.write("\n")
-        write_out(file)  # before the file that is there goes
+        flush_to_disk(file)  # before the file that is there goes
         if os.path.exists(path):
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
             os.replace(path, f"{path}.{stamp}.{secrets.token_hex(4)}~")

@@ -58,7 +58,7 @@ def wait_until(
 
 
 @dataclass
-class Passage(Generic[T]):
+class Transition(Generic[T]):
     """What was seen of something that a call set in motion.
 
     ``began`` tells whether it was seen under way, ``moved`` whether anything at all was seen to change.
@@ -80,7 +80,7 @@ def wait_through(
     before: T,
     quiet: float = QUIET_SECONDS,
     passed: Callable[[T], bool] = lambda now: False,
-) -> Passage[T]:
+) -> Transition[T]:
     """Wait until something that a call set in motion was seen to begin and then to end.
 
     A platform may show late that it began, or never. So it counts as over only when it was seen ``under_way``
@@ -91,7 +91,7 @@ def wait_through(
 
     :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
     """
-    passage = Passage(before)
+    passage = Transition(before)
     still_since = time.monotonic()
 
     def over(now: T) -> bool:
@@ -114,7 +114,7 @@ def wait_through(
     return passage
 
 
-def look_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
+def poll_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
     """Look for a sign again and again for as long as it may take to show; tell whether it was seen."""
     until = time.monotonic() + seconds
     while not seen():
@@ -124,7 +124,7 @@ def look_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
     return True
 
 
-def appearing(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:
+def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:
     """Look for something new until a list shows it; ``None`` when it does not in that time.
 
     Only ``/api/resources`` is promised to show what is new at once (Ordering).
@@ -135,7 +135,7 @@ def appearing(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T
         found[0] = find()
         return found[0] is not None
 
-    look_for(shown, seconds)
+    poll_for(shown, seconds)
     return found[0]
 
 
@@ -200,7 +200,7 @@ def create_unique(
         create(call, find_new, what, task)
     except Refused as error:
         late = isinstance(error, Conflict)  # the very thing may be there, and the list late to show it
-        if not (look_for(lambda: is_there(find_new), QUIET_SECONDS / 2) if late else is_there(find_new)):
+        if not (poll_for(lambda: exists_now(find_new), QUIET_SECONDS / 2) if late else exists_now(find_new)):
             raise
         task.warn(
             f"the creation of {what} was refused ({error.message}), but it is there now: another run made it "
@@ -208,7 +208,7 @@ def create_unique(
         )
 
 
-def is_there(find_new: Callable[[], Sequence[Any]]) -> bool:
+def exists_now(find_new: Callable[[], Sequence[Any]]) -> bool:
     """Look for what was refused; where that fails as well, the refusal is what there is to tell."""
     try:
         return bool(find_new())
@@ -241,7 +241,7 @@ def act(
             cause = error
             until = time.monotonic() + (QUIET_SECONDS / 2 if quiet is None else quiet)
             while time.monotonic() < until:
-                if seen(reached, what, cause):
+                if check_reached(reached, what, cause):
                     task.effects.wrote()  # what fails after this is to know that something was done
                     return
                 time.sleep(0.5)
@@ -249,7 +249,7 @@ def act(
     raise EffectUnverified(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
 
 
-def seen(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
+def check_reached(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
     """Look whether a call had its effect; when that cannot be seen either, say so."""
     try:
         return reached()

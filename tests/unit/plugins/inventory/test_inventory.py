@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.inventory.inventory import (
     cache_key,
     groups_of,
 )
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.connection import Connection
 from ansible_collections.hosted.services.plugins.module_utils._api.values import FAMILIES
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import ServiceQuery
@@ -38,10 +38,10 @@ def test_verify_file(name: str, is_ours: bool, tmp_path: Path) -> None:
     assert InventoryModule().verify_file(str(path)) is is_ours
 
 
-@pytest.mark.parametrize("name", sorted(CONNECTION))
+@pytest.mark.parametrize("name", sorted(CONNECTION_SPEC))
 def test_connection_options_are_those_of_the_modules(name: str) -> None:
     """Same names, types, defaults and environment variables: one set of settings serves both."""
-    option = CONNECTION[name]
+    option = CONNECTION_SPEC[name]
     variables = option["fallback"][1]
     assert OPTIONS[name]["type"] == option["type"]
     assert OPTIONS[name].get("default") == option.get("default")
@@ -50,7 +50,7 @@ def test_connection_options_are_those_of_the_modules(name: str) -> None:
 
 def test_no_other_connection_options() -> None:
     """None is documented that the modules do not have."""
-    assert set(OPTIONS) == set(CONNECTION)
+    assert set(OPTIONS) == set(CONNECTION_SPEC)
 
 
 def test_families() -> None:

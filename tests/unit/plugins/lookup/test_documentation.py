@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.on_service import (
     OneServiceOptions,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import declared
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import declarations_of
 
-NAMED_SERVICE = declared(OneServiceOptions).spec
+NAMED_SERVICE = declarations_of(OneServiceOptions).spec
 PACKAGE = "ansible_collections.hosted.services.plugins.lookup"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "lookup").glob("*.py"))
 VARIABLES = yaml.safe_load(ModuleDocFragment.LOOKUP_VARIABLES)["options"]
@@ -38,7 +38,7 @@ def test_the_name_is_that_of_the_file(name: str) -> None:
 def test_every_option_of_the_connection_has_a_variable() -> None:
     """It is called as the environment variable, in lower case."""
     assert {option: [entry["name"] for entry in spec["vars"]] for option, spec in VARIABLES.items()} == {
-        option: [name.lower() for name in spec["fallback"][1]] for option, spec in CONNECTION.items()
+        option: [name.lower() for name in spec["fallback"][1]] for option, spec in CONNECTION_SPEC.items()
     }
 
 

@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.connection im
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     HostedError,
     Interrupted,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
     Request,
@@ -113,7 +113,7 @@ def run(
 
 
 def fail() -> None:
-    raise refused("PUT /x: the platform refused (400): no", 400, hint=1)
+    raise error_for_status("PUT /x: the platform refused (400): no", 400, hint=1)
 
 
 def steps(*runs: Callable[[], Any]) -> list[Step]:
@@ -279,7 +279,7 @@ def test_a_defect_half_way_tells_how_far_it_came() -> None:
 def test_what_the_platform_echoes_of_a_secret_is_hidden(echo: str) -> None:
     def make(task: Task[ThingOptions]) -> Plan:
         task.warn(f"careful with {echo}")
-        raise refused(f"PUT /x: no {echo}", 400, said=[{"word": echo}])
+        raise error_for_status(f"PUT /x: no {echo}", 400, said=[{"word": echo}])
 
     options = {"variables": {"PASSWORD": "hunter2", "more": ["in-a-list", True]}, "pin": "pin 1234&x"}
     result = run(make, options)
@@ -335,7 +335,7 @@ def test_the_secrets_of_one_task_are_not_those_of_the_next() -> None:
 
 def test_what_is_too_short_for_a_secret_damages_no_error() -> None:
     def make(task: Task[ThingOptions]) -> Plan:
-        raise refused("PUT /x: the platform refused (400): not 1 but 12", 400)
+        raise error_for_status("PUT /x: the platform refused (400): not 1 but 12", 400)
 
     message = run(make, {"variables": {"COUNT": 1, "FLAG": True, "NAME": "not"}})["msg"]
     assert message.endswith("not 1 but 12")
@@ -354,7 +354,7 @@ def test_what_would_steer_a_terminal_is_written_out() -> None:
     assert result["thing"] == {"name": "\x1b[31mred"}, "data are data"
 
     def refuse(task: Task[ThingOptions]) -> Plan:
-        raise refused("no \x9b31m", 400)
+        raise error_for_status("no \x9b31m", 400)
 
     assert run(refuse)["msg"] == r"no \x9b31m"
 

@@ -18,9 +18,9 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION,
-    WAITING,
-    validated,
+    CONNECTION_SPEC,
+    WAITING_SPEC,
+    validate,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
@@ -76,7 +76,7 @@ OTHERS: dict[str, Any] = {
 }
 VALUES = {**TEXTS, **OTHERS}
 OPTIONS = [(name, option) for name, noun in NOUNS.items() for option in noun.options]
-OPTIONS += [("service", option) for option in {**CONNECTION, **WAITING}]
+OPTIONS += [("service", option) for option in {**CONNECTION_SPEC, **WAITING_SPEC}]
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     def refuse(*arguments: Any, **options: Any) -> Any:
         raise ConnectionBroken("no server is reached from here")
 
-    monkeypatch.setattr(session.Session, "__init__", refuse)
+    monkeypatch.setattr(session.SftpSession, "__init__", refuse)
     yield tmp_path
     assert [path for path in work.rglob("*") if path.is_file() and not path.name.endswith("kept")] == []
 
@@ -104,7 +104,7 @@ def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any
     """Run a task as Ansible would."""
     noun = NOUNS[name]
     try:
-        validation = validated(noun, {**SETTINGS, **arguments})
+        validation = validate(noun, {**SETTINGS, **arguments})
     except HostedError as error:
         return {"failed": True, "msg": error.message}
     if validation.error_messages:

@@ -15,8 +15,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hosted.services.plugins.doc_fragments.common import ModuleDocFragment
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION,
-    WAITING,
+    CONNECTION_SPEC,
+    WAITING_SPEC,
     argument_spec,
     checked_arguments,
     connection,
@@ -58,17 +58,17 @@ def validated(**given: Any) -> dict[str, Any]:
 
 
 def test_every_option_of_the_connection_is_there_and_has_its_variable() -> None:
-    assert {name: option["fallback"][1][0] for name, option in CONNECTION.items()} == VARIABLES
-    assert set(CONNECTION) < set(argument_spec(PROJECT))
+    assert {name: option["fallback"][1][0] for name, option in CONNECTION_SPEC.items()} == VARIABLES
+    assert set(CONNECTION_SPEC) < set(argument_spec(PROJECT))
 
 
 def test_only_what_waits_has_options_for_it() -> None:
-    assert set(WAITING) == {"wait", "wait_timeout", "wait_interval"}
-    assert not set(WAITING) & set(argument_spec(PROJECT))
-    assert set(WAITING) < set(argument_spec(SERVICE))
+    assert set(WAITING_SPEC) == {"wait", "wait_timeout", "wait_interval"}
+    assert not set(WAITING_SPEC) & set(argument_spec(PROJECT))
+    assert set(WAITING_SPEC) < set(argument_spec(SERVICE))
 
 
-@pytest.mark.parametrize(("spec", "text"), [(CONNECTION, "DOCUMENTATION"), (WAITING, "WAIT")])
+@pytest.mark.parametrize(("spec", "text"), [(CONNECTION_SPEC, "DOCUMENTATION"), (WAITING_SPEC, "WAIT")])
 def test_the_documentation_says_the_same(spec: dict[str, Any], text: str) -> None:
     documented = yaml.safe_load(getattr(ModuleDocFragment, text))["options"]
     assert set(documented) == set(spec)
@@ -78,7 +78,7 @@ def test_the_documentation_says_the_same(spec: dict[str, Any], text: str) -> Non
 
 
 def test_the_token_is_the_one_secret() -> None:
-    assert [name for name, option in CONNECTION.items() if option.get("no_log")] == ["token"]
+    assert [name for name, option in CONNECTION_SPEC.items() if option.get("no_log")] == ["token"]
 
 
 def test_defaults_make_a_connection() -> None:

@@ -301,7 +301,7 @@ DELETIONS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
 def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() -> None:
     """Which status an item has that is not there is not shown."""
     for status in (400, 403, 422):
-        refusal = errors.refused("the reason", status)
+        refusal = errors.error_for_status("the reason", status)
         assert client(refusal, [{**SERVICE, "id": "other"}])[0].service("x") is None
         assert client(refusal, [])[0].project("x") is None
         for answers in ((refusal, [SERVICE]), (refusal, errors.Forbidden("no list either", 403))):
@@ -320,14 +320,14 @@ def test_a_refusal_to_read_is_taken_for_absence_only_where_the_list_says_so() ->
 def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -> None:
     """A second DELETE may be refused because the first one acted; one that did not act stays refused."""
     delete, there, gone = DELETIONS[what]
-    deleter, script = client(errors.refused("no", status), gone)
+    deleter, script = client(errors.error_for_status("no", status), gone)
     told: list[bool] = []
     deleter.on_write = lambda: told.append(True)
     delete(deleter)
     assert told == [True]
     assert [line.partition(" ")[0] for line, _query, _body in script.sent] == ["DELETE", "GET"]
 
-    refused, _script = client(errors.refused("the reason", status), there)
+    refused, _script = client(errors.error_for_status("the reason", status), there)
     refused.on_write = told.clear
     with pytest.raises(errors.Refused, match="the reason"):
         delete(refused)

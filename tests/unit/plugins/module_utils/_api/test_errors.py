@@ -21,12 +21,12 @@ KINDS = [
 
 def having(fact: str) -> set[int]:
     """Return the statuses whose refusal has this fact."""
-    return {status for status in EVERY_STATUS if getattr(errors.refused("no", status), fact)}
+    return {status for status in EVERY_STATUS if getattr(errors.error_for_status("no", status), fact)}
 
 
 @pytest.mark.parametrize("status", EVERY_STATUS)
 def test_a_refusal_is_of_the_class_of_its_status(status: int) -> None:
-    error = errors.refused("no", status, hint=1)
+    error = errors.error_for_status("no", status, hint=1)
     assert error.__class__ is errors.REFUSALS.get(status, errors.Refused)
     assert error.status == status
     assert error.details == {"status": status, "hint": 1}
@@ -34,7 +34,7 @@ def test_a_refusal_is_of_the_class_of_its_status(status: int) -> None:
 
 
 def test_a_token_that_is_not_accepted_is_told_from_one_that_may_not() -> None:
-    rejected, forbidden = errors.refused("no", 401), errors.refused("no", 403)
+    rejected, forbidden = errors.error_for_status("no", 401), errors.error_for_status("no", 403)
     assert isinstance(rejected, errors.TokenRejected) and not isinstance(rejected, errors.Forbidden)
     assert isinstance(forbidden, errors.Forbidden) and not isinstance(forbidden, errors.TokenRejected)
     assert isinstance(rejected, errors.AccessDenied) and isinstance(forbidden, errors.AccessDenied)
@@ -55,8 +55,8 @@ def test_which_errors_say_that_the_platform_did_nothing(kind: type[errors.Hosted
 
 
 def test_whether_a_refusal_gives_a_reason() -> None:
-    assert errors.refused("the platform refused (400): too large", 400).gives_reason
-    assert not errors.refused(f"the platform refused (400): {errors.NO_REASON}", 400).gives_reason
+    assert errors.error_for_status("the platform refused (400): too large", 400).gives_reason
+    assert not errors.error_for_status(f"the platform refused (400): {errors.NO_REASON}", 400).gives_reason
 
 
 def test_an_error_keeps_what_it_is_when_something_is_said_around_it() -> None:

@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     Refused,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 
 START = "https://registry.example.com/v2/p/shop/blobs/uploads/"
@@ -124,7 +124,7 @@ def test_one_that_was_cut_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_one_that_the_registry_forgot_begins_anew(tmp_path: Path, status: int) -> None:
     registry = Registry()
     registry.faults[("PATCH", 2)] = Interrupted("cut")
-    registry.faults[("GET", 1)] = refused("gone", status)
+    registry.faults[("GET", 1)] = error_for_status("gone", status)
     part = upload(registry, tmp_path)
     with pytest.raises(Interrupted):
         part.run()
@@ -136,7 +136,7 @@ def test_one_that_the_registry_forgot_begins_anew(tmp_path: Path, status: int) -
 def test_a_refusal_of_another_kind_is_told(tmp_path: Path) -> None:
     registry = Registry()
     registry.faults[("PATCH", 1)] = Interrupted("cut")
-    registry.faults[("GET", 1)] = refused("no", 403)
+    registry.faults[("GET", 1)] = error_for_status("no", 403)
     part = upload(registry, tmp_path)
     with pytest.raises(Interrupted):
         part.run()

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import ServerFailure, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ServerFailure,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.account_info import ACCOUNT_INFO
 from unit.plugins.fakes import FakeClient, task_of
 
@@ -47,7 +50,7 @@ def test_all_of_it() -> None:
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_wallet_that_the_token_may_not_read(status: int) -> None:
     client = Account()
-    client.trouble = refused(f"not accepted ({status})", status)
+    client.trouble = error_for_status(f"not accepted ({status})", status)
     account = read(client)
     assert account["email"] == "ops@example.com"
     assert account["wallet"] is None

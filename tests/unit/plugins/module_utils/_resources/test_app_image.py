@@ -25,7 +25,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Interrupted,
     Refused,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
@@ -100,7 +100,7 @@ def test_a_tag_that_may_not_move_is_told(
     """With what it names and what to do, where a registry of its own lets no tag name another image."""
 
     def keep(*_arguments: Any) -> None:
-        raise refused(f"the registry refused ({status})", status)
+        raise error_for_status(f"the registry refused ({status})", status)
 
     build(tmp_path / "one.tar")
     build(tmp_path / "two.tar", "2")

@@ -14,7 +14,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.app_dep
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.lookup import (
-    entries,
+    complete_entries,
     log_lines,
 )
 from unit.plugins.apps import Platform, plain, platform, server
@@ -136,4 +136,4 @@ def test_log_lines(answer: object, lines: list[str]) -> None:
 )
 def test_entries(answer: object, found: object) -> None:
     """A list is understood when there is one of objects, and all of it."""
-    assert entries(answer) == found
+    assert complete_entries(answer) == found

@@ -169,7 +169,7 @@ def test_a_verdict_that_nobody_waits_for_is_not_waited_for(
 ) -> None:
     """The platform holds back the scan; the list of releases may tell the digest, or not."""
     scan(plain, "v2", "PENDING")
-    monkeypatch.setattr(releases, "GLANCE", 0.3)
+    monkeypatch.setattr(releases, "QUICK_SCAN_SECONDS", 0.3)
     if not told:
         monkeypatch.setattr(release_list, "DIGEST_PATHS", ())
     result = plain.run(APP_RELEASE, check_mode, tag="v2", digest=plain.digests["v2"], wait=False)

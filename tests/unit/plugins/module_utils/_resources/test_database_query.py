@@ -13,13 +13,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, carry_out
+from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import (
+    RunContext,
+    apply_and_report,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
     Refused,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.database_query import DATABASE_QUERY
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
@@ -71,7 +74,7 @@ def done(client: Account, query: str, **given: Any) -> dict[str, Any]:
     """Return the result of a task that was carried out."""
     task = task_of(DATABASE_QUERY, client, service="db", query=query, **given)
     result: dict[str, Any] = {}
-    carry_out(DATABASE_QUERY, DATABASE_QUERY.plan(task), task, RunContext(), result)
+    apply_and_report(DATABASE_QUERY, DATABASE_QUERY.plan(task), task, RunContext(), result)
     return result
 
 
@@ -145,7 +148,7 @@ def test_a_cut_names_the_limit(monkeypatch: pytest.MonkeyPatch, seconds: int, wo
 
     def cut() -> Exception:
         clock.sleep(seconds)
-        return refused(words, 400)
+        return error_for_status(words, 400)
 
     with pytest.raises(Refused) as caught:
         plan_for(Account(cut), "SELECT 1")
@@ -155,7 +158,7 @@ def test_a_cut_names_the_limit(monkeypatch: pytest.MonkeyPatch, seconds: int, wo
 
 def test_another_refusal_does_not() -> None:
     with pytest.raises(Refused) as caught:
-        plan_for(Account(refused("syntax error", 400)), "SELECT 1")
+        plan_for(Account(error_for_status("syntax error", 400)), "SELECT 1")
     assert caught.value.message == "syntax error"
 
 

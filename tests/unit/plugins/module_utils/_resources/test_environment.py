@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
     Fingerprints,
-    locked,
+    lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -281,19 +281,19 @@ def test_a_folder_that_cannot_be_used_is_told(plain: Platform, tmp_path: Path) -
 
 def test_two_runs_take_turns(folder: Path) -> None:
     """The second waits, and says what it waited for when its time is up."""
-    with locked(str(folder), "shop", 5):
-        with pytest.raises(Invalid, match="another run"), locked(str(folder), "shop", 0.2):
+    with lock_environment(str(folder), "shop", 5):
+        with pytest.raises(Invalid, match="another run"), lock_environment(str(folder), "shop", 0.2):
             pass
-        with locked(str(folder), "blog", 0):
+        with lock_environment(str(folder), "blog", 0):
             pass
-    with locked(str(folder), "shop", 0):
+    with lock_environment(str(folder), "shop", 0):
         pass
 
 
 def test_a_run_holds_the_lock_until_it_has_written(plain: Platform, folder: Path) -> None:
     """While another one holds it nothing is sent; check mode, which writes nothing, does not wait."""
     wish: dict[str, Any] = {"variables": {"A": "1"}, "state_dir": str(folder), "timeout": 0.5}
-    with locked(str(folder), "shop", 0):
+    with lock_environment(str(folder), "shop", 0):
         result = plain.run(ENVIRONMENT, **wish)
         assert plain.run(ENVIRONMENT, check_mode=True, **wish)["changed"]
     assert result["failed"] and "another run" in result["msg"]

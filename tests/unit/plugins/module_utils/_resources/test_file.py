@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
@@ -47,7 +47,7 @@ def root(request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path_factory: Any
 
 def runner(resource: Resource, sandbox: Sandbox) -> Run:
     """Return a function that runs a noun."""
-    spec = {**resource.options, **CONNECTION}
+    spec = {**resource.options, **CONNECTION_SPEC}
     defaults = {name: option.get("default") for name, option in spec.items()}
     account = {"base_url": sandbox.base_url, "token": sandbox.token, "service": "survival"}
 

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
     Refused,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -146,7 +146,7 @@ def test_services_are_counted_where_the_list_does_not_count_them(client: FakeCli
 
 def test_a_refused_deletion_says_what_may_be_the_reason(client: FakeClient) -> None:
     def refuse() -> None:
-        raise refused("DELETE: the platform refused (400): no", 400)
+        raise error_for_status("DELETE: the platform refused (400): no", 400)
 
     client.before["delete_project"] = refuse
     with pytest.raises(Refused) as caught:
@@ -189,7 +189,7 @@ def test_two_new_projects_of_the_name_are_an_error(client: FakeClient) -> None:
 def test_a_project_that_another_run_made_in_the_same_moment_is_taken(client: FakeClient) -> None:
     def outrun() -> None:
         client.add_project("prj_other", "new")
-        raise refused("taken", 400)
+        raise error_for_status("taken", 400)
 
     client.before["create_project"] = outrun
     planned, task = plan_and_task(client, name="new")

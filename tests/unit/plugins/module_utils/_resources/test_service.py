@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Interrupted,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
@@ -448,7 +448,7 @@ def test_a_service_without_settings_offers_none(client: FakeClient) -> None:
     client.add_service("s")
 
     def refuse(id: str) -> Any:
-        raise refused("GET: the resource does not offer it", 400)
+        raise error_for_status("GET: the resource does not offer it", 400)
 
     client.settings = refuse  # type: ignore[method-assign]
     wishes: list[dict[str, Any]] = [{"public": True}, {"command": "x"}, {"dimensions": {"cpu_cores": 3}}]

@@ -22,7 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     ServerFailure,
     TokenRejected,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources import service_info
@@ -126,7 +126,7 @@ def read_with_warnings(client: FakeClient, **given: Any) -> tuple[dict[str, Any]
 
 
 def test_what_a_service_does_not_offer_is_null(client: FakeClient) -> None:
-    refusing(client, "a", refused("not offered", 400))
+    refusing(client, "a", error_for_status("not offered", 400))
     services, warnings = read_with_warnings(client, include=["backups"])
     assert [services[id]["backups"] for id in "abc"] == [None, [], []]
     assert warnings == []
@@ -135,7 +135,7 @@ def test_what_a_service_does_not_offer_is_null(client: FakeClient) -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        *(refused("not here", status) for status in (404, 409, 422)),
+        *(error_for_status("not here", status) for status in (404, 409, 422)),
         Forbidden("not here", 403),
         ServerFailure("not here", status=503),
         UnexpectedAnswer("not here"),
@@ -193,7 +193,7 @@ def test_a_filter_that_looks_like_a_slip_is_told(
 @pytest.mark.parametrize("family", ["COMPUTE", "VIRTUAL_MACHINE", "DEDICATED", "BUCKET"])
 def test_settings_of_a_family_that_has_none_are_not_asked_for(client: FakeClient, family: str) -> None:
     def refuse(id: str) -> Any:
-        raise refused("not offered", 422)
+        raise error_for_status("not offered", 422)
 
     client.settings = refuse  # type: ignore[method-assign]
     client.add_service("box", "box", family=family)

@@ -18,7 +18,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import (
     SFTP_HOST_KEY,
-    the_server,
+    resolve_server,
 )
 from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._sftp import servers
@@ -138,9 +138,12 @@ class Account(FakeClient):
 def test_a_service_leads_to_its_server() -> None:
     client = Account()
     client.add_service("svc_1", "survival")
-    assert the_server(task_of(SFTP_HOST_KEY, client, service="survival")) == ("node-of-svc_1", 2022)
-    assert the_server(task_of(SFTP_HOST_KEY, client, service="survival", port=22)) == ("node-of-svc_1", 22)
-    assert the_server(task_of(SFTP_HOST_KEY, client, host="box")) == ("box", 22)
+    assert resolve_server(task_of(SFTP_HOST_KEY, client, service="survival")) == ("node-of-svc_1", 2022)
+    assert resolve_server(task_of(SFTP_HOST_KEY, client, service="survival", port=22)) == (
+        "node-of-svc_1",
+        22,
+    )
+    assert resolve_server(task_of(SFTP_HOST_KEY, client, host="box")) == ("box", 22)
     assert [SFTP_HOST_KEY.needs_api(options) for options in ({"service": "x"}, {"service": None})] == [
         True,
         False,

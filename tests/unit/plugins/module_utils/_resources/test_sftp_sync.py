@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     PLAYBOOK_FOLDER,
@@ -31,7 +31,7 @@ from unit.plugins.module_utils._sftp.servers import Server
 from unit.plugins.results import Result
 
 Sync = Callable[..., dict[str, Any]]
-DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION}.items()}
+DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION_SPEC}.items()}
 OLD = 1_700_000_000
 
 

@@ -16,7 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Conflict,
     Interrupted,
     Refused,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
@@ -126,7 +126,7 @@ def test_a_key_makes_way_first_only_where_its_name_is_in_the_way(
 
     def refuse() -> None:
         if "key_1" in client.key_records:
-            raise refused(said, int(said[:3]))
+            raise error_for_status(said, int(said[:3]))
 
     client.before["add_ssh_key"] = refuse
     plan, _task = planned(client, name="laptop", public_key=LINE, replace=True)
@@ -144,7 +144,7 @@ def test_a_key_that_made_way_in_vain_is_named(client: FakeClient) -> None:
     client.add_key("key_1", "laptop", OTHER_PRINT)
 
     def refuse() -> None:
-        raise refused("409: a key named laptop exists already", 409)
+        raise error_for_status("409: a key named laptop exists already", 409)
 
     client.before["add_ssh_key"] = refuse
     plan, _task = planned(client, name="laptop", public_key=LINE, replace=True)

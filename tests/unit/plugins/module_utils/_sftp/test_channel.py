@@ -16,8 +16,8 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.channel import WINDOW, RequestCollector
 from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import OFF, HostKeys
-from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login, Session
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import gather
+from ansible_collections.hosted.services.plugins.module_utils._sftp.session import Login, SftpSession
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 from unit.plugins.module_utils._sftp import servers
 
 AT_ONCE = 50
@@ -67,7 +67,7 @@ def login(tmp_path: Path) -> Iterator[Login]:
 
 
 def test_few_packets_carry_many_requests(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Session(login, HostKeys("", OFF, login.host, login.port), remember=False) as session:
+    with SftpSession(login, HostKeys("", OFF, login.host, login.port), remember=False) as session:
         sent: list[int] = []
         send = session._connection.send_packet
 
@@ -76,7 +76,7 @@ def test_few_packets_carry_many_requests(login: Login, monkeypatch: pytest.Monke
             send(kind, *arguments, **options)
 
         monkeypatch.setattr(session._connection, "send_packet", watched)
-        session.run(gather(*(session.sftp.stat(b".") for _request in range(AT_ONCE))))
+        session.run(run_all(*(session.sftp.stat(b".") for _request in range(AT_ONCE))))
     assert 0 < len(sent) < AT_ONCE / 2
 
 
@@ -90,6 +90,6 @@ def test_the_server_may_send_a_whole_window(login: Login, monkeypatch: pytest.Mo
         return await create_session(self, *arguments, **options)
 
     monkeypatch.setattr(asyncssh.SSHClientConnection, "create_session", watched)
-    with Session(login, HostKeys("", OFF, login.host, login.port), remember=False) as session:
+    with SftpSession(login, HostKeys("", OFF, login.host, login.port), remember=False) as session:
         assert session.run(session.sftp.isdir(b"."))
     assert windows == [WINDOW]

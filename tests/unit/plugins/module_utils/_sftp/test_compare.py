@@ -17,10 +17,10 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.compare impo
     stays_inside,
 )
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Entry, Kind, Tree
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, Tree, TreeEntry
 
-FOLDER = Entry(Kind.DIRECTORY, mode=0o755)
-FILE = Entry(Kind.FILE, 3, 1000, 0o644)
+FOLDER = TreeEntry(Kind.DIRECTORY, mode=0o755)
+FILE = TreeEntry(Kind.FILE, 3, 1000, 0o644)
 KEEP = Rules(lambda path, wished, there: (wished.size, wished.mtime) == (there.size, there.mtime))
 
 
@@ -51,10 +51,10 @@ TREE = {
     "sub": FOLDER,
     "sub/deep": FOLDER,
     "file": FILE,
-    "to-deep": Entry(Kind.LINK, target="sub/deep"),
-    "to-top": Entry(Kind.LINK, target="."),
-    "out": Entry(Kind.LINK, target="/etc"),
-    "round": Entry(Kind.LINK, target="round"),
+    "to-deep": TreeEntry(Kind.LINK, target="sub/deep"),
+    "to-top": TreeEntry(Kind.LINK, target="."),
+    "out": TreeEntry(Kind.LINK, target="/etc"),
+    "round": TreeEntry(Kind.LINK, target="round"),
 }
 
 
@@ -80,10 +80,10 @@ def test_climbing_out_of_what_the_tree_knows(target: str, inside: bool) -> None:
 
 @pytest.mark.parametrize(("resolved", "same"), [(True, True), (False, False)])
 def test_links_of_a_server_that_tells_places_are_compared_as_places(resolved: bool, same: bool) -> None:
-    here = Tree({"": FOLDER, "a/l": Entry(Kind.LINK, target=".././b/")})
-    there = Tree({"": FOLDER, "a/l": Entry(Kind.LINK, target="../b", resolved=resolved)})
+    here = Tree({"": FOLDER, "a/l": TreeEntry(Kind.LINK, target=".././b/")})
+    there = Tree({"": FOLDER, "a/l": TreeEntry(Kind.LINK, target="../b", resolved=resolved)})
     assert bool(compare(here, there, KEEP)) is not same
-    other = Tree({"": FOLDER, "a/l": Entry(Kind.LINK, target="b", resolved=resolved)})
+    other = Tree({"": FOLDER, "a/l": TreeEntry(Kind.LINK, target="b", resolved=resolved)})
     assert compare(here, other, KEEP).links
 
 

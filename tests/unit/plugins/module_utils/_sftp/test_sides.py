@@ -13,9 +13,9 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Entry, Kind
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
 
-ENTRY = Entry(Kind.FILE, size=5000)
+ENTRY = TreeEntry(Kind.FILE, size=5000)
 
 
 class Disk:

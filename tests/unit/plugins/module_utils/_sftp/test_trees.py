@@ -9,7 +9,7 @@ import asyncio
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import gather
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 
 
 class Work:
@@ -33,7 +33,7 @@ class Work:
 def test_what_is_called_off_cleans_up_to_its_end() -> None:
     async def call_off() -> list[Work]:
         works = [Work(1), Work(9)]
-        whole = asyncio.ensure_future(gather(*(work.run() for work in works)))
+        whole = asyncio.ensure_future(run_all(*(work.run() for work in works)))
         for work in works:
             await work.begun.wait()
         whole.cancel()
@@ -53,11 +53,11 @@ def test_an_error_ends_the_others_once_they_have_cleaned_up() -> None:
             raise ValueError("first")
 
         with pytest.raises(ValueError, match="first"):
-            await gather(work.run(), failing())
+            await run_all(work.run(), failing())
         return work
 
     assert asyncio.run(fail()).cleaned
 
 
 def test_nothing_to_do() -> None:
-    asyncio.run(gather())
+    asyncio.run(run_all())

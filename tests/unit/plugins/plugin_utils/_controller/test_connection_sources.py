@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
-    Connected,
-    connected,
+    CompletedArguments,
+    complete_arguments,
 )
 
 WEST, EAST = "https://west.example.com", "https://east.example.com"
@@ -29,9 +29,11 @@ def found(
     arguments: dict[str, Any] | None = None,
     variables: dict[str, Any] | None = None,
     environment: dict[str, Any] | None = None,
-) -> Connected:
+) -> CompletedArguments:
     """Connect a task on a host."""
-    return connected(arguments or {}, environment or {}, {**HOST, **(variables or {})}, lambda value: value)
+    return complete_arguments(
+        arguments or {}, environment or {}, {**HOST, **(variables or {})}, lambda value: value
+    )
 
 
 def test_a_host_brings_its_platform_and_its_token() -> None:
@@ -149,4 +151,4 @@ def test_a_platform_elsewhere_is_told() -> None:
     assert (
         found({"base_url": EAST}).elsewhere == f"the inventory has web from {WEST}, and the task asked {EAST}"
     )
-    assert connected({"base_url": EAST}, {}, {}, lambda value: value).elsewhere == ""
+    assert complete_arguments({"base_url": EAST}, {}, {}, lambda value: value).elsewhere == ""

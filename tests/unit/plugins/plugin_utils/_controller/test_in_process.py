@@ -26,8 +26,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
     check_own_name,
-    paced,
-    pause,
+    progress_interval,
+    throttle,
     with_host_variables,
 )
 from unit.plugins.fakes import FakeClient
@@ -77,7 +77,7 @@ def test_progress_comes_at_a_human_pace(
     now = [0.0]
     lines: list[str] = []
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = paced(lines.append, seconds)
+    progress = throttle(lines.append, seconds)
     for second in range(22):
         now[0] = float(second)
         progress(f"at {second}")
@@ -85,10 +85,10 @@ def test_progress_comes_at_a_human_pace(
 
 
 def test_the_pace_is_a_number_of_seconds() -> None:
-    assert [pause(value) for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
+    assert [progress_interval(value) for value in (0, "2.5", 10)] == [0.0, 2.5, 10.0]
     for wrong in ("often", -1, None, "nan", "inf"):
         with pytest.raises(AnsibleError, match="hosted_progress_interval"):
-            pause(wrong)
+            progress_interval(wrong)
 
 
 @pytest.mark.parametrize(

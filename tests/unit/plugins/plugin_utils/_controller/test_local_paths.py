@@ -15,7 +15,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.file im
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import with_whole_paths
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_paths import (
+    with_absolute_paths,
+)
 from unit.plugins.nouns import NOUNS
 
 
@@ -27,7 +29,7 @@ def resolved(resource: Resource, **arguments: Any) -> dict[str, Any]:
             raise AnsibleFileNotFound(file_name=path)
         return f"/role/{folder}/{path}"
 
-    return with_whole_paths(resource, arguments, find, "/play")
+    return with_absolute_paths(resource, arguments, find, "/play")
 
 
 @pytest.mark.parametrize(

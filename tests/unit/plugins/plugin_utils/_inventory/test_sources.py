@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.sources import (
-    is_another,
-    taken_by_others,
+    is_other_source,
+    warning_of_conflicts,
 )
 
 NEW = {"hosted_service_id": "1", "hosted_url": "https://a.example.com", "hosted_token_env": "A"}
@@ -37,12 +37,12 @@ BY_FILE = {"hosted_token_env": None, "hosted_token_file": "A"}
 def test_is_another(changes: dict[str, Any], expected: bool) -> None:
     """What names no service adds to a host; otherwise service, platform and token have to be the same."""
     there = {name: value for name, value in {**NEW, **changes}.items() if value is not None}
-    assert is_another(there, NEW) is expected
+    assert is_other_source(there, NEW) is expected
 
 
 def test_the_error_names_three_hosts_and_counts_the_others() -> None:
     there = {f"h{n}": {**NEW, "hosted_service_id": f"old-{n}"} for n in range(5)}
-    message = taken_by_others(there, dict.fromkeys((*there, "free"), NEW))
+    message = warning_of_conflicts(there, dict.fromkeys((*there, "free"), NEW))
     for n in range(3):
         assert f"h{n} is service old-{n} on https://a.example.com (token_env A) there" in message
     assert "; and 2 more. " in message
@@ -50,4 +50,4 @@ def test_the_error_names_three_hosts_and_counts_the_others() -> None:
 
 
 def test_hosts_of_one_source_are_no_error() -> None:
-    assert taken_by_others({"web": NEW}, {"web": dict(NEW)}) == ""
+    assert warning_of_conflicts({"web": NEW}, {"web": dict(NEW)}) == ""

@@ -12,9 +12,9 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.hosted.services.plugins.plugin_utils._inventory.variables import (
-    Marked,
-    never_templates,
-    reach,
+    MarkedStrings,
+    connection_variables,
+    mark_strings,
     split_address,
     variables_of,
 )
@@ -58,14 +58,14 @@ def test_address(address: str, expected: dict[str, Any]) -> None:
 )
 def test_reach(connect_with: str, expected: dict[str, Any]) -> None:
     """How Ansible reaches a host is what was asked for."""
-    assert reach({"address": "198.51.100.1:22", "sftp": SFTP}, connect_with) == expected
+    assert connection_variables({"address": "198.51.100.1:22", "sftp": SFTP}, connect_with) == expected
 
 
 @pytest.mark.parametrize("service", [{"address": None, "sftp": None}, {"address": None}])
 def test_out_of_reach(service: dict[str, Any]) -> None:
     """A service without SFTP or address is a host all the same, and gathers no facts over SFTP."""
-    assert reach(service, "sftp") == {"ansible_facts_modules": []}
-    assert reach(service, "address") == {}
+    assert connection_variables(service, "sftp") == {"ansible_facts_modules": []}
+    assert connection_variables(service, "address") == {}
 
 
 def test_names() -> None:
@@ -73,7 +73,12 @@ def test_names() -> None:
     service = {"id": "1", "address": None, "sftp": SFTP}
     for_tasks = {"hosted_url": "https://api.example.com", "hosted_token_env": "TOKEN"}
     found = variables_of(
-        service, "none", "x_", for_tasks["hosted_url"], Marked(), handed_on={"hosted_token_env": "TOKEN"}
+        service,
+        "none",
+        "x_",
+        for_tasks["hosted_url"],
+        MarkedStrings(),
+        handed_on={"hosted_token_env": "TOKEN"},
     )
     assert found == {"x_id": "1", "x_address": None, "hosted_service_id": "1", **for_tasks}
 
@@ -84,7 +89,7 @@ def test_names() -> None:
 def test_never_templates(text: str) -> None:
     """Whatever the platform says comes out of a template as it went in, however deep it is."""
     given = {"list": [text], "text": text, "number": 1, "nothing": None}
-    variables = {"outer": never_templates(given, Marked())}
+    variables = {"outer": mark_strings(given, MarkedStrings())}
     templar = Templar(loader=DataLoader(), variables=variables)
     assert templar.template(variables["outer"]) == {
         "list": [text],
@@ -96,7 +101,7 @@ def test_never_templates(text: str) -> None:
 
 def test_marked_once() -> None:
     """What many hosts have in common is marked once and kept once: an account may have ten thousand."""
-    marked = Marked()
+    marked = MarkedStrings()
     one, other = (
         variables_of({"id": id, "address": None, "product": {"slug": "{{ x }}"}}, "none", "", "u", marked)
         for id in ("1", "2")

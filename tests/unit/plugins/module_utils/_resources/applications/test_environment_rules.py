@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
     environment_rules as rules,
 )
@@ -114,8 +114,8 @@ def test_a_value_is_a_string_as_its_user_spells_it(value: Any, kind: str) -> Non
 def test_what_is_a_reference_and_what_may_be_one() -> None:
     environment = {"A": "${db.URL}/${cache.HOST_2}", "B": "$${db.URL}", "C": "${VAR:-a.b}", "D": "plain ${X}"}
     assert list(rules.references(environment)) == [("A", "db", "URL"), ("A", "cache", "HOST_2")]
-    assert rules.unsure(environment) == ["B", "C"]
-    assert rules.unsure({"Z": "${a.b}", "A": "${a.b}"}) == ["A", "Z"]
+    assert rules.ambiguous_references(environment) == ["B", "C"]
+    assert rules.ambiguous_references({"Z": "${a.b}", "A": "${a.b}"}) == ["A", "Z"]
 
 
 class Project(FakeClient):
@@ -130,7 +130,7 @@ class Project(FakeClient):
     def project_graph(self, id: str) -> m.ProjectGraph:
         self.looks += 1
         if self.closed:
-            raise refused("not for this token", 403)
+            raise error_for_status("not for this token", 403)
         others = [{"id": f"svc_{number}", "alias": alias} for number, alias in enumerate(self.aliases)]
         return m.ProjectGraph.model_validate({"nodes": [{"id": "svc_shop", "alias": "shop"}, *others]})
 
@@ -193,7 +193,7 @@ def test_an_alias_that_several_have_is_told_where_it_is_used() -> None:
 def test_a_refusal_by_the_platform_is_told_with_what_may_be_its_cause(
     environment: dict[str, str], hints: list[str]
 ) -> None:
-    error = rules.explained(HostedError("no", status=422), APP, environment)
+    error = rules.explain_environment_error(HostedError("no", status=422), APP, environment)
     assert error.message.startswith("the environment of application 'shop' was refused: no")
     assert all(hint in error.message for hint in hints)
     assert error.message.count(";") == len(hints)

@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
     Fingerprints,
-    locked,
+    lock_environment,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -86,14 +86,17 @@ def test_what_was_there_can_be_restored_and_forgotten(tmp_path: Path) -> None:
 
 
 def test_two_runs_take_turns(tmp_path: Path) -> None:
-    with locked(str(tmp_path), "shop", 0.1):
+    with lock_environment(str(tmp_path), "shop", 0.1):
         refused = pytest.raises(Invalid, match="another run is still changing the environment of 'shop'")
-        with refused, locked(str(tmp_path), "shop", 0.05):
+        with refused, lock_environment(str(tmp_path), "shop", 0.05):
             pass
-        with locked(str(tmp_path), "blog", 0.1):
+        with lock_environment(str(tmp_path), "blog", 0.1):
             pass
-    with locked(str(tmp_path), "shop", 0.1):
+    with lock_environment(str(tmp_path), "shop", 0.1):
         pass
     (tmp_path / "file").write_text("")
-    with pytest.raises(Invalid, match="cannot be used"), locked(str(tmp_path / "file"), "shop", 0.1):
+    with (
+        pytest.raises(Invalid, match="cannot be used"),
+        lock_environment(str(tmp_path / "file"), "shop", 0.1),
+    ):
         pass

@@ -55,7 +55,7 @@ def build(tmp_path: Path) -> Builder:
 
 def named(name: str) -> dict[str, Any]:
     """Return the annotation that names an image."""
-    return {"annotations": {oci.NAME: name}}
+    return {"annotations": {oci.NAME_ANNOTATION: name}}
 
 
 def test_the_only_image_is_chosen_whatever_runs(build: Builder) -> None:
@@ -129,7 +129,7 @@ def test_what_is_no_layout_is_told(tmp_path: Path, build: Builder) -> None:
         oci.choose_image(build.index(), None, None)
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"a": 1}', b'{"a": "' + b"x" * oci.MOST_JSON + b'"}'])
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"a": 1}', b'{"a": "' + b"x" * oci.MAX_JSON + b'"}'])
 def test_a_manifest_that_is_another_one_is_refused(build: Builder, content: bytes) -> None:
     entry = build.image()
     layout = build.index(entry)
@@ -154,12 +154,12 @@ def test_a_part_is_as_its_digest_says(build: Builder) -> None:
         assert Path(path).read_bytes() == b"content"
     assert not Path(path).exists()
     for wrong in (b"another", b"content and more", b""):
-        (build.path / oci.blob(part)).write_bytes(wrong)
+        (build.path / oci.blob_path(part)).write_bytes(wrong)
         into = io.BytesIO()
         with pytest.raises(Invalid, match="should have 7 bytes"):
             layout.verify(part, into)
         assert into.getvalue() == wrong
-    (build.path / oci.blob(part)).unlink()
+    (build.path / oci.blob_path(part)).unlink()
     with pytest.raises(NoSuchItem, match="lacks blobs/sha256/"):
         layout.verify(part)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.release_list import (
-    Declared,
-    Entered,
+    DeclaredReleases,
+    ListedRelease,
     read_declared,
 )
 from unit.plugins.fakes import FakeClient
@@ -30,7 +30,7 @@ class Account(FakeClient):
         return self.answers.pop(0)
 
 
-def declared(*answers: Any, tag: str | None = None) -> Declared:
+def declared(*answers: Any, tag: str | None = None) -> DeclaredReleases:
     """Read the list."""
     return read_declared(Account(*answers), "shop", tag)  # type: ignore[arg-type]
 
@@ -45,7 +45,7 @@ def declared(*answers: Any, tag: str | None = None) -> Declared:
 )
 def test_a_release_is_read_in_any_form(entry: dict[str, Any]) -> None:
     found = declared([entry])
-    assert found == Declared({"v1": Entered(DIGEST, "then")})
+    assert found == DeclaredReleases({"v1": ListedRelease(DIGEST, "then")})
     assert found.digest("v1") == DIGEST and found.digest("v2") is None
     assert found.has("v1") is True and found.has("v2") is False
 

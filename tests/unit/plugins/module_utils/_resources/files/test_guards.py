@@ -103,7 +103,7 @@ def test_a_current_folder_that_is_gone_protects_nothing(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     os.rmdir(tmp_path / "gone")
-    assert [what for what, _folder in guards.homes_and_projects()] == [
+    assert [what for what, _folder in guards.protected_folders()] == [
         "the root of this machine",
         "your home folder",
     ]

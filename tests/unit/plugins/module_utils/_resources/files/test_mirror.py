@@ -18,7 +18,7 @@ import asyncssh.sftp
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
-from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import CONNECTION_SPEC
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._sftp import sides
 from unit.plugins.module_utils._sftp import servers
@@ -26,7 +26,7 @@ from unit.plugins.module_utils._sftp.as_user import as_user
 from unit.plugins.module_utils._sftp.servers import Server
 from unit.plugins.results import Result
 
-DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION}.items()}
+DEFAULTS = {name: option.get("default") for name, option in {**SFTP_SYNC.options, **CONNECTION_SPEC}.items()}
 OLD = 1_700_000_000
 NO_SETSTAT = "-P setstat,fsetstat"
 SILENT = "SFTPOptions IgnoreSFTPSetTimes IgnoreSFTPSetPerms"
@@ -157,7 +157,8 @@ def test_links_that_are_refused_when_they_are_made_are_left_out(
         """The server does not say beforehand what it refuses."""
 
     monkeypatch.setattr(
-        "ansible_collections.hosted.services.plugins.module_utils._resources.files.mirror.refused", unknown
+        "ansible_collections.hosted.services.plugins.module_utils._resources.files.mirror.detect_refusals",
+        unknown,
     )
     server = start("openssh", options="-P symlink")
     (src / "link").symlink_to("a")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import NO_REASON, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import NO_REASON, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points import missing
 from unit.plugins.fakes import FakeClient, task_of
@@ -52,7 +52,7 @@ def test_what_went_is_told(count: int, words: str) -> None:
     ],
 )
 def test_a_refusal_that_a_limit_may_explain_names_what_is_there(said: str, count: int, added: bool) -> None:
-    error = refused(said, 409)
+    error = error_for_status(said, 409)
     there = [backup("x", None), backup("b", 2, "second"), backup("a", 1, "first")][:count]
     missing.add_backup_count(error, SERVICE, there)
     assert ("has 3 backups; the oldest is 'first' of 2026-03-01" in error.message) is added

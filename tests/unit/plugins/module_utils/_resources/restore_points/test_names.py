@@ -24,28 +24,28 @@ def backups(*given: str) -> list[m.Backup]:
 def test_what_a_platform_may_have_made_of_a_name() -> None:
     there = backups("before-the-move", "Before The Move", "after the move")
     assert names.possible_names("Before The Move", there) == ["before-the-move"]
-    assert names.hint("Before The Move", there).count("'before-the-move'") == 1
-    assert names.hint("else", there) == ""
+    assert names.name_hint("Before The Move", there).count("'before-the-move'") == 1
+    assert names.name_hint("else", there) == ""
 
 
 def test_a_new_copy_is_known_by_its_name_or_by_what_is_left_of_it() -> None:
     exact, cut, other = backups("Before The Move", "before-the", "nightly")
-    assert names.new_of_name("Before The Move", [cut, exact, other]) == [exact]
-    assert names.new_of_name("Before The Move", [cut, other]) == [cut]
-    assert names.new_of_name("Before The Move", backups("", "--")) == []
+    assert names.new_copies_named("Before The Move", [cut, exact, other]) == [exact]
+    assert names.new_copies_named("Before The Move", [cut, other]) == [cut]
+    assert names.new_copies_named("Before The Move", backups("", "--")) == []
 
 
 def test_no_second_copy_is_made_with_every_run() -> None:
-    names.check_apart("backup", SERVICE, "nightly", backups("nightly", "weekly"))
+    names.check_distinct_name("backup", SERVICE, "nightly", backups("nightly", "weekly"))
     with pytest.raises(Invalid, match="has no backup named 'Nightly 1', but 'nightly-1'"):
-        names.check_apart("backup", SERVICE, "Nightly 1", backups("nightly-1"))
+        names.check_distinct_name("backup", SERVICE, "Nightly 1", backups("nightly-1"))
 
 
 def test_another_name_than_the_one_asked_for_is_told() -> None:
     task = task_of(BACKUP, FakeClient(), services=["web"], name="Nightly 1")
     (made,) = backups("Nightly 1")
-    names.warn_of_other_name(task, "backup", SERVICE, "Nightly 1", made)
+    names.warn_of_changed_name(task, "backup", SERVICE, "Nightly 1", made)
     assert task.warnings == []
     (made,) = backups("nightly-1")
-    names.warn_of_other_name(task, "backup", SERVICE, "Nightly 1", made)
+    names.warn_of_changed_name(task, "backup", SERVICE, "Nightly 1", made)
     assert "named the backup of service 'web' (svc_1) 'nightly-1' in place of 'Nightly 1'" in task.warnings[0]

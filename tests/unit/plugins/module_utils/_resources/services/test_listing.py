@@ -213,7 +213,7 @@ def test_sftp_fails_for_some(error: Exception) -> None:
 def test_sftp_is_not_offered() -> None:
     """400 is no reason for a warning."""
     platform = Platform([{"id": "a"}], {"1": ["a"]})
-    platform.failing = {"a": errors.refused("not offered", 400)}
+    platform.failing = {"a": errors.error_for_status("not offered", 400)}
     listing = read(platform, sftp=True)
     assert listing.services[0]["sftp"] is None
     assert listing.warnings == []

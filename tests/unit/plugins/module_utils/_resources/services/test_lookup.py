@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import lookup
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -143,4 +143,4 @@ def test_where_a_service_of_the_name_is_comes_with_family_project_and_id() -> No
 
 def refuse() -> None:
     """Stand in for a call that the platform refuses."""
-    raise refused("no", 403)
+    raise error_for_status("no", 403)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
@@ -135,12 +135,12 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
 
     def refuse_afterwards(client: Client, id: str) -> Any:
         if "backups.restore" in calls(sandbox):
-            raise refused("no", 403)
+            raise error_for_status("no", 403)
         return read(client, id)
 
     def refuse(client: Client, service_id: str, backup_id: str) -> None:
         if service_id == two:
-            raise refused("no", 403)
+            raise error_for_status("no", 403)
         restore(client, service_id, backup_id)
 
     restore = Client.restore_backup

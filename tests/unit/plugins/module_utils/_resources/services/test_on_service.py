@@ -13,7 +13,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import models
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
     Refused,
     TokenRejected,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import on_service
@@ -80,7 +80,7 @@ def test_check_mode_foresees_a_service() -> None:
 
 @pytest.mark.parametrize(("status", "explained"), [(400, True), (403, True), (401, False)])
 def test_a_service_without_sftp_is_named(client: FakeClient, status: int, explained: bool) -> None:
-    error = refused("no", status)
+    error = error_for_status("no", status)
 
     class Closed(FakeClient):
         def sftp(self, id: str) -> m.SftpAccess:

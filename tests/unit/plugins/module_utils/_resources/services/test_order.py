@@ -217,7 +217,7 @@ def test_a_lost_order_is_found_by_a_run_that_writes_it_otherwise(
         assert sandbox.api("POST", "/api/order", body).ok
         return bool(seen())
 
-    monkeypatch.setattr(service_order, "look_for", watch)
+    monkeypatch.setattr(service_order, "poll_for", watch)
     result = run(sandbox, SERVICE, **{**ORDER, **given})
     assert len(watched) == 1 and watched[0] > 30
     assert result["failed"] and "is there already" in result["msg"]

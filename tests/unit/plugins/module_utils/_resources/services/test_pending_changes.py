@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.pending_changes import (
     pending_record,
@@ -155,7 +155,7 @@ def done(client: FakeClient, **given: Any) -> tuple[Any, list[str]]:
 
 def test_a_command_that_was_refused_is_not_outstanding(client: FakeClient) -> None:
     def refuse() -> None:
-        raise refused("PUT: no", 422)
+        raise error_for_status("PUT: no", 422)
 
     client.before["set_command"] = refuse
     with pytest.raises(Refused):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -84,7 +84,7 @@ def test_a_preset_whose_size_nobody_tells_is_refused(client: FakeClient) -> None
         planned(client, id="s", preset="large")
 
     def refuse(order: dict[str, Any]) -> Any:
-        raise refused("POST /api/order/quote: unknown preset huge", 422)
+        raise error_for_status("POST /api/order/quote: unknown preset huge", 422)
 
     client.quote = refuse  # type: ignore[method-assign]
     with pytest.raises(Invalid, match=r"'huge' .* unknown preset huge.*Set dimensions in its place"):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import view
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -71,7 +71,7 @@ def test_nothing_is_read_that_nobody_needs(status: str, given: dict[str, Any], r
 @pytest.mark.parametrize(("status", "none"), [(400, True), (401, False), (403, False), (404, False)])
 def test_settings_that_are_not_offered_are_none(status: int, none: bool) -> None:
     account = Account()
-    account.refusal = refused("no", status)
+    account.refusal = error_for_status("no", status)
     task = task_of(SERVICE, account, id="s", public=True)
     if none:
         assert view.observe(task, "s").settings is None

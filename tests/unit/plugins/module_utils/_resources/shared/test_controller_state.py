@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     collection_folder,
-    key_of,
+    state_key,
     write_json,
 )
 
@@ -53,11 +53,11 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     ],
 )
 def test_one_platform_has_one_key_however_its_address_is_written(one: str, other: str) -> None:
-    assert key_of(one, "x") == key_of(other, "x")
+    assert state_key(one, "x") == state_key(other, "x")
 
 
 @pytest.mark.parametrize(
     "other", ["http://api.example.com", "https://api.example.com:444", "https://api.example.com/v2"]
 )
 def test_two_platforms_have_two_keys(other: str) -> None:
-    assert key_of("https://api.example.com", "x") != key_of(other, "x")
+    assert state_key("https://api.example.com", "x") != state_key(other, "x")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.effects import Effects
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -17,10 +17,10 @@ def test_what_was_done_is_a_change_unless_it_turned_out_to_be_none() -> None:
 
 def test_a_call_that_fails_after_another_one_leaves_a_change_behind() -> None:
     effects = Effects()
-    for error in (refused("no", 409), Interrupted("reset")):
+    for error in (error_for_status("no", 409), Interrupted("reset")):
         assert not effects.changed_before(error)
     effects.wrote()
-    assert effects.changed_before(refused("no", 409))
+    assert effects.changed_before(error_for_status("no", 409))
     assert not effects.changed_before(Invalid("no")), "an error of our own says itself what was changed"
     assert not effects.changed_before(None)
 

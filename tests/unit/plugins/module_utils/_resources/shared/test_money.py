@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
     Cost,
-    for_a_month,
+    add_currency_units,
+    describe_monthly,
+    format_amount,
     from_cents,
     from_millicents,
     in_currency,
     read_amount,
-    shown,
-    with_units,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -47,16 +47,16 @@ def test_1060_millicents_are_1_06_units_as_the_specification_says() -> None:
     ],
 )
 def test_shown(amount: str, text: str) -> None:
-    assert shown(Decimal(amount)) == text
+    assert format_amount(Decimal(amount)) == text
 
 
 def test_an_unknown_amount_is_shown_as_none() -> None:
-    assert shown(None) is None
+    assert format_amount(None) is None
 
 
 @given(st.integers(min_value=-(10**15), max_value=10**15))
 def test_no_digit_is_lost(millicents: int) -> None:
-    text = shown(from_millicents(millicents))
+    text = format_amount(from_millicents(millicents))
     assert text is not None
     assert Decimal(text) * 1000 == millicents
 
@@ -85,20 +85,22 @@ def test_a_cost_shows_the_change_only_where_both_ends_are_known() -> None:
 
 def test_amounts_get_their_units_beside_them() -> None:
     """At any depth; cents and millicents of one name make one amount, the finer one."""
-    found = with_units({"a_cents": 106, "a_millicents": 1065, "deep": [{"b_cents": "1.5"}], "c_cents": None})
+    found = add_currency_units(
+        {"a_cents": 106, "a_millicents": 1065, "deep": [{"b_cents": "1.5"}], "c_cents": None}
+    )
     assert found["a"] == "1.065"
     assert found["deep"] == [{"b_cents": "1.5", "b": "0.015"}]
     assert found["c"] is None
-    assert with_units({"monthly_cents": 106, "monthly_millicents": None})["monthly"] == "1.06"
+    assert add_currency_units({"monthly_cents": 106, "monthly_millicents": None})["monthly"] == "1.06"
 
 
 @pytest.mark.parametrize("value", ["much", True, {"amount": 1}, "NaN"])
 def test_what_is_no_amount_is_left_alone(value: Any) -> None:
-    assert with_units({"x_cents": value})["x"] is None
+    assert add_currency_units({"x_cents": value})["x"] is None
 
 
 def test_a_field_that_is_there_is_never_replaced() -> None:
-    assert with_units({"total": "mine", "total_cents": 5}) == {"total": "mine", "total_cents": 5}
+    assert add_currency_units({"total": "mine", "total_cents": 5}) == {"total": "mine", "total_cents": 5}
 
 
 @pytest.mark.parametrize(
@@ -149,9 +151,9 @@ def test_in_currency_refuses(amount: Any, unit: str, words: str) -> None:
 
 def test_only_amounts_are_joined_by_currency_units() -> None:
     data = {"id": "7", "cents": 5, "ram_gb": 4, "total_cents": 5}
-    assert with_units(data) == {**data, "total": "0.05"}
+    assert add_currency_units(data) == {**data, "total": "0.05"}
 
 
 def test_a_price_that_a_quote_does_not_tell_is_no_price() -> None:
-    assert for_a_month(None) == "at a price that the quote does not tell"
-    assert for_a_month(Decimal("1.5")) == "for 1.50 a month"
+    assert describe_monthly(None) == "at a price that the quote does not tell"
+    assert describe_monthly(Decimal("1.5")) == "for 1.50 a month"

@@ -11,19 +11,19 @@ from typing import Any, Literal
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import (
-    CONNECTION,
-    WAITING,
+    CONNECTION_SPEC,
+    WAITING_SPEC,
     argument_spec,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
     Options,
     WaitOptions,
+    ansible_type,
     argument_spec_of,
-    declared,
+    declarations_of,
     option,
     required,
-    type_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
@@ -106,10 +106,10 @@ def test_what_hints_do_not_say_is_derived_too() -> None:
 
 
 def test_the_options_of_all_come_with_those_of_the_environment_and_of_waiting() -> None:
-    assert set(argument_spec(THING)) == {*THING.options, *CONNECTION, *WAITING}
-    fallback = CONNECTION["base_url"]["fallback"]
+    assert set(argument_spec(THING)) == {*THING.options, *CONNECTION_SPEC, *WAITING_SPEC}
+    fallback = CONNECTION_SPEC["base_url"]["fallback"]
     assert fallback[1] == ["HOSTED_SERVICES_URL"]
-    assert all("fallback" in entry for entry in CONNECTION.values())
+    assert all("fallback" in entry for entry in CONNECTION_SPEC.values())
 
 
 def test_options_are_read_from_what_ansible_validated() -> None:
@@ -140,7 +140,7 @@ def test_no_secret_is_in_the_text_of_the_options() -> None:
 
 def test_a_type_that_ansible_does_not_know_is_refused() -> None:
     with pytest.raises(TypeError, match="cannot have the type"):
-        type_of(set[str])
+        ansible_type(set[str])
 
 
 def test_options_have_to_be_a_dataclass_of_their_own() -> None:
@@ -165,4 +165,4 @@ def test_every_noun_reads_its_options_back(name: str) -> None:
     defaults = {option: entry.get("default") for option, entry in spec.items()}
     options = NOUNS[name].read_options(defaults)
     assert {option: getattr(options, option) for option in spec} == defaults
-    assert set(declared(type(options)).spec) == set(NOUNS[name].options)
+    assert set(declarations_of(type(options)).spec) == set(NOUNS[name].options)

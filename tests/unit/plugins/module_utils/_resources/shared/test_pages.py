@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import pages
 
 ONE, TWO, THREE = {"tag": "1"}, {"tag": "2"}, {"tag": "3"}
@@ -51,14 +51,14 @@ def test_the_entries_of_an_answer(answer: Any, entries: Any) -> None:
 )
 def test_whether_a_list_goes_on(signs: dict[str, Any], cut: bool) -> None:
     answer = {"items": [ONE, TWO], **signs}
-    assert pages.is_cut(answer, seen=2) is cut
-    assert pages.tells_end(answer) is (bool(signs) and signs != {"total": True})
-    assert not pages.is_cut([ONE, TWO], seen=2) and not pages.tells_end([ONE, TWO])
+    assert pages.has_more(answer, seen=2) is cut
+    assert pages.describes_paging(answer) is (bool(signs) and signs != {"total": True})
+    assert not pages.has_more([ONE, TWO], seen=2) and not pages.describes_paging([ONE, TWO])
 
 
 def test_the_last_of_several_pages_is_the_end() -> None:
-    assert pages.is_cut({"items": [], "totalPages": 3}, seen=9, page=2)
-    assert not pages.is_cut({"items": [], "totalPages": 3}, seen=9, page=3)
+    assert pages.has_more({"items": [], "totalPages": 3}, seen=9, page=2)
+    assert not pages.has_more({"items": [], "totalPages": 3}, seen=9, page=3)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_platform_that_does_not_know_the_query_is_not_asked_for_ever() -> None
     assert len(platform.queries) == 2
 
 
-@pytest.mark.parametrize("second", [refused("no", 400), "text"])
+@pytest.mark.parametrize("second", [error_for_status("no", 400), "text"])
 def test_a_second_page_that_cannot_be_read_leaves_the_first(second: Any) -> None:
     assert pages.read_list(Platform({"items": [ONE], "total": 3}, second)) == pages.Listed([ONE], False)
 
@@ -118,11 +118,11 @@ def test_a_second_page_that_cannot_be_read_leaves_the_first(second: Any) -> None
 def test_a_first_page_that_cannot_be_read_is_told() -> None:
     assert pages.read_list(Platform("text")) is None
     with pytest.raises(Refused):
-        pages.read_list(Platform(refused("no", 403)))
+        pages.read_list(Platform(error_for_status("no", 403)))
 
 
 def test_pages_without_an_end_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "MOST_PAGES", 3)
+    monkeypatch.setattr(pages, "MAX_PAGES", 3)
     platform = Platform(*[{"items": [{"tag": str(number)}], "nextCursor": "x"} for number in range(9)])
     found = pages.read_list(platform)
     assert found is not None and not found.whole and len(found.entries) == len(platform.queries) == 3

@@ -21,7 +21,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.public_key import (
-    normal,
+    normalize_fingerprint,
     read_public_key,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
@@ -87,8 +87,8 @@ def test_another_key_and_none_do_not_match() -> None:
 
 
 def test_base64_fingerprints_keep_their_case_and_hexadecimal_ones_do_not() -> None:
-    assert normal("SHA256:AbC=") == "AbC"
-    assert normal("MD5:" + ":".join(["AB"] * 16)) == "ab" * 16
+    assert normalize_fingerprint("SHA256:AbC=") == "AbC"
+    assert normalize_fingerprint("MD5:" + ":".join(["AB"] * 16)) == "ab" * 16
 
 
 @pytest.mark.parametrize(

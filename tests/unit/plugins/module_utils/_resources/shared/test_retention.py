@@ -20,7 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.retention import (
     Decision,
     RestorePoint,
-    check_brake,
+    check_max_delete,
     plan_retention,
     read_policy,
     read_span,
@@ -223,10 +223,10 @@ def test_a_time_that_is_not_unique_keeps_more(wall: datetime, earlier: datetime)
 def test_the_brake() -> None:
     """One more deletion than was foreseen, and nothing is deleted; the message has both numbers."""
     plan = nightly(6, keep_last=2)
-    check_brake(plan, 4)
-    check_brake(plan, None)
+    check_max_delete(plan, 4)
+    check_max_delete(plan, None)
     with pytest.raises(Invalid, match="would delete 4 copies, and max_delete is 3") as caught:
-        check_brake(plan, 3)
+        check_max_delete(plan, 3)
     assert caught.value.details["would_delete"] == ["nightly-2", "nightly-3", "nightly-4", "nightly-5"]
 
 

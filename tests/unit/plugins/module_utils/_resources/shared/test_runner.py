@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
@@ -67,7 +67,7 @@ def diary() -> Diary:
 
 
 def fail() -> None:
-    raise refused("no", 409)
+    raise error_for_status("no", 409)
 
 
 def test_a_list_of_steps_is_carried_out_in_its_order_with_the_tasks_own_client(diary: Diary) -> None:
@@ -75,7 +75,7 @@ def test_a_list_of_steps_is_carried_out_in_its_order_with_the_tasks_own_client(d
     said: list[str] = []
     task.progress = said.append
     steps = [diary.step("a"), diary.step("look", changes=False), diary.step("b")]
-    runner.carry_out(Plan(None, steps), task)
+    runner.apply_plan(Plan(None, steps), task)
     assert diary.lines == ["a", "look", "b"]
     assert task.effects.actions == ["a", "b"], "looking changes nothing"
     assert said == ["step 2 of 2: b"]
@@ -85,7 +85,7 @@ def test_a_list_of_steps_is_carried_out_in_its_order_with_the_tasks_own_client(d
 def test_what_fails_ends_a_list_of_steps(diary: Diary) -> None:
     task = new_task()
     with pytest.raises(Exception, match="no"):
-        runner.carry_out(Plan(None, [diary.step("a"), diary.step("b", then=fail), diary.step("c")]), task)
+        runner.apply_plan(Plan(None, [diary.step("a"), diary.step("b", then=fail), diary.step("c")]), task)
     assert (diary.lines, task.effects.actions) == (["a", "b"], ["a"])
 
 
@@ -96,7 +96,7 @@ def test_a_step_waits_for_all_that_it_needs_and_for_nothing_else(diary: Diary) -
     left, right = (diary.step(name, first, then=meeting.wait) for name in ("left", "right"))
     last = diary.step("last", left, right)
     task = new_task()
-    runner.carry_out(Plan(None, [first, left, right, last]), task)
+    runner.apply_plan(Plan(None, [first, left, right, last]), task)
     assert diary.lines[0] == "first" and diary.lines[-1] == "last" and len(diary.lines) == 4
     original, *clones = cast(Connections, task.client).family
     assert len(clones) == 2 and all(clone.closed for clone in clones) and not original.closed
@@ -104,7 +104,7 @@ def test_a_step_waits_for_all_that_it_needs_and_for_nothing_else(diary: Diary) -
 
 def test_no_more_than_max_parallel_run_and_a_branch_is_ended_before_the_next_begins(diary: Diary) -> None:
     branches = [(Branch(new_task()), [diary.step(f"{n}a"), diary.step(f"{n}b")]) for n in range(4)]
-    runner.carry_out(Plan(None, union(branches), max_parallel=1), new_task())
+    runner.apply_plan(Plan(None, union(branches), max_parallel=1), new_task())
     assert diary.lines == ["0a", "0b", "1a", "1b", "2a", "2b", "3a", "3b"]
 
 
@@ -119,7 +119,7 @@ def test_a_failure_in_a_branch_stops_that_branch_only(diary: Diary) -> None:
     gathered = diary.step("after all", *steps)
     task = new_task()
     with pytest.raises(WaitEnded, match="one of two"):
-        runner.carry_out(Plan(None, [*steps, gathered], failure=lambda: WaitEnded("one of two")), task)
+        runner.apply_plan(Plan(None, [*steps, gathered], failure=lambda: WaitEnded("one of two")), task)
     assert sorted(diary.lines) == ["a", "b", "d", "e"], "neither what follows it nor what needs all of them"
     assert ill.error is not None and ill.error.message == "no" and well.error is None
     assert (ill.task.effects.actions, well.task.effects.actions) == (["a"], ["d", "e"])
@@ -129,7 +129,7 @@ def test_a_failure_in_a_branch_stops_that_branch_only(diary: Diary) -> None:
 def test_branches_can_need_what_comes_before_all_of_them(diary: Diary) -> None:
     wait = union([(Branch(new_task()), [diary.step("wait", then=fail, changes=False)])])
     rest = union([(Branch(new_task()), [diary.step(name)]) for name in ("a", "b")], after=wait)
-    runner.carry_out(Plan(None, [*wait, *rest]), new_task())
+    runner.apply_plan(Plan(None, [*wait, *rest]), new_task())
     assert diary.lines == ["wait"]
 
 
@@ -148,7 +148,7 @@ def test_a_branch_works_with_the_connections_of_its_thread(diary: Diary) -> None
         for branch in branches
     )
     task = new_task()
-    runner.carry_out(Plan(None, steps), task)
+    runner.apply_plan(Plan(None, steps), task)
     assert len(set(map(id, clients))) == 2 and task.client not in clients
     assert [branch.task.effects.writes for branch in branches] == [1, 1]
     assert task.effects.writes == 2
@@ -158,7 +158,7 @@ def test_an_expansion_is_carried_out_before_what_needs_it(diary: Diary) -> None:
     task = new_task()
     order = diary.step("order")
     follow = Expansion("bring it to state", lambda: [diary.step("resize"), diary.step("start")])
-    runner.carry_out(Plan(None, [order, follow, diary.step("last")]), task)
+    runner.apply_plan(Plan(None, [order, follow, diary.step("last")]), task)
     assert diary.lines == ["order", "resize", "start", "last"]
     assert task.effects.actions == ["order", "resize", "start", "last"], "its own sentence stands for them"
 
@@ -172,7 +172,7 @@ def test_what_is_decided_after_a_wait_is_what_the_plan_shows_then(diary: Diary, 
     plan = after_waiting("wait", lambda: "ready", then, until=Plan("begun", before={"is": "begun"}))
     assert (plan.changed, plan.actions, plan.result) == (False, [], "begun"), "nothing is known before"
     task = new_task()
-    runner.carry_out(plan, task)
+    runner.apply_plan(plan, task)
     assert task.effects.changed is there_is_more
     assert (plan.result, plan.before, plan.after) == ("ready", {"is": "ready"}, {"is": "new"})
     assert plan.reread is not None and plan.reread() == "changed"
@@ -186,7 +186,7 @@ def test_what_was_begun_and_not_waited_for_counts_as_changed(diary: Diary) -> No
         raise WaitEnded("gave up")
 
     with pytest.raises(WaitEnded):
-        runner.carry_out(Plan(None, [diary.step("start", then=give_up)]), task)
+        runner.apply_plan(Plan(None, [diary.step("start", then=give_up)]), task)
     assert task.effects.actions == task.effects.begun == ["start"]
 
 
@@ -197,7 +197,7 @@ def test_a_wait_that_ends_before_anything_was_sent_changed_nothing(diary: Diary)
         raise WaitEnded("gave up")
 
     with pytest.raises(WaitEnded):
-        runner.carry_out(Plan(None, [diary.step("start", then=give_up)]), task)
+        runner.apply_plan(Plan(None, [diary.step("start", then=give_up)]), task)
     assert task.effects.actions == task.effects.begun == []
 
 
@@ -208,7 +208,7 @@ def test_what_nobody_knows_is_told_apart_from_what_was_done(diary: Diary) -> Non
         raise Interrupted("reset")
 
     with pytest.raises(Interrupted):
-        runner.carry_out(Plan(None, [diary.step("a"), diary.step("b", then=lose)]), task)
+        runner.apply_plan(Plan(None, [diary.step("a"), diary.step("b", then=lose)]), task)
     assert (task.effects.actions, task.effects.unknown) == (["a"], ["b"])
 
 
@@ -218,11 +218,11 @@ def test_a_defect_in_a_branch_ends_the_task(diary: Diary) -> None:
 
     branches = [(Branch(new_task()), [diary.step(name, then=defect)]) for name in ("a", "b")]
     with pytest.raises(KeyError):
-        runner.carry_out(Plan(None, union(branches)), new_task())
+        runner.apply_plan(Plan(None, union(branches)), new_task())
 
 
 def test_a_step_cannot_need_what_comes_after_it(diary: Diary) -> None:
     late = diary.step("late")
     with pytest.raises(ValueError, match="does not come before it"):
-        runner.carry_out(Plan(None, [diary.step("early", late), late]), new_task())
+        runner.apply_plan(Plan(None, [diary.step("early", late), late]), new_task())
     assert diary.lines == []

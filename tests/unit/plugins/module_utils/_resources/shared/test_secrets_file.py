@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, refused
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import RateLimited, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import (
     secret_notes,
@@ -36,7 +36,7 @@ def kept(call: Callable[[], None] = lambda: None, /, **options: Any) -> Task:
     task = task_of(SERVICE, FakeClient(), **options)
     with (
         task.closing,
-        secrets_file.keeping(task, "service:web", "the one-time secrets of service 'web'") as place,
+        secrets_file.keep_secrets(task, "service:web", "the one-time secrets of service 'web'") as place,
     ):
         call()
         place.write("svc_1", CONTENT, "the secrets of service 'web' (Password)")
@@ -170,7 +170,7 @@ def test_room_is_proved_before_the_platform_is_asked(
 
 def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> None:
     home.write_text("a file stands in the way")
-    for check in (secrets_file.check_place, secrets_file.prove):
+    for check in (secrets_file.check_folder, secrets_file.check_writable):
         with pytest.raises(Invalid, match=r"could not be kept in .*hosted_services/secrets'"):
             check(task_of(SERVICE, FakeClient()))
     with pytest.raises(Invalid, match="Nothing was sent"):
@@ -179,7 +179,7 @@ def test_a_default_folder_that_cannot_be_made_is_refused_before(home: Path) -> N
 
 
 def test_check_mode_makes_no_folder(home: Path) -> None:
-    secrets_file.check_place(task_of(SERVICE, FakeClient()))
+    secrets_file.check_folder(task_of(SERVICE, FakeClient()))
     assert not home.exists()
 
 
@@ -208,7 +208,7 @@ def test_a_run_that_is_killed_leaves_a_note_and_one_that_ends_does_not(home: Pat
 
 
 def test_a_refusal_leaves_no_note(home: Path) -> None:
-    for error in (refused("no", 402), RateLimited("not now")):
+    for error in (error_for_status("no", 402), RateLimited("not now")):
 
         def refuse(error: Exception = error) -> None:
             raise error
@@ -273,7 +273,7 @@ def test_what_goes_into_the_result_alone_is_on_disk_until_then(home: Path) -> No
     task = task_of(SERVICE, FakeClient(), return_secrets=True)
     what = "the one-time secrets of service 'web'"
     with task.closing:
-        with secrets_file.keeping(task, "service:web", what) as place:
+        with secrets_file.keep_secrets(task, "service:web", what) as place:
             place.write("svc_1", CONTENT, "the secrets of service 'web'")
         (file,) = home.rglob("*not-returned*")
         assert mode(file) == 0o600 and json.loads(file.read_text())["secrets"] == CONTENT["secrets"]
@@ -288,11 +288,11 @@ def test_what_goes_into_the_result_alone_is_on_disk_until_then(home: Path) -> No
 
 def test_a_place_that_is_wrong_is_told_before_anything_is_asked_for(home: Path, tmp_path: Path) -> None:
     """In check mode too, and nothing is written."""
-    secrets_file.check_place(task_of(SERVICE, FakeClient()))
+    secrets_file.check_folder(task_of(SERVICE, FakeClient()))
     assert not home.exists()
     with pytest.raises(Invalid, match="is a directory; name a file"):
-        secrets_file.check_place(task_of(SERVICE, FakeClient(), secrets_dest=str(tmp_path)))
+        secrets_file.check_folder(task_of(SERVICE, FakeClient(), secrets_dest=str(tmp_path)))
     home.write_text("not a folder")
     home.chmod(0o700)
     with pytest.raises(Invalid, match="is no directory that can be written to"):
-        secrets_file.check_place(task_of(SERVICE, FakeClient()))
+        secrets_file.check_folder(task_of(SERVICE, FakeClient()))

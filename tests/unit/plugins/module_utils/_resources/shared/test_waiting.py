@@ -17,7 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     Refused,
     ServerFailure,
     UnexpectedAnswer,
-    refused,
+    error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -31,7 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     adopt,
     create,
     create_unique,
-    look_for,
+    poll_for,
     wait_through,
     wait_until,
 )
@@ -214,7 +214,7 @@ def test_create_returns_the_answer_where_there_is_one() -> None:
     assert task.warnings == []
 
 
-@pytest.mark.parametrize("error", [refused("no", 400), ConnectionFailed("down")])
+@pytest.mark.parametrize("error", [error_for_status("no", 400), ConnectionFailed("down")])
 def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception) -> None:
     def call() -> None:
         raise error
@@ -224,7 +224,7 @@ def test_create_adopts_nothing_when_it_was_refused_or_not_sent(error: Exception)
 
 
 def refuse() -> None:
-    raise refused("the platform refused (400): the name is taken", 400)
+    raise error_for_status("the platform refused (400): the name is taken", 400)
 
 
 def test_what_another_run_made_in_the_same_moment_is_taken() -> None:
@@ -249,9 +249,9 @@ def test_a_refusal_stays_one_where_nothing_appeared_or_that_cannot_be_seen() -> 
 
 def test_a_sign_is_looked_for_as_long_as_it_may_take_to_show(clock: Clock) -> None:
     looks = [False, False, True]
-    assert look_for(lambda: looks.pop(0))
+    assert poll_for(lambda: looks.pop(0))
     begun = clock.now
-    assert not look_for(lambda: False, 3.0)
+    assert not poll_for(lambda: False, 3.0)
     assert clock.now - begun == pytest.approx(3.0)
 
 
@@ -314,7 +314,7 @@ def test_an_act_in_doubt_twice_ends_in_doubt(clock: Clock) -> None:
 
 
 def test_a_refused_act_is_not_repeated(clock: Clock) -> None:
-    call = Calls(refused("no", 409))
+    call = Calls(error_for_status("no", 409))
     with pytest.raises(Refused):
         act(task_of(SERVICE, FakeClient()), call, lambda: True, "start")
     assert call.made == 1
