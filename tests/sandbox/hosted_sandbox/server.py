@@ -33,6 +33,7 @@ from hosted_sandbox.domain.catalogue import FULL_TOKEN, REGISTRY_TOKEN, create_c
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.gaps import Profile
+from hosted_sandbox.page.app import Page
 from hosted_sandbox.registry import AccountSpace, Push, create_registry
 from hosted_sandbox.sftp.server import serve as serve_sftp
 from hosted_sandbox.store import Store
@@ -187,8 +188,9 @@ def assemble(options: Options, world: World, listeners: Listeners) -> Site:
     with world.store.transaction():
         scans.catch_up(world)
     gateway = Gateway(world, create_apis(world), faults=faults, journal=journal, routes=routes)
-    control = Control(world, faults, journal, lambda: facts(options, world)).app()
-    return Site(world, listeners, Guard(control, options.host), gateway, journal)
+    control = Control(world, faults, journal, lambda: facts(options, world))
+    page = Page(control, routes, options.host)
+    return Site(world, listeners, Guard(page, options.host), gateway, journal)
 
 
 async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> None:
@@ -275,6 +277,7 @@ The sandbox is ready.
 
   API       {where.api}
   control   {where.control}
+  page      {where.control}/ (open it in a browser)
   SFTP      {where.sftp_host}:{where.sftp_port}
   registry  {where.registry or "-"}
   tokens    {FULL_TOKEN} (FULL), {REGISTRY_TOKEN} (REGISTRY)

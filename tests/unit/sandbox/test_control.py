@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -207,6 +208,7 @@ def test_the_banner_and_the_end(tmp_path: Path) -> None:
         assert process.wait(10) == 0
     assert "export HOSTED_SERVICES_TOKEN=sandbox-full-token" in banner
     assert "export HOSTED_SERVICES_URL=http://127.0.0.1:" in banner
+    assert re.search(r"page      http://127\.0\.0\.1:\d+/ ", banner)
     assert not ready.exists(), "it is there as long as the sandbox is"
 
 

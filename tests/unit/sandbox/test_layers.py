@@ -17,7 +17,7 @@ from hosted_sandbox.testing import SANDBOX
 ORDER = [
     *("__init__", "clock", "pairwise", "gaps", "rules"),
     *("store", "workloads", "engine", "registry", "domain"),
-    *("traffic", "api", "sftp", "control", "server"),
+    *("traffic", "api", "sftp", "control", "page", "server"),
     *("testing", "embedded", "documents", "load", "profiles", "pytest_plugin", "__main__"),
 ]  # fmt: skip
 SOURCES = sorted(SANDBOX.rglob("*.py"))

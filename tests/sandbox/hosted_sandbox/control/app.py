@@ -34,7 +34,10 @@ from hosted_sandbox.traffic.journal import Journal
 
 Document = dict[str, Any]
 KEPT_FOLDERS = ("files", "copies", "registry")
+Act = Callable[[Request, Document], Any]
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
+#: What an act raises if the document makes no sense.
+REFUSED = (ValueError, TypeError, KeyError, RefusedError)
 
 
 class Control:
@@ -48,7 +51,7 @@ class Control:
 
     def app(self) -> Starlette:
         """Build the control port as an ASGI application."""
-        table: list[tuple[str, str, Callable[[Request, Document], Any]]] = [
+        table: list[tuple[str, str, Act]] = [
             ("GET", "/", self.read_facts),
             ("POST", "/stop", self.stop),
             ("POST", "/reset", self.reset),
@@ -82,19 +85,23 @@ class Control:
         routes = [Route(path, self._endpoint(act), methods=[method]) for method, path, act in table]
         return Starlette(routes=routes, exception_handlers={HTTPException: _http})
 
-    def _endpoint(self, act: Callable[[Request, Document], Any]) -> Endpoint:
+    def _endpoint(self, act: Act) -> Endpoint:
         async def endpoint(request: Request) -> Response:
             try:
-                document = _document(await request.body())
-                self.world.tick()
-                with self.world.store.transaction():
-                    answer = act(request, document)
-                    self.world.save_settings()
-            except (ValueError, TypeError, KeyError, RefusedError) as error:
+                answer = self.run(act, request, _document(await request.body()))
+            except REFUSED as error:
                 return _failure(400, f"{type(error).__name__}: {error}")
             return JSONResponse({} if answer is None else answer)
 
         return endpoint
+
+    def run(self, act: Act, request: Request, document: Document) -> Any:
+        """Do what a call asks for, completely or not at all; raise one of REFUSED if it makes no sense."""
+        self.world.tick()
+        with self.world.store.transaction():
+            answer = act(request, document)
+            self.world.save_settings()
+        return answer
 
     # the sandbox itself
 

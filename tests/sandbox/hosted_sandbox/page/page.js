@@ -1,0 +1,98 @@
+// Copyright (c) 2026, the hosted.services contributors
+// GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// Fetch the page again every second, replace the sections that changed, and mark their new and changed rows.
+// Buttons send their form without leaving the page. Without this script, all of it works by reloading.
+"use strict";
+(() => {
+  const PAUSE = 1000; // Milliseconds between two looks.
+  const MARKED = 2500; // How long a row is marked; as long as the animation in page.css.
+  const rows = new Map(); // The HTML of each row by id, and when it changed.
+  const sections = new Map(); // The HTML of each live section by id.
+  const state = document.getElementById("state");
+  const problem = document.getElementById("problem");
+
+  function say(text, good) {
+    if (state.textContent !== text) state.textContent = text;
+    state.className = good ? "good" : "bad";
+  }
+
+  // An element keeps its mark, and how far it has faded, when its section is replaced again.
+  function mark(section, first) {
+    const now = performance.now();
+    for (const row of section.querySelectorAll("[id]")) {
+      const html = row.outerHTML;
+      let known = rows.get(row.id);
+      if (!known || known.html !== html) {
+        known = { html, since: first ? -MARKED : now };
+        rows.set(row.id, known);
+      }
+      if (now - known.since < MARKED) {
+        row.classList.add("changed");
+        row.style.animationDelay = `${known.since - now}ms`;
+      }
+    }
+  }
+
+  function show(text) {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    for (const section of document.querySelectorAll("[data-live]")) {
+      const other = page.getElementById(section.id);
+      const html = other && other.innerHTML;
+      if (!other || section === problem || sections.get(section.id) === html) continue;
+      sections.set(section.id, html);
+      mark(other, false);
+      section.replaceChildren(...other.childNodes);
+    }
+    return page;
+  }
+
+  async function look() {
+    try {
+      const answer = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+      if (!answer.ok) throw new Error(answer.statusText);
+      show(await answer.text());
+      say("Live", true);
+    } catch {
+      say("The sandbox does not answer", false);
+    }
+  }
+
+  async function send(form, button) {
+    const body = new URLSearchParams(new FormData(form, button));
+    let answer;
+    try {
+      answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { Accept: "text/html" } });
+    } catch {
+      say("The sandbox does not answer", false);
+      return;
+    }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const refused = page.getElementById("problem");
+    problem.replaceChildren(...(refused ? refused.childNodes : [answer.statusText]));
+    if (answer.ok) {
+      await look();
+      say(`Done: ${button.textContent}`, true);
+      for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = false;
+    }
+  }
+
+  document.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(event.target, event.submitter);
+  });
+
+  async function follow() {
+    if (!document.hidden) await look();
+    setTimeout(follow, PAUSE);
+  }
+
+  for (const section of document.querySelectorAll("[data-live]")) {
+    sections.set(section.id, section.innerHTML);
+    mark(section, true);
+  }
+  document.addEventListener("visibilitychange", () => document.hidden || look());
+  say("Live", true);
+  setTimeout(follow, PAUSE);
+})();

@@ -1,0 +1,417 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of the control port: what it shows, what it keeps to itself, and what its buttons do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+import requests
+
+from hosted_sandbox.page import markup
+from hosted_sandbox.page.account import DIGEST
+from hosted_sandbox.testing import Sandbox
+
+Order = Callable[..., str]
+Push = Callable[..., str]
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+HOSTILE = "<script>alert('x')</script>"
+ALONE = ("input", "link", "meta")
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBKTlMcRvVHbAYS8iDkE5SMKZNGmWpzUQXWSsVLzOlWl laptop"
+
+
+class Parsed(HTMLParser):
+    """A page as elements and as the text of each table row."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.rows: list[str] = []
+        self.text = ""
+        self.labels = 0
+        self.unlabelled: list[dict[str, str]] = []
+        self._open: list[str] = []
+        self.feed(source)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element, and a field that no label surrounds."""
+        known = {name: value or "" for name, value in attrs}
+        self.elements.append((tag, known))
+        if tag in ("input", "select") and "label" not in self._open:
+            self.unlabelled.append(known)
+        if tag == "tr":
+            self.rows.append("")
+        if tag not in ALONE:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Check that elements are nested properly."""
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Collect the text."""
+        self.text += data
+        if "tr" in self._open:
+            self.rows[-1] += f"{data}|"
+
+    def row(self, *parts: str) -> str:
+        """Return the only row that contains all of these texts."""
+        (found,) = [row for row in self.rows if all(part in row for part in parts)]
+        return found
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        """Return the attributes of all elements of a name."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def look(sandbox: Sandbox, query: str = "") -> Parsed:
+    """Return the page as a browser gets it."""
+    answer = requests.get(f"{sandbox.control_url}/{query}", headers={"Accept": BROWSER}, timeout=10)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    return Parsed(answer.text)
+
+
+def press(
+    sandbox: Sandbox, form: str, fields: dict[str, str] | None = None, **headers: str
+) -> requests.Response:
+    """Send a form as a browser does."""
+    named = {"Accept": BROWSER, "Origin": sandbox.control_url} | headers
+    sent = {name: value for name, value in named.items() if value}
+    url = f"{sandbox.control_url}/page/{form}"
+    return requests.post(url, fields or {}, headers=sent, timeout=10, allow_redirects=False)
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/json, text/html;q=0.5"])
+def test_programs_get_json_as_before(sandbox: Sandbox, accept: str | None) -> None:
+    answer = requests.get(f"{sandbox.control_url}/", headers={"Accept": accept}, timeout=10)
+    assert answer.json()["base_url"] == sandbox.base_url
+
+
+def test_the_api_has_no_page(sandbox: Sandbox) -> None:
+    answers = [sandbox.api("GET", "/", headers={"Accept": accept}) for accept in ("*/*", BROWSER)]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert answers[0].json() == answers[1].json()
+    assert answers[0].headers == answers[1].headers
+
+
+def test_services_by_project(sandbox: Sandbox) -> None:
+    ids = sandbox.seed({
+        "projects": ["empty"],
+        "services": [
+            {"name": "mc", "product": "minecraft", "project": "web"},
+            {"name": "asleep", "product": "postgresql", "project": "web", "status": "SUSPENDED"},
+            {"name": "broken", "product": "factorio", "status": "FAILED", "failure_reason": "no disk"},
+            {"name": "theirs", "product": "linux", "account": "account-other"},
+        ],
+    })["services"]  # fmt: skip
+    page = look(sandbox)
+    item = sandbox.api("GET", f"/api/resources/{ids['mc']}").json()
+    assert page.row("mc|", "GAME") == (
+        f"mc|Paris 1 · |{item['address']}|GAME|Minecraft server|ACTIVE|running|2|4|20|10.74|"
+    )
+    assert "not public|APP|PostgreSQL|SUSPENDED|1|1|10|4.31|" in page.row("asleep|", "Paris")
+    assert "FAILED|no disk|" in page.row("broken|", "Paris")
+    # The active one at its full price, the suspended one at that of its disk.
+    assert page.row("web|", "services") == "web|2 services · 11.59 a month|"
+    assert page.row("empty|") == "empty|0 services · 0.00 a month|"
+    assert (
+        page.row("of account-other")
+        == "default|of account-other · default project · 1 service · 4.31 a month|"
+    )
+
+
+def test_releases_and_verdicts(sandbox: Sandbox) -> None:
+    images = [{"tag": "v1"}, {"tag": "v2", "packages": {"runc": "1.0.0~rc6"}}]
+    sandbox.seed({"apps": [{"slug": "shop", "images": images, "deployed": "v1"}]})
+    releases = sandbox.api("GET", "/api/apps/shop/releases").json()["items"]
+    digests = {release["tag"]: release["digest"][:DIGEST] for release in releases}
+    page = look(sandbox)
+    assert page.row("shop|", "version") == "shop|ACTIVE|version v1 in service|"
+    assert f"v1|in service|PASSED|none|{digests['v1']}|linux/amd64|" in page.row("v1|", "PASSED")
+    blocked = page.row("v2|")
+    assert "v2|BLOCKED|CVE-2024-21626 in runc 1.0.0~rc6, fixed in 1.1.5" in blocked
+    assert f"|{digests['v2']}|" in blocked
+
+
+def test_backups_snapshots_and_keys(sandbox: Sandbox, order: Order) -> None:
+    old = {"name": "old", "created_at": "2026-01-01T00:00:00Z", "status": "FAILED"}
+    service = {"name": "mc", "product": "minecraft", "backups": [old]}
+    sandbox.seed({"services": [service], "ssh_keys": [{"name": "laptop", "public_key": KEY}]})
+    key = order(
+        "virtual-machine", "vm", "node-metal-1", dimensions={"cpuCores": 4, "ramGb": 16, "storageGb": 100}
+    )
+    assert sandbox.api("POST", f"/api/resources/{key}/snapshots", {"name": "before"}).status_code == 201
+    page = look(sandbox)
+    assert page.row("old|") == "old|mc|backup|FAILED|0 B|2026-01-01 00:00:00|"
+    assert "before|vm|snapshot|COMPLETED|" in page.row("before|")
+    (known,) = sandbox.api("GET", "/api/users/me/ssh-keys").json()
+    assert f"laptop|ssh-ed25519|{known['fingerprint']}|" in page.row("laptop|")
+
+
+def test_orders_and_costs(sandbox: Sandbox, order: Order) -> None:
+    sandbox.clock(freeze=True)
+    kept, gone = order(name="kept"), order(name="gone")
+    sandbox.clock(advance=730 * 3600)
+    sandbox.api("DELETE", f"/api/resources/{gone}")
+    sandbox.clock(advance=730 * 3600)
+    billed = {line["service_id"]: line["cents"] for line in sandbox.ledger()["billed"]}
+    assert (billed[kept], billed[gone]) == (2148, 1074)
+    page = look(sandbox)
+    assert page.row("kept|", "|10.74|10.74|").endswith("|10.74|10.74|21.48|")
+    assert page.row("gone|").endswith("|10.74|0.00|10.74|")
+    assert page.row("All|") == "All|10.74|32.22|"
+    assert "10,000.00 deposited, 32.22 billed, 9,967.78 EUR left" in page.text
+    assert (
+        "Balance9,967.78 EURRunning rate10.74 EUR a monthBilled32.22 EURServices1 1 activeOrders2"
+        in page.text
+    )
+
+
+def test_requests_newest_first(sandbox: Sandbox) -> None:
+    sandbox.fault("projects.create", "status", status=503)
+    sandbox.api("POST", "/api/projects", {"name": "one"})
+    sandbox.api("POST", "/api/projects", {"name": "two"})
+    key = sandbox.api("GET", "/api/projects").json()[-1]["id"]
+    sandbox.api("GET", f"/api/projects/{key}")
+    lines = sandbox.journal()
+    rows = [row for row in look(sandbox).rows if "/api/" in row]
+    assert [row.split("|", 1)[1] for row in rows] == [
+        f"GET| |/api/projects/{key[:6]}…|projects.get|200|{lines[3]['ms']}|",
+        f"GET| |/api/projects|projects.list|200|{lines[2]['ms']}|",
+        f"POST| |/api/projects|projects.create|201|{lines[1]['ms']}|",
+        f"POST| |/api/projects|projects.create|none|{lines[0]['ms']}|status|",
+    ]
+    writes = [row for row in look(sandbox, "?requests=writes").rows if "/api/" in row]
+    assert writes == rows[2:]
+
+
+def test_faults_say_whether_they_are_spent(sandbox: Sandbox) -> None:
+    sandbox.fault("projects.list", "reset")
+    sandbox.fault("*", "status", status=429, retry_after=2, count=None, probability=0.5, nth=3)
+    with pytest.raises(requests.ConnectionError):
+        sandbox.api("GET", "/api/projects")
+    page = look(sandbox)
+    assert (
+        page.row("projects.list|reset") == "projects.list|reset|before the platform acts|spent|1 request|1|1|"
+    )
+    assert page.row("* (all)") == (
+        "* (all)|status|before the platform acts, status 429, Retry-After 2|active|"
+        "all from number 3, 50% of them|1|0|"
+    )
+    assert "Faults1 active" in page.text
+
+
+def test_hostile_names_are_text(sandbox: Sandbox) -> None:
+    app = {"slug": "shop", "environment": {"A": HOSTILE}}
+    service = {"name": HOSTILE, "product": "minecraft", "project": HOSTILE, "status": "FAILED"}
+    backup = {"name": HOSTILE}
+    seed = {**service, "failure_reason": HOSTILE, "backups": [backup]}
+    sandbox.seed({"services": [seed], "apps": [app], "ssh_keys": [{"name": HOSTILE, "public_key": KEY}]})
+    sandbox.fault("projects.list", "redirect", location=HOSTILE)
+    sandbox.fault("projects.list", "status", retry_after=HOSTILE)
+    sandbox.api("GET", f"/api/{HOSTILE}")
+    sandbox.api("GET", '/api/"onclick="x')
+    page = look(sandbox)
+    assert page.all("script") == [{"src": "/page/page.js", "defer": ""}]
+    # A service, a project, a backup and a key, by what follows their names.
+    places = [f"{HOSTILE}{text}" for text in ("|Paris", "|1 service", f"|{HOSTILE}|backup", "|ssh-ed25519")]
+    places += [
+        f"FAILED|{HOSTILE}",
+        f"/api/{HOSTILE}",
+        f"to {HOSTILE}",
+        f"Retry-After {HOSTILE}",
+        '"onclick="x',
+    ]
+    for place in places:
+        assert [row for row in page.rows if place in row], place
+    assert {name for __, attributes in page.elements for name in attributes if name.startswith("on")} == set()
+
+
+def test_a_hostile_fault_is_refused_in_text(sandbox: Sandbox) -> None:
+    answer = press(sandbox, "faults", {"route": f"/api/{HOSTILE}", "kind": "reset"})
+    page = Parsed(answer.text)
+    assert answer.status_code == 400
+    assert f'no route is called "/api/{HOSTILE}"' in page.text
+    assert page.all("script") == [{"src": "/page/page.js", "defer": ""}]
+    assert sandbox.control("GET", "/faults") == []
+
+
+def test_no_secret_is_on_the_page(sandbox: Sandbox, order: Order) -> None:
+    key = order("postgresql", "db", dimensions={"cpuCores": 1, "ramGb": 1, "storageGb": 10},
+                variables={"PASSPHRASE": "open-sesame"})  # fmt: skip
+    generated = sandbox.api("POST", f"/api/resources/{key}/sftp/password").json()["password"]
+    connection = sandbox.api("GET", f"/api/resources/{key}/database/connection").json()
+    registry = sandbox.api("GET", "/api/registry/credentials").json()["secret"]
+    sandbox.api("GET", f"/api/projects?token={sandbox.token}")
+    facts = sandbox.control("GET", "/")
+    secrets = [
+        generated,
+        connection["password"],
+        connection["url"],
+        registry,
+        "open-sesame",
+        *facts["tokens"].values(),
+    ]
+    source = requests.get(sandbox.control_url, headers={"Accept": BROWSER}, timeout=10).text
+    assert "db" in Parsed(source).text
+    assert [secret for secret in secrets if secret in source] == []
+
+
+def test_looking_changes_nothing(sandbox: Sandbox, order: Order) -> None:
+    order()
+    before = sandbox.control("GET", "/state")["records"]
+    look(sandbox)
+    after = sandbox.control("GET", "/state")["records"]
+    before.pop("meta"), after.pop("meta")  # The clock runs.
+    assert (after, len(sandbox.journal())) == (before, 1)
+
+
+def test_the_clock_advances_and_what_is_due_happens(sandbox: Sandbox, order: Order) -> None:
+    sandbox.clock(freeze=True)
+    sandbox.delays(provision=50)
+    order()
+    assert "PROVISIONING" in look(sandbox).row("mc|", "Paris")
+    before = sandbox.clock()["now"]
+    answer = press(sandbox, "clock", {"advance": "60"})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    page = look(sandbox)
+    assert "ACTIVE" in page.row("mc|", "Paris")
+    assert f"{sandbox.clock()['now'][:19].replace('T', ' ')} UTC frozen" in page.text
+    assert sandbox.clock()["now"] > before
+
+
+@pytest.mark.parametrize("step", ["", "-60", "inf", "1e999", "61"])
+def test_the_clock_takes_known_steps_only(sandbox: Sandbox, step: str) -> None:
+    sandbox.clock(freeze=True)
+    before = sandbox.clock()
+    assert press(sandbox, "clock", {"advance": step}).status_code == 400
+    assert sandbox.clock() == before
+
+
+def test_faults_are_added_and_cleared(sandbox: Sandbox) -> None:
+    fields = {"route": "order.create", "kind": "status", "when": "after", "status": "429", "retry_after": "2",
+              "count": "", "nth": "2", "probability": "0.5", "latency": "0.1"}  # fmt: skip
+    assert press(sandbox, "faults", fields).status_code == 303
+    (fault,) = sandbox.control("GET", "/faults")
+    assert fault["count"] is None
+    assert {name: str(fault[name]) for name in fields if name != "count"} == {
+        name: value for name, value in fields.items() if name != "count"
+    }
+    assert press(sandbox, "faults/clear").status_code == 303
+    assert sandbox.control("GET", "/faults") == []
+
+
+def test_a_wrong_fault_is_explained(sandbox: Sandbox) -> None:
+    answer = press(sandbox, "faults", {"route": "*", "kind": "status", "status": "99"})
+    assert answer.status_code == 400
+    assert "status: Input should be greater than or equal to 300" in Parsed(answer.text).text
+    assert sandbox.control("GET", "/faults") == []
+
+
+def test_a_reset_needs_the_box_ticked(sandbox: Sandbox) -> None:
+    sandbox.profile("terse")
+    sandbox.seed({"projects": ["web"]})
+    assert press(sandbox, "reset").status_code == 400
+    assert "web" in [project["name"] for project in sandbox.control("GET", "/state")["records"]["project"]]
+    assert press(sandbox, "reset", {"sure": "yes"}).status_code == 303
+    assert "web" not in [
+        project["name"] for project in sandbox.control("GET", "/state")["records"]["project"]
+    ]
+    assert sandbox.control("GET", "/profile")["name"] == "terse"
+
+
+@pytest.mark.parametrize("form", ["clock", "faults", "faults/clear", "reset"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example.com"},
+        {"Origin": "null"},
+        {"Origin": ""},  # not sent at all
+        {"Origin": "http://evil.example.com:8081", "Host": "evil.example.com:8081"},
+    ],
+)
+def test_a_form_of_another_site_does_nothing(sandbox: Sandbox, form: str, headers: dict[str, str]) -> None:
+    sandbox.seed({"projects": ["web"]})
+    sandbox.clock(freeze=True)
+    sandbox.fault("projects.list", "reset")
+    before = (sandbox.control("GET", "/state")["records"]["project"], sandbox.control("GET", "/faults"))
+    fields = {"advance": "60", "route": "*", "kind": "reset", "sure": "yes"}
+    now = sandbox.clock()
+    assert press(sandbox, form, fields, **headers).status_code == 403
+    assert (
+        sandbox.control("GET", "/state")["records"]["project"],
+        sandbox.control("GET", "/faults"),
+    ) == before
+    assert sandbox.clock() == now
+
+
+def test_a_name_that_anyone_may_own_has_no_page(sandbox: Sandbox) -> None:
+    headers = {"Accept": BROWSER, "Host": "evil.example.com:8081"}
+    answer = requests.get(sandbox.control_url, headers=headers, timeout=10)
+    assert (answer.status_code, sandbox.control_url in answer.text) == (403, True)
+
+
+def test_nothing_is_fetched_from_elsewhere(sandbox: Sandbox) -> None:
+    answer = requests.get(sandbox.control_url, headers={"Accept": BROWSER}, timeout=10)
+    page = Parsed(answer.text)
+    links = [element.get("href") or element.get("src") for __, element in page.elements]
+    links += [form["action"] for form in page.all("form")]
+    assert {link.split("/")[0] for link in links if link} <= {"", "data:image", *sections(page)}
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+    for name, kind in (("page.js", "text/javascript"), ("page.css", "text/css")):
+        file = requests.get(f"{sandbox.control_url}/page/{name}", timeout=10)
+        assert (file.status_code, file.headers["Content-Type"].partition(";")[0]) == (200, kind)
+        assert "http" not in file.text.replace("https://www.gnu.org/licenses/gpl-3.0.txt", "")
+
+
+def sections(page: Parsed) -> set[str]:
+    """Return the links to the sections of a page."""
+    return {f"#{section['id']}" for section in page.all("section")}
+
+
+def test_everything_has_a_label_and_one_id(sandbox: Sandbox, order: Order) -> None:
+    order()
+    page = look(sandbox)
+    ids = Counter(attributes["id"] for __, attributes in page.elements if "id" in attributes)
+    assert [name for name, number in ids.items() if number > 1] == []
+    assert page.unlabelled == []
+    assert {section["aria-labelledby"] for section in page.all("section")} <= set(ids)
+    links = [link["href"] for link in page.all("a")]
+    assert sections(page) <= set(links)
+    assert all(attributes.get("id") for __, attributes in page.elements if "data-live" in attributes)
+
+
+def test_a_long_table_says_how_much_it_leaves_out() -> None:
+    rows = [markup.Row(f"row-{number}", (number,)) for number in range(5)]
+    page = Parsed(markup.table("Numbers", [markup.Column("Number")], rows, most=3))
+    assert page.rows[1:] == ["0|", "1|", "2|"]
+    assert page.text.endswith("and 2 more")
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_500_000, "1.5 MB"), (10**16, "10000.0 TB")],
+)
+def test_sizes(count: int, shown: str) -> None:
+    assert markup.size(count) == shown
+
+
+@pytest.mark.parametrize(
+    ("cents", "shown"), [(0, "0.00"), (7, "0.07"), (-123456, "-1,234.56"), (100000000, "1,000,000.00")]
+)
+def test_amounts(cents: int, shown: str) -> None:
+    assert markup.money(cents) == shown
+
+
+def test_html_is_not_escaped_twice() -> None:
+    inner: Any = markup.tag("b", "a & b")
+    assert markup.tag("p", inner, "<", None, title='"x"', hidden=False, open=True) == (
+        '<p title="&quot;x&quot;" open><b>a &amp; b</b>&lt;</p>'
+    )
