@@ -1,16 +1,16 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The test data of each noun, from `cases.yml` in the folder of its target.
+"""The test data of each module, from `cases.yml` in the folder of its target.
 
-Tests that run every noun read it here, so a new noun needs no line in any of them:
+Tests that run every module read it here, so a new module needs no line in any of them:
 
-- `seed`: what is on the sandbox when the noun's own target begins;
+- `seed`: what is on the sandbox when the module's own target begins;
 - `sample_args`: arguments for a platform that answers anything; the first ones also serve wherever some task
   of the module is needed;
 - `route_options`: for a module that calls more than one route, the options that lead to each (coverage page);
-- `selectors`: for a noun that writes, well-formed tasks by title, at least one for each state. They run again
-  with each selector empty, misspelt or contradicted;
+- `selectors`: for a module that writes, well-formed tasks by title, at least one for each state. They run
+  again with each selector empty, misspelt or contradicted;
 - `faults`: tasks to run under faults, on the account of `faults.scenarios`. `creates` names the route that
   must not be called twice.
 """
@@ -29,13 +29,13 @@ NAMES = sorted(path.stem for path in MODULES.glob("*.py") if path.stem != "__ini
 KEYS = {"seed", "sample_args", "route_options", "selectors", "faults"}
 
 
-def cases(noun: str) -> dict[str, Any]:
-    """Return the test data of a noun; nothing if its file is missing, which `test_house.py` reports."""
-    path = TARGETS / noun / "cases.yml"
+def cases(module: str) -> dict[str, Any]:
+    """Return the test data of a module; empty if its file is missing (`test_conventions.py` reports that)."""
+    path = TARGETS / module / "cases.yml"
     return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.is_file() else {}
 
 
-def by_noun(key: str) -> dict[str, Any]:
-    """Return one kind of test data for all nouns that have it."""
-    found = {noun: cases(noun).get(key) for noun in NAMES}
-    return {noun: data for noun, data in found.items() if data}
+def by_module(key: str) -> dict[str, Any]:
+    """Return one kind of test data for all modules that have it."""
+    found = {module: cases(module).get(key) for module in NAMES}
+    return {module: data for module, data in found.items() if data}

@@ -11,6 +11,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``app_deploy``."""
+    """Runs the module ``app_deploy``."""
 
     resource = APP_DEPLOY

@@ -13,6 +13,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``backup_retention``."""
+    """Runs the module ``backup_retention``."""
 
     resource = BACKUP_RETENTION

@@ -11,6 +11,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``billing_info``."""
+    """Runs the module ``billing_info``."""
 
     resource = BILLING_INFO

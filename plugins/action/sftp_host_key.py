@@ -11,6 +11,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``sftp_host_key``."""
+    """Runs the module ``sftp_host_key``."""
 
     resource = SFTP_HOST_KEY

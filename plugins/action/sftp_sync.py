@@ -11,6 +11,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``sftp_sync``."""
+    """Runs the module ``sftp_sync``."""
 
     resource = SFTP_SYNC

@@ -11,6 +11,6 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_pro
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``ssh_key_info``."""
+    """Runs the module ``ssh_key_info``."""
 
     resource = SSH_KEY_INFO

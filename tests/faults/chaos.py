@@ -59,7 +59,7 @@ PIECE = 50
 class Play:
     """A task of a play. One that is ``repeated`` changes something whenever it runs."""
 
-    noun: str
+    module: str
     options: Mapping[str, Any]
     repeated: bool = False
 
@@ -282,19 +282,19 @@ class ChaosRun:
         """Play undisturbed, and go on with what a platform of this profile takes: `plain` takes all."""
         taken: list[bool] = []
         for task in self.play:
-            ran = self.work.run(task.noun, task.options)
+            ran = self.work.run(task.module, task.options)
             taken.append(not ran.failed)
             if ran.failed and self.outcome.profile == "plain":
                 self.outcome.problems.append((CONVERGENCE, f"{task} fails without a fault: {ran.message}"))
             elif ran.failed:
-                self.outcome.refused.append(f"{task.noun}: {ran.message}")
+                self.outcome.refused.append(f"{task.module}: {ran.message}")
         self.play = [task for task, takes in zip(self.play, taken, strict=True) if takes]
         self.faults = [faults for faults, takes in zip(self.faults, taken, strict=True) if takes]
         self.outcome.tasks = len(self.play)
 
     def clean(self, task: Play) -> Ran:
         """Run a task without faults; it must succeed."""
-        ran = self.work.run(task.noun, task.options)
+        ran = self.work.run(task.module, task.options)
         if ran.failed:
             self.outcome.problems.append((CONVERGENCE, f"{task} fails without a fault: {ran.message}"))
         return ran
@@ -303,7 +303,7 @@ class ChaosRun:
         """Run all tasks under faults, and let the oracle judge each."""
         before = self.begin
         for task, faults in zip(self.play, self.faults, strict=True):
-            ran = self.work.run(task.noun, task.options, faults)
+            ran = self.work.run(task.module, task.options, faults)
             after = Truth.of(self.work.sandbox)
             self.note(task, violations(ran, before, after, self.work.folder))
             self.outcome.calls += len(ran.exchanges)

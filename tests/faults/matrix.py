@@ -94,14 +94,14 @@ class Bench:
         self.work = work
         self.scenario = scenario
         work.begin(ACCOUNT, profile)
-        for noun, options in scenario.before:
-            prepared = work.run(noun, options)
+        for module, options in scenario.before:
+            prepared = work.run(module, options)
             assert not prepared.failed, f"{scenario.name}: {prepared.message}"
         self.before = Truth.of(work.sandbox)
         self.local = work.folder.with_name("template")
         shutil.rmtree(self.local, ignore_errors=True)
         shutil.copytree(work.folder, self.local)
-        self.undisturbed = work.run(scenario.noun, scenario.options)
+        self.undisturbed = work.run(scenario.module, scenario.options)
         assert not self.undisturbed.failed, f"{scenario.name}: {self.undisturbed.message}"
         self.after = Truth.of(work.sandbox)
 
@@ -122,12 +122,12 @@ class Bench:
 
     def run(self) -> Ran:
         """Run the task cleanly."""
-        return self.work.run(self.scenario.noun, self.scenario.options)
+        return self.work.run(self.scenario.module, self.scenario.options)
 
     def judge(self, cell: Cell) -> Verdict:
         """Run a cell and return what the oracle says."""
         self.restore()
-        struck = self.work.run(self.scenario.noun, self.scenario.options, cell.faults)
+        struck = self.work.run(self.scenario.module, self.scenario.options, cell.faults)
         after = Truth.of(self.work.sandbox)
         problems = [*violations(struck, self.before, after, self.work.folder), *doubles(self.before, after)]
         if not struck.failed:

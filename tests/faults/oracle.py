@@ -71,7 +71,7 @@ def violations(ran: Ran, before: Truth, after: Truth, folder: Path) -> Iterator[
     yield from lies(ran, before, after)
     yield from lost_backups(ran, before, after)
     if ran.overrun > SLACK:
-        yield Problem(DEADLINE, f"a call or a wait of {ran.noun}, by {ran.overrun:.1f} seconds")
+        yield Problem(DEADLINE, f"a call or a wait of {ran.module}, by {ran.overrun:.1f} seconds")
 
 
 def defects(ran: Ran) -> Iterator[Problem]:
@@ -111,7 +111,9 @@ def lost_secrets(ran: Ran, folder: Path) -> Iterator[Problem]:
     kept += "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
     for secret in secrets:
         if secret not in kept and json.dumps(secret)[1:-1] not in kept:
-            yield Problem(SECRET, f"{ran.noun} received a secret that is neither in its result nor in a file")
+            yield Problem(
+                SECRET, f"{ran.module} received a secret that is neither in its result nor in a file"
+            )
 
 
 def unreported_orders(ran: Ran, before: Truth, after: Truth) -> Iterator[Problem]:
@@ -176,16 +178,16 @@ def lost_backups(ran: Ran, before: Truth, after: Truth) -> Iterator[Problem]:
             continue
         if backup["service_id"] not in alive and ran.options.get("delete_backups"):
             continue
-        yield Problem(BACKUP, f"{backup['name']!r} after {ran.noun} {dict(ran.options)}")
-    if ran.noun == "backup_retention":
+        yield Problem(BACKUP, f"{backup['name']!r} after {ran.module} {dict(ran.options)}")
+    if ran.module == "backup_retention":
         yield from last_good(ran, good, left)
 
 
 def given_up(ran: Ran, backup: Mapping[str, Any]) -> bool:
     """Tell whether a task was asked to delete a backup, or to choose among those that it is one of."""
-    if ran.noun == "backup":
+    if ran.module == "backup":
         return bool(ran.options["state"] == "absent" and backup["name"] == ran.options["name"])
-    return ran.noun == "backup_retention" and fnmatchcase(backup["name"], ran.options["pattern"])
+    return ran.module == "backup_retention" and fnmatchcase(backup["name"], ran.options["pattern"])
 
 
 def last_good(ran: Ran, good: Mapping[str, Any], left: Mapping[str, Any]) -> Iterator[Problem]:

@@ -43,7 +43,7 @@ TIMEOUT, WAIT_TIMEOUT = 20, 300
 class Ran:
     """A task that was run: its result, and every exchange it made."""
 
-    noun: str
+    module: str
     options: Mapping[str, Any]
     result: Mapping[str, Any]
     exchanges: Sequence[Exchange]
@@ -70,9 +70,9 @@ class Ran:
         return "\n".join([self.message, *self.result.get("warnings", [])])
 
 
-def resource_of(noun: str) -> Resource:
-    """Return the noun's resource."""
-    found: Resource = getattr(importlib.import_module(f"{_resources.__name__}.{noun}"), noun.upper())
+def resource_of(module: str) -> Resource:
+    """Return the module's resource."""
+    found: Resource = getattr(importlib.import_module(f"{_resources.__name__}.{module}"), module.upper())
     return found
 
 
@@ -127,7 +127,7 @@ class Runner:
 
     def run(
         self,
-        noun: str,
+        module: str,
         options: Mapping[str, Any],
         faults: Mapping[int, Fault] | None = None,
         **connection: Any,
@@ -136,7 +136,7 @@ class Runner:
         struck = dict(faults or {})
         line = self.transport(struck)
         self.plant(struck)
-        resource = resource_of(noun)
+        resource = resource_of(module)
         given = {
             "base_url": self.sandbox.base_url,
             "token": self.sandbox.token,
@@ -146,7 +146,7 @@ class Runner:
             **filled(options, self.facts),
         }
         validated = ModuleArgumentSpecValidator(argument_spec(resource), **resource.rules).validate(given)
-        assert not validated.error_messages, f"{noun}: {validated.error_messages}"
+        assert not validated.error_messages, f"{module}: {validated.error_messages}"
 
         def connect(settings: Any, log: Any) -> Client:
             return Client(Session(settings, log, self.connections))
@@ -155,7 +155,7 @@ class Runner:
             result = execute(resource, validated.validated_parameters, RunContext(connect=connect))
         if struck:
             self.sandbox.clear_faults()
-        return Ran(noun, validated.validated_parameters, result, line.exchanges, line.overrun)
+        return Ran(module, validated.validated_parameters, result, line.exchanges, line.overrun)
 
     def transport(self, faults: Mapping[int, Fault]) -> FaultyTransport:
         """Return a transport on which these faults are known to come."""

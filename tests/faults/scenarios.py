@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tasks that run under faults, on an account that has something of everything.
 
-Each noun has its own in `cases.yml` in the folder of its target.
+Each module has its own in `cases.yml` in the folder of its target.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cases import by_noun
+from cases import by_module
 
 KEYS = (
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example",
@@ -58,7 +58,7 @@ class Scenario:
     ``repeated`` changes something in every run.
     """
 
-    noun: str
+    module: str
     what: str
     options: Mapping[str, Any]
     before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
@@ -69,7 +69,7 @@ class Scenario:
     @property
     def name(self) -> str:
         """How the scenario is called in figures and in a failure."""
-        return f"{self.noun}: {self.what}"
+        return f"{self.module}: {self.what}"
 
 
 ORDER = {"product": "postgresql", "host": "node-paris-1", "dimensions": SIZE, "name": "new",
@@ -78,11 +78,11 @@ GAME = {"product": "minecraft", "host": "node-paris-1", "dimensions": GAME_SIZE,
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Yield the scenarios of every noun."""
-    for noun, tasks in by_noun("faults").items():
+    """Yield the scenarios of every module."""
+    for module, tasks in by_module("faults").items():
         for task in tasks:
-            before = tuple((first["noun"], first["options"]) for first in task.get("before", ()))
-            yield Scenario(noun, **{**task, "before": before})
+            before = tuple((first["module"], first["options"]) for first in task.get("before", ()))
+            yield Scenario(module, **{**task, "before": before})
 
 
 SCENARIOS = tuple(scenarios())

@@ -10,6 +10,6 @@ run: each option and each value was in a task that called the route, and no task
 
 from __future__ import annotations
 
-from cases import by_noun
+from cases import by_module
 
-LEADS: dict[str, dict[str, list[str]]] = by_noun("route_options")
+LEADS: dict[str, dict[str, list[str]]] = by_module("route_options")

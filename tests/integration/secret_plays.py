@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from cases import by_noun
+from cases import by_module
 
 SEED: dict[str, Any] = {
     "projects": ["web"],
@@ -220,7 +220,7 @@ WITH_SECRETS = """
 
 def one_of_each() -> str:
     """Return one task of every module: those above, and the first sample of each other one."""
-    samples = by_noun("sample_args")
+    samples = by_module("sample_args")
     others = [name for name in samples if f"hosted.services.{name}:" not in WITH_SECRETS]
     return WITH_SECRETS + "".join(
         f"- hosted.services.{name}: {json.dumps(samples[name][0])}\n" for name in others

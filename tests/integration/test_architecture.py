@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.hosted.services.scripts import architecture
 from ansible_collections.hosted.services.scripts.architecture import imports, layer, module_name
 from integration.ansible_run import REPOSITORY
-from integration.test_house import LAYERS, NOUNS, SOURCES
+from integration.test_conventions import LAYERS, MODULES, SOURCES
 
 PAGE = REPOSITORY / "docs" / "architecture.md"
 CODE = re.compile(r"`([^`\n]+)`")
@@ -51,7 +51,7 @@ def test_the_picture_has_every_file() -> None:
     for path in SOURCES:
         folder = f"plugins/{layer(module_name(path)).replace('.', '/')}"
         if folder in ("plugins/action", "plugins/module_utils/_resources"):
-            assert f"the same {len(NOUNS)} names as plugins/modules" in shown[folder]
+            assert f"the same {len(MODULES)} names as plugins/modules" in shown[folder]
         else:
             assert path.stem in shown[folder]
 

@@ -25,8 +25,8 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.between import Between
-from integration.between import running as between_running
+from integration.proxy_server import ProxyServer
+from integration.proxy_server import running as proxy_running
 
 PROGRAMS = ("docker-registry", "skopeo")
 pytestmark = pytest.mark.skipif(
@@ -107,7 +107,7 @@ def platform(sandbox: Sandbox, docker: Docker) -> Iterator[str]:
         answer = json.loads(content)
         return json.dumps(docker.login if "secret" in answer else answer).encode()
 
-    with between_running(Between(sandbox, change=change)) as server:
+    with proxy_running(ProxyServer(sandbox, change=change)) as server:
         yield server.url
 
 

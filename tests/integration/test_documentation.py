@@ -42,7 +42,7 @@ def documentation(path: Path, name: str) -> str:
 
 
 def our_tasks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the noun and the options of every task in the examples that runs a module of ours."""
+    """Yield the module and the options of every task in the examples that runs a module of ours."""
     for task in yaml.safe_load(documentation(path, "EXAMPLES")):
         for key, value in task.items():
             if key.startswith(COLLECTION):
@@ -60,12 +60,12 @@ def filled(value: Any, option: dict[str, Any]) -> Any:
     return value
 
 
-def complaints(noun: str, options: dict[str, Any]) -> list[str]:
+def complaints(module: str, options: dict[str, Any]) -> list[str]:
     """Return what a module says against the options of an example."""
-    resource: Resource = importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource
+    resource: Resource = importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.resource
     spec = argument_spec(resource)
     values = {name: filled(value, spec.get(name, {})) for name, value in options.items()}
-    if noun in OF_INVENTORY_HOSTS and "service" not in values:
+    if module in OF_INVENTORY_HOSTS and "service" not in values:
         values.setdefault("host", "x")
     return list(ArgumentSpecValidator(spec, **resource.rules).validate(values).error_messages)
 
@@ -75,7 +75,7 @@ def test_the_examples_are_accepted(path: Path) -> None:
     """The options of every task exist, have the right types, and may be given together."""
     tasks = list(our_tasks(path))
     assert tasks or path.parent.name != "modules"
-    assert [found for noun, options in tasks for found in complaints(noun, options)] == []
+    assert [found for module, options in tasks for found in complaints(module, options)] == []
 
 
 def test_a_wrong_example_is_noticed() -> None:
@@ -130,6 +130,6 @@ def test_modules_lead_to_each_other(path: Path) -> None:
     """Every module names its neighbours, and those exist."""
     entries = yaml.safe_load(documentation(path, "DOCUMENTATION"))["seealso"]
     named = [entry.get("module", "") for entry in entries]
-    nouns = [name.removeprefix(COLLECTION) for name in named if name.startswith(COLLECTION)]
-    assert nouns
-    assert [noun for noun in nouns if not (PLUGINS / "modules" / f"{noun}.py").is_file()] == []
+    modules = [name.removeprefix(COLLECTION) for name in named if name.startswith(COLLECTION)]
+    assert modules
+    assert [module for module in modules if not (PLUGINS / "modules" / f"{module}.py").is_file()] == []

@@ -54,7 +54,7 @@ def writes(sandbox: Sandbox) -> list[str]:
     ]
 
 
-def nouns(outcome: Outcome) -> dict[str, set[str]]:
+def returned_keys(outcome: Outcome) -> dict[str, set[str]]:
     """Return the keys of what a result is about: of an object, or of the first of a list."""
     ours = {"changed", "actions", "invocation", "diff", "warnings", "msg", "cost", "secrets_file"}
     found: dict[str, set[str]] = {}
@@ -89,9 +89,9 @@ def test_what_is_foreseen_has_the_keys_of_what_comes(prepared: Ansible, sandbox:
         assert foreseen.result["changed"] is real.result["changed"], foreseen.name
         if foreseen.name.startswith(("Look", "Make a table")):
             continue  # lists are empty as long as there is nothing, and what a statement answers is not known
-        assert nouns(foreseen).keys() == nouns(real).keys(), foreseen.name
-        for noun, keys in nouns(foreseen).items():
-            assert keys <= nouns(real)[noun], f"{foreseen.name}: {noun}"
+        assert returned_keys(foreseen).keys() == returned_keys(real).keys(), foreseen.name
+        for module, keys in returned_keys(foreseen).items():
+            assert keys <= returned_keys(real)[module], f"{foreseen.name}: {module}"
 
 
 def test_outside_check_mode_what_is_not_there_is_an_error(prepared: Ansible, sandbox: Sandbox) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.between import Between, running
 from integration.inventory.conftest import Inventory
+from integration.proxy_server import ProxyServer, running
 
 POISONED = {
     "name", "label", "shortName", "locationLabel", "hourlyLabel", "message", "email", "detail", "content",
@@ -37,7 +37,7 @@ def poison(value: Any, template: str, key: str = "") -> Any:
     return f"{value}{template}{STEERING}" if isinstance(value, str) and key in POISONED else value
 
 
-def hostile(sandbox: Sandbox, folder: Path) -> AbstractContextManager[Between]:
+def hostile(sandbox: Sandbox, folder: Path) -> AbstractContextManager[ProxyServer]:
     """Return a platform whose names want to be evaluated: that would leave a file, and the number 1337."""
     template = "{{ 7 * 191 }}{{ lookup('pipe', 'touch " + str(folder / "evaluated") + "') }}"
 
@@ -47,7 +47,7 @@ def hostile(sandbox: Sandbox, folder: Path) -> AbstractContextManager[Between]:
         except ValueError:
             return content
 
-    return running(Between(sandbox, change=change))
+    return running(ProxyServer(sandbox, change=change))
 
 
 PLAY = r"""

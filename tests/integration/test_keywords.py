@@ -121,14 +121,14 @@ def test_environment(ansible: Ansible, sandbox: Sandbox) -> None:
 
 
 def test_module_defaults(ansible: Ansible, sandbox: Sandbox) -> None:
-    """Defaults of the action group reach every noun; those of a noun win over them, and a task over both."""
+    """Group defaults reach every module. A module's own defaults override them, and a task overrides both."""
     run = ansible.tasks(
         """
 - name: By the group
   hosted.services.project: {name: games}
-- name: By the group, another noun
+- name: By the group, another module
   hosted.services.ssh_key: {name: laptop, state: absent}
-- name: By the noun
+- name: By the module
   hosted.services.service: {name: nothing, state: absent}
   ignore_errors: true
 - name: By the task
@@ -143,7 +143,7 @@ module_defaults:
         variables={"url": sandbox.base_url, "good": sandbox.token},
     ).succeed()
     assert run["By the group"].result["changed"] is True
-    assert "not accepted" in run["By the noun"].message
+    assert "not accepted" in run["By the module"].message
     assert run["By the task"].outcome == "ok"
 
 

@@ -122,7 +122,7 @@ def test_what_is_in_doubt_is_not_sent_again(ansible: Ansible, sandbox: Sandbox) 
         assert f"whether {what[host]} was created is unknown" in tried[host].message
         assert "nothing was sent again" in tried[host].message
         assert tried[host].result["changed"] is False
-        assert [tried[host].result.get(noun) for noun in ("service", "project", "ssh_key")] == [None] * 3
+        assert [tried[host].result.get(module) for module in ("service", "project", "ssh_key")] == [None] * 3
         assert sent(sandbox, route) == 1
     assert sandbox.ledger()["orders"] == []
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Modules return what their RETURN documents, and hosts have the variables that the inventory documents.
 
-Here every noun's tasks of `faults` run once, undisturbed and in this process. `test_targets.py` compares the
-results of all targets in the same way, and requires each documented key in one of them.
+Here the tasks under `faults` of every module run once, without faults and in this process. `test_targets.py`
+compares the results of all targets in the same way, and requires each documented key in one of them.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def work() -> Iterator[Runner]:
 
 @pytest.mark.parametrize("module", NAMES)
 def test_results_are_as_documented(module: str, work: Runner) -> None:
-    scenarios = [scenario for scenario in SCENARIOS if scenario.noun == module]
+    scenarios = [scenario for scenario in SCENARIOS if scenario.module == module]
     results = []
     for scenario in scenarios:
         work.begin(ACCOUNT)
-        for noun, options in scenario.before:
-            work.run(noun, options)
+        for before, options in scenario.before:
+            work.run(before, options)
         results.append(work.run(module, scenario.options).result)
     assert results, f"tests/integration/targets/{module}/cases.yml: faults has no task"
     assert [result["msg"] for result in results if result.get("failed")] == []

@@ -25,8 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import HERE, REPOSITORY, Ansible, Run
-from integration.between import Between, running
-from integration.leaks import canary, core, files_below, leaks, longest_run
+from integration.leak_detection import canary, core, files_below, find_leaks, longest_run
+from integration.proxy_server import ProxyServer, running
 from integration.secret_plays import (
     BODIES,
     LOOKUPS,
@@ -103,7 +103,7 @@ class Stage:
             "JUNIT_OUTPUT_DIR": str(self.folder / "junit"),
             "ANSIBLE_DISPLAY_TRACEBACK": "error",
             "ANSIBLE_KEEP_REMOTE_FILES": "1",
-            "PYTHONPATH": str(HERE / "planted"),
+            "PYTHONPATH": str(HERE / "injected"),
             "PLANTED_JOURNAL": str(self.folder / "journal"),
         }
 
@@ -136,7 +136,7 @@ class Stage:
             del places[name]
         for number, run in enumerate(self.runs):
             places[f"output of run {number}"] = run.output.encode()
-        return leaks(self.secrets(), places)
+        return find_leaks(self.secrets(), places)
 
 
 @pytest.fixture
@@ -153,14 +153,14 @@ def echoed(authorization: str, body: str) -> bytes:
     return json.dumps({"statusCode": 400, "message": message}).encode()
 
 
-def echo(sandbox: Sandbox, *methods: str) -> AbstractContextManager[Between]:
+def echo(sandbox: Sandbox, *methods: str) -> AbstractContextManager[ProxyServer]:
     """Return a server that refuses these methods with everything that a call holds. Quotes are reads."""
 
     def refuse(method: str, path: str, authorization: str, body: str) -> bytes | None:
         kind = "GET" if path.endswith("/quote") else method
         return echoed(authorization, body) if kind in methods else None
 
-    return running(Between(sandbox, refuse))
+    return running(ProxyServer(sandbox, refuse))
 
 
 WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cases import by_noun
+from cases import by_module
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, Run, begin_anew
-from unit.plugins.nouns import NOUNS
+from unit.plugins.resources import RESOURCES
 
 KEYS = (
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example",
@@ -30,7 +30,7 @@ KEYS = (
 BACKUPS = [{"name": f"nightly-{day}", "created_at": f"2026-01-0{day}T02:00:00Z"} for day in (1, 2, 3)]
 FILES = {"server.properties": "motd=hi", "world/level.dat": "1"}
 PROJECTS = ("games", "staging")
-READ_ONLY = {name for name in NOUNS if name.endswith("_info")} | {"quote", "sftp_host_key"}
+READ_ONLY = {name for name in RESOURCES if name.endswith("_info")} | {"quote", "sftp_host_key"}
 
 
 def services_of(project: str) -> list[dict[str, Any]]:
@@ -67,16 +67,16 @@ class Form:
     @property
     def state(self) -> str | None:
         """The state that the task asks for, if its module has any."""
-        option = NOUNS[self.module].options.get("state")
+        option = RESOURCES[self.module].options.get("state")
         return None if option is None else str(self.arguments.get("state", option["default"]))
 
 
 FORMS = {
     title: Form(module, arguments)
-    for module, tasks in by_noun("selectors").items()
+    for module, tasks in by_module("selectors").items()
     for title, arguments in tasks.items()
 }
-"""Every noun's well-formed tasks by title, from `cases.yml` in the folder of its target."""
+"""Every module's well-formed tasks by title, from `cases.yml` in the folder of its target."""
 
 
 # --- What may go wrong with a selector ----------------------------------------------------------------
@@ -108,13 +108,13 @@ def text_of(form: Form, option: str) -> str:
 
 def same_type(form: Form, option: str, text: str) -> Any:
     """Return a text as the option takes it."""
-    return [text] if NOUNS[form.module].options[option]["type"] == "list" else text
+    return [text] if RESOURCES[form.module].options[option]["type"] == "list" else text
 
 
 def refused_cases() -> Iterator[Case]:
     """Yield what has to fail before anything is sent that changes something."""
     for name, form in FORMS.items():
-        for option in sorted(NOUNS[form.module].selectors):
+        for option in sorted(RESOURCES[form.module].selectors):
             values = {**EMPTY, "with a line break": same_type(form, option, f"{text_of(form, option)}\n")}
             if option == "public_key":
                 del values["with a line break"]  # as in its file
@@ -139,7 +139,7 @@ def contradictions(form: Form) -> dict[str, Any]:
 def near_cases() -> Iterator[Case]:
     """Yield slips of the pen: another case, two letters swapped. A name may be that of something new."""
     for name, form in FORMS.items():
-        for option in sorted(NOUNS[form.module].selectors & form.arguments.keys()):
+        for option in sorted(RESOURCES[form.module].selectors & form.arguments.keys()):
             text = text_of(form, option)
             if (
                 "{{" in text
@@ -255,11 +255,11 @@ def cases_as_tasks(cases: tuple[Case, ...]) -> dict[str, tuple[str, Mapping[str,
 def test_every_resource_that_writes_is_here_in_every_state() -> None:
     """One that writes needs a well-formed task for each state under `selectors` in its `cases.yml`."""
     there = {form.module for form in FORMS.values()}
-    missing = [f"tests/integration/targets/{name}/cases.yml" for name in set(NOUNS) - READ_ONLY - there]
+    missing = [f"tests/integration/targets/{name}/cases.yml" for name in set(RESOURCES) - READ_ONLY - there]
     assert missing == []
     assert there & READ_ONLY == set()
-    for module in set(NOUNS) - READ_ONLY:
-        states = NOUNS[module].options.get("state", {}).get("choices", [None])
+    for module in set(RESOURCES) - READ_ONLY:
+        states = RESOURCES[module].options.get("state", {}).get("choices", [None])
         assert {form.state for form in FORMS.values() if form.module == module} == set(states), module
 
 

@@ -40,9 +40,9 @@ class Hosts:
         (inventory / "more.ini").write_text(f"other {local}\nlocalhost {local}\n")
         ansible.inventory = inventory
 
-    def run(self, noun: str, options: dict[str, Any], host: str = "survival", **more: Any) -> Run:
+    def run(self, module: str, options: dict[str, Any], host: str = "survival", **more: Any) -> Run:
         """Run one task, called `Act`, on a host."""
-        return self.play(host, [{"name": "Act", f"hosted.services.{noun}": options}], **more)
+        return self.play(host, [{"name": "Act", f"hosted.services.{module}": options}], **more)
 
     def play(self, host: str, tasks: list[dict[str, Any]], **more: Any) -> Run:
         """Run tasks on a host, as modules on this machine."""
@@ -71,7 +71,7 @@ def hosts(ansible: Ansible, sandbox: Sandbox) -> Hosts:
     return Hosts(ansible, sandbox)
 
 
-NOUNS: dict[str, dict[str, Any]] = {
+MODULE_OPTIONS: dict[str, dict[str, Any]] = {
     "backup": {"name": "nightly", "wait_interval": 0.1},
     "backup_info": {},
     "backup_retention": {"pattern": "nightly-*", "keep_last": 1},
@@ -88,12 +88,12 @@ NOUNS: dict[str, dict[str, Any]] = {
 HOST_OF = {"database_query": "orders", "database_info": "orders"}
 
 
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize("module", MODULE_OPTIONS)
 @BOTH_WAYS
-def test_the_service_of_the_host_is_known(in_process: bool, noun: str, hosts: Hosts) -> None:
-    host = HOST_OF.get(noun, "survival")
-    run = hosts.run(noun, NOUNS[noun], host, in_process=in_process)
-    if "snapshot" not in noun:  # not all sandboxes' products have them
+def test_the_service_of_the_host_is_known(in_process: bool, module: str, hosts: Hosts) -> None:
+    host = HOST_OF.get(module, "survival")
+    run = hosts.run(module, MODULE_OPTIONS[module], host, in_process=in_process)
+    if "snapshot" not in module:  # not all sandboxes' products have them
         run.succeed()
     assert hosts.touched() == {host}
 
@@ -102,14 +102,14 @@ def test_the_service_of_the_host_is_known(in_process: bool, noun: str, hosts: Ho
 def test_another_host_knows_no_service(host: str, hosts: Hosts) -> None:
     """Nothing is asked about any service."""
     tasks = [
-        {"name": noun, f"hosted.services.{noun}": options, "ignore_errors": True}
-        for noun, options in NOUNS.items()
+        {"name": module, f"hosted.services.{module}": options, "ignore_errors": True}
+        for module, options in MODULE_OPTIONS.items()
     ]
     run = hosts.play(host, tasks)
     wanted = ("no service is named", "no service is selected", "is required: id, name")
-    for noun in NOUNS:
-        assert run[noun].outcome == "failed"
-        assert any(words in run[noun].message for words in wanted), run[noun].message
+    for module in MODULE_OPTIONS:
+        assert run[module].outcome == "failed"
+        assert any(words in run[module].message for words in wanted), run[module].message
     assert hosts.touched() == set()
 
 
@@ -134,8 +134,8 @@ NAMED: dict[str, tuple[str, dict[str, Any], set[str]]] = {
 
 @pytest.mark.parametrize("case", NAMED)
 def test_what_a_task_names_is_meant(case: str, hosts: Hosts) -> None:
-    noun, options, touched = NAMED[case]
-    hosts.run(noun, options).succeed()
+    module, options, touched = NAMED[case]
+    hosts.run(module, options).succeed()
     assert hosts.touched() == touched
 
 
@@ -154,8 +154,8 @@ NOTHING: dict[str, tuple[str, dict[str, Any]]] = {
 @BOTH_WAYS
 def test_what_holds_nothing_is_not_the_host(in_process: bool, case: str, hosts: Hosts) -> None:
     """A variable without a value does not stand for the host's service, and nothing is deleted unnamed."""
-    noun, options = NOTHING[case]
-    run = hosts.run(noun, options, in_process=in_process)
+    module, options = NOTHING[case]
+    run = hosts.run(module, options, in_process=in_process)
     assert run["Act"].outcome == "failed"
     assert hosts.touched() == set()
 

@@ -16,8 +16,8 @@ import pytest
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
-from integration.between import Between
-from integration.between import running as between_running
+from integration.proxy_server import ProxyServer
+from integration.proxy_server import running as proxy_running
 from integration.tls import DAY, Authority, Proxy, TlsFront, running
 
 REGISTRY = "registry.example.test"
@@ -60,12 +60,12 @@ def registries(sandbox: Sandbox, tmp_path: Path) -> Iterator[Registries]:
     port = int(sandbox.registry.rpartition(":")[2])
     fronts = {name: TlsFront(path, port) for name, path in certificates.items()}
     proxies = {name: Proxy(front.port) for name, front in fronts.items()}
-    renamed = Between(
+    renamed = ProxyServer(
         sandbox, change=lambda content: content.replace(sandbox.registry.encode(), REGISTRY.encode())
     )
     with ExitStack() as stack:
         stack.enter_context(running(*fronts.values(), *proxies.values()))
-        api = stack.enter_context(between_running(renamed)).url
+        api = stack.enter_context(proxy_running(renamed)).url
         yield Registries(**proxies, authority=authority.path, stranger=stranger.path, fronts=fronts, api=api)
 
 

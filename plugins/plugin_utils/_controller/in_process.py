@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running a noun inside the controller, without a second Python: the fast way, taken wherever it can be."""
+"""Running a module inside the controller, without a second Python: the fast way, taken wherever it can be."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ CONNECTIONS = LoopConnections()
 
 
 class InProcessAction(ActionBase):
-    """Base of the collection's actions. A subclass names its noun and adds nothing else."""
+    """Base of the collection's actions. A subclass names its module and adds nothing else."""
 
     resource: ClassVar[Resource]
     _own_environment: Mapping[str, str] = MappingProxyType({})
@@ -260,11 +260,11 @@ def with_host_variables(
     variables: Mapping[str, Any],
     template: Callable[[Any], Any],
 ) -> CompletedArguments:
-    """Return the arguments of a task, completed by what the host of the play brings along.
+    """Return the arguments of a task, completed from the variables of the play's host.
 
-    That is the connection to the platform, where the task names none. For a noun with ``host_options`` it is
-    the host itself as well, unless the task names something else, or another platform: then nothing of this
-    host is used for that one.
+    The variables fill in the connection to the platform if the task names none. For a resource with
+    ``host_options`` they also select the host's own service, unless the task selects something else or names
+    another platform.
 
     :raises ConfigurationError: when the variables of the host contradict each other, or lead to nothing.
     """

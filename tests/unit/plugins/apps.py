@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applications on a real sandbox: tasks of the nouns run against it, within this process."""
+"""Applications on a real sandbox: tasks of the modules run against it, within this process."""
 
 from __future__ import annotations
 

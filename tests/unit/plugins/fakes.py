@@ -266,7 +266,7 @@ class Clock:
 
 
 def options_of(resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a noun as Ansible passes them on: with defaults, and ``None`` for the rest."""
+    """Return all options of a module as Ansible passes them on: with defaults, and ``None`` for the rest."""
     spec = {**resource.options, **(WAITING_SPEC if resource.waits else {})}
     unknown = set(given) - set(spec)
     if unknown:

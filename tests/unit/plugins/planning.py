@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Resource
-from unit.plugins.nouns import NOUNS
+from unit.plugins.resources import RESOURCES
 
 OURS = r.__name__.rpartition("._api.")[0]
 MAY_PAUSE = {
@@ -76,8 +76,8 @@ GUARD = Guard()
 
 
 def watch(patch: pytest.MonkeyPatch) -> None:
-    """Let the guard see every plan() of a noun, every pause and every call that may change something."""
-    for resource in {type(noun) for noun in NOUNS.values()}:
+    """Let the guard see every plan() of a resource, every pause and every call that may change something."""
+    for resource in {type(resource) for resource in RESOURCES.values()}:
         patch.setattr(resource, "plan", watched(resource.plan))
     sleep, send = time.sleep, Client._send
 

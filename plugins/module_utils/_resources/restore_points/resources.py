@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the nouns of backups and of snapshots share: options, results, and how fresh copies are."""
+"""What the modules of backups and of snapshots share: options, results, and how fresh copies are."""
 
 from __future__ import annotations
 

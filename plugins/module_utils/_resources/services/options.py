@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of a service and of its order: the helpers of services read them, whichever noun has them."""
+"""The options of a service and of its order: the helpers of services read them, whichever module has them."""
 
 from __future__ import annotations
 

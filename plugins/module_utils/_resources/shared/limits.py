@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limits of the platform that several nouns hold before anything is sent (Limits)."""
+"""Limits of the platform that several modules hold before anything is sent (Limits)."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class Expansion(Step):
 class Plan:
     """Before, after, the steps from one to the other, and what it costs.
 
-    ``result`` is what the task returns under the noun's name: as it is when there are no steps, as it is
+    ``result`` is what the task returns under the module's name: as it is when there are no steps, as it is
     expected to be in check mode. ``reread`` returns it once the steps were carried out.
     ``before`` and ``after`` hold only what the task manages; an empty one means that there is nothing.
     Text is shown in a diff as it is.
@@ -169,7 +169,7 @@ def union(branches: Iterable[tuple[Branch, Sequence[Step]]], after: Sequence[Ste
 
 
 class Resource(ABC, Generic[OwnOptions]):
-    """A noun of the platform: its options and how to plan for it. Holds no state.
+    """A module of the platform: its options and how to plan for it. Holds no state.
 
     A subclass names its options: ``class SshKeyResource(Resource[SshKeyOptions])``. The class variables from
     ``options`` on are derived from them.
@@ -200,7 +200,7 @@ class Resource(ABC, Generic[OwnOptions]):
         """Derive what the options say, as soon as the resource is there: before Ansible forks its workers."""
         super().__init_subclass__()
         found = named_options(cls)
-        if found is None:  # a base that leaves its options open, or a noun with those of its base
+        if found is None:  # a base that leaves its options open, or a module with those of its base
             return
         facts = declarations_of(found)
         cls.options_type, cls.options, cls.selectors = found, dict(facts.spec), facts.selectors
@@ -215,7 +215,7 @@ class Resource(ABC, Generic[OwnOptions]):
 
     @property
     def name(self) -> str:
-        """The name that the noun has everywhere, which is that of its file."""
+        """The name that the module has everywhere, which is that of its file."""
         return type(self).__module__.rpartition(".")[2]
 
     def works_on_host(self, given: Mapping[str, Any]) -> bool:

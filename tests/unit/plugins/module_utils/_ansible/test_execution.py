@@ -73,7 +73,7 @@ class ThingOptions(Options):
 
 
 class Thing(Resource[ThingOptions]):
-    """A noun whose plan is what the test gives it."""
+    """A module whose plan is what the test gives it."""
 
     result_key = "thing"
 

@@ -26,13 +26,13 @@ from ansible_collections.hosted.services.plugins.module_utils._api.client import
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
 from ansible_collections.hosted.services.plugins.module_utils._sftp import session
 from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import ConnectionBroken
-from cases import by_noun
+from cases import by_module
 from unit.plugins.fakes import Clock
 from unit.plugins.hostile import HostileTransport
-from unit.plugins.nouns import NOUNS, SETTINGS
+from unit.plugins.resources import RESOURCES, SETTINGS
 from unit.plugins.results import Result
 
-SAMPLES = by_noun("sample_args")
+SAMPLES = by_module("sample_args")
 TEXTS: dict[str, Any] = {
     "empty": "",
     "space": " ",
@@ -75,7 +75,7 @@ OTHERS: dict[str, Any] = {
     "list of texts": ["", "..", "\0", "x"],
 }
 VALUES = {**TEXTS, **OTHERS}
-OPTIONS = [(name, option) for name, noun in NOUNS.items() for option in noun.options]
+OPTIONS = [(name, option) for name, resource in RESOURCES.items() for option in resource.options]
 OPTIONS += [("service", option) for option in {**CONNECTION_SPEC, **WAITING_SPEC}]
 
 
@@ -102,16 +102,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def run(name: str, arguments: dict[str, Any], check_mode: bool) -> dict[str, Any]:
     """Run a task as Ansible would."""
-    noun = NOUNS[name]
+    resource = RESOURCES[name]
     try:
-        validation = validate(noun, {**SETTINGS, **arguments})
+        validation = validate(resource, {**SETTINGS, **arguments})
     except HostedError as error:
         return {"failed": True, "msg": error.message}
     if validation.error_messages:
         return {"failed": True, "msg": validation.errors.msg}
     sender = HostileTransport(1, 0.0)
     context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
-    return Result(execute(noun, validation.validated_parameters, context))
+    return Result(execute(resource, validation.validated_parameters, context))
 
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option}" for name, option in OPTIONS])
@@ -130,5 +130,5 @@ def test_any_value_ends_in_a_result_or_in_a_clear_failure(name: str, option: str
 
 def rivals(name: str, key: str, option: str) -> bool:
     """Tell whether two options cannot be given together."""
-    groups = NOUNS[name].rules.get("mutually_exclusive", ())
+    groups = RESOURCES[name].rules.get("mutually_exclusive", ())
     return key != option and any({key, option} <= set(group) for group in groups)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every noun against a platform that answers anything: the task ends, in a result or in an error of ours."""
+"""Every module against a platform that answers anything: a task ends in a result or a HostedError."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HARMLESS
-from cases import by_noun
+from cases import by_module
 from unit.plugins.fakes import Clock
 from unit.plugins.hostile import HostileTransport
-from unit.plugins.nouns import NOUNS, all_options
+from unit.plugins.resources import RESOURCES, all_options
 
 ELSEWHERE = {"sftp_sync", "sftp_host_key"}
 """What reaches a server of another kind with the platform's answer, which the tests of SFTP are about."""
-SAMPLES = {name: samples for name, samples in by_noun("sample_args").items() if name not in ELSEWHERE}
+SAMPLES = {name: samples for name, samples in by_module("sample_args").items() if name not in ELSEWHERE}
 CASES = [(name, number) for name, samples in SAMPLES.items() for number in range(len(samples))]
 
 
@@ -46,7 +46,7 @@ def test_any_answer_ends_in_a_result_or_in_an_error_of_ours(
     name, number = case
     sender = HostileTransport(seed, wildness)
     context = RunContext(check_mode, diff=True, connect=lambda settings, log: Client(sender))
-    result = execute(NOUNS[name], all_options(NOUNS[name], SAMPLES[name][number]), context)
+    result = execute(RESOURCES[name], all_options(RESOURCES[name], SAMPLES[name][number]), context)
     assert "defect" not in result.get("msg", ""), result
     json.dumps(result, ensure_ascii=False).encode()
     for text in [result.get("msg", ""), *result.get("warnings", []), *result.get("diff", {}).values()]:

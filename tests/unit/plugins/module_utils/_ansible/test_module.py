@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a noun notes in the system's log when it runs as a module."""
+"""What a module notes in the system's log when it runs as a module."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options that all nouns share: complete, documented alike, and read as the documentation says."""
+"""The options that all modules share: complete, documented alike, and read as the documentation says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox for the nouns that are run straight against one."""
+"""A sandbox for the modules that are run straight against one."""
 
 from __future__ import annotations
 

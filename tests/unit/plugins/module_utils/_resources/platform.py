@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nouns run straight against a sandbox, without Ansible: as fast as a unit test, as real as a task.
+"""Modules run straight against a sandbox, without Ansible: as fast as a unit test, as real as a task.
 
 The sandbox holds a few services that can be backed up.
 """

@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.environ
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.gaps import POINTS
-from integration.between import Between, running
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
 from unit.plugins.results import Result
 
@@ -499,7 +499,7 @@ def test_a_status_of_tomorrow_is_for_the_platform_to_judge(plain: Platform, stat
             b'"ACTIVE"', b'"DEGRADED"'
         )
 
-    with running(Between(plain.sandbox, change=renamed)) as server:
+    with running(ProxyServer(plain.sandbox, change=renamed)) as server:
         for slug, tag in (("blog", "v1"), ("shop", "v2")):
             result = plain.run(APP_DEPLOY, slug=slug, tag=tag, base_url=server.url)
             assert result["changed"] and not result.get("failed"), result.get("msg")

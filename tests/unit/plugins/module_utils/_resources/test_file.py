@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file manager's nouns against the sandbox, in each of its profiles where answers are not shown."""
+"""The file manager's modules against the sandbox, in each of its profiles where answers are not shown."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def root(request: pytest.FixtureRequest, sandbox: Sandbox, tmp_path_factory: Any
 
 
 def runner(resource: Resource, sandbox: Sandbox) -> Run:
-    """Return a function that runs a noun."""
+    """Return a function that runs a module."""
     spec = {**resource.options, **CONNECTION_SPEC}
     defaults = {name: option.get("default") for name, option in spec.items()}
     account = {"base_url": sandbox.base_url, "token": sandbox.token, "service": "survival"}
@@ -60,13 +60,13 @@ def runner(resource: Resource, sandbox: Sandbox) -> Run:
 
 @pytest.fixture
 def file(sandbox: Sandbox, root: Path) -> Run:
-    """Run the noun ``file``."""
+    """Run the module ``file``."""
     return runner(FILE, sandbox)
 
 
 @pytest.fixture
 def file_info(sandbox: Sandbox, root: Path) -> Run:
-    """Run the noun ``file_info``."""
+    """Run the module ``file_info``."""
     return runner(FILE_INFO, sandbox)
 
 

@@ -53,7 +53,7 @@ def known_hosts(tmp_path: Path) -> Path:
 
 
 def pin(port: int, known_hosts: Path, check_mode: bool = False, **given: Any) -> dict[str, Any]:
-    """Run the noun on a server of this machine."""
+    """Run the module on a server of this machine."""
     options = {name: option.get("default") for name, option in argument_spec(SFTP_HOST_KEY).items()}
     options.update({"host": "127.0.0.1", "port": port, "known_hosts": str(known_hosts), "timeout": 20.0})
     around = RunContext(check_mode=check_mode, diff=True)

@@ -76,7 +76,7 @@ def src(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sync(server: Server, tmp_path: Path) -> Sync:
-    """Run the noun with the options that lead to the server."""
+    """Run the module with the options that lead to the server."""
 
     def run(check_mode: bool = False, **options: Any) -> dict[str, Any]:
         given = {**DEFAULTS, **server.options, "known_hosts": str(tmp_path / "known_hosts"), **options}
@@ -102,7 +102,7 @@ def content(root: Path) -> dict[str, tuple[int, str | bytes]]:
 
 
 def good(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what the noun says once it is clear that it went well."""
+    """Return what the module says once it is clear that it went well."""
     assert "failed" not in result, result["msg"]
     said: dict[str, Any] = result["sftp_sync"]
     return said

@@ -53,13 +53,13 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
 
 def sync(server: Server, check_mode: bool = False, **options: Any) -> dict[str, Any]:
-    """Run the noun with the options that lead to the server; a push to ``up`` unless they say otherwise."""
+    """Run the module with the options that lead to the server; a push to ``up`` unless they say otherwise."""
     given = {**DEFAULTS, "dest": "up", **server.options, "host_key_checking": "off", **options}
     return Result(execute(SFTP_SYNC, given, RunContext(check_mode=check_mode, diff=True)))
 
 
 def good(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what the noun says once it is clear that it went well."""
+    """Return what the module says once it is clear that it went well."""
     assert "failed" not in result, result["msg"]
     said: dict[str, Any] = result["sftp_sync"]
     return said

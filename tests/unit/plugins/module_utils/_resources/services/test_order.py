@@ -31,7 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
 )
 from hosted_sandbox.testing import Sandbox
-from integration.between import Between, running
+from integration.proxy_server import ProxyServer, running
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
@@ -280,7 +280,7 @@ def accepting(sandbox: Sandbox, receipt: str) -> Iterator[str]:
             return content
         return b"" if receipt == "empty" else json.dumps(RECEIPTS[receipt](answer)).encode()
 
-    with running(Between(sandbox, change=change)) as server:
+    with running(ProxyServer(sandbox, change=change)) as server:
         yield server.url
 
 
@@ -401,7 +401,7 @@ def test_secrets_are_kept_in_whatever_form_they_come(
 
     place = tmp_path / "kept.json"
     wish = {**DATABASE, "return_secrets": False, "secrets_dest": str(place)}
-    with running(Between(sandbox, change=reshape)) as server:
+    with running(ProxyServer(sandbox, change=reshape)) as server:
         result = run(sandbox, SERVICE, **wish, base_url=server.url)
     assert result["changed"] and not result.get("failed") and "warnings" not in result
     assert given[1] in place.read_text()

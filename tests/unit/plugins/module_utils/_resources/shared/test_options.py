@@ -30,7 +30,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
     Task,
 )
-from unit.plugins.nouns import NOUNS
+from unit.plugins.resources import RESOURCES
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ThingOptions(WaitOptions):
 
 
 class ThingResource(Resource[ThingOptions]):
-    """A noun with these options."""
+    """A module with these options."""
 
     result_key = "thing"
 
@@ -158,11 +158,11 @@ def test_options_have_to_be_a_dataclass_of_their_own() -> None:
         Broken()
 
 
-@pytest.mark.parametrize("name", NOUNS)
+@pytest.mark.parametrize("name", RESOURCES)
 def test_every_noun_reads_its_options_back(name: str) -> None:
     """Each option of the argument spec is an attribute with the value that Ansible passes on."""
-    spec = argument_spec(NOUNS[name])
+    spec = argument_spec(RESOURCES[name])
     defaults = {option: entry.get("default") for option, entry in spec.items()}
-    options = NOUNS[name].read_options(defaults)
+    options = RESOURCES[name].read_options(defaults)
     assert {option: getattr(options, option) for option in spec} == defaults
-    assert set(declarations_of(type(options)).spec) == set(NOUNS[name].options)
+    assert set(declarations_of(type(options)).spec) == set(RESOURCES[name].options)

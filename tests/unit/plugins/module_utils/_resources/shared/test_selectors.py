@@ -15,7 +15,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     check_selectors,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
-from unit.plugins.nouns import NOUNS
+from unit.plugins.resources import RESOURCES
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ def test_only_selectors_that_were_written_are_looked_at() -> None:
         check_selectors(names, {"name": "a", "project": None})
 
 
-@pytest.mark.parametrize("name", NOUNS)
+@pytest.mark.parametrize("name", RESOURCES)
 def test_every_resource_names_its_selectors_among_its_options(name: str) -> None:
     """Also a resource without any has to say so, so that nobody forgets to think of it."""
-    resource = NOUNS[name]
+    resource = RESOURCES[name]
     assert "selectors" in {attribute for base in type(resource).__mro__[:-3] for attribute in vars(base)}
     assert resource.selectors <= set(resource.options)
 
 
-@pytest.mark.parametrize("name", NOUNS)
+@pytest.mark.parametrize("name", RESOURCES)
 def test_what_usually_identifies_or_narrows_is_a_selector(name: str) -> None:
     usual = {
         "id",
@@ -116,7 +116,7 @@ def test_what_usually_identifies_or_narrows_is_a_selector(name: str) -> None:
     usual |= {"tag", "digest", "path", "new_name", "max_delete", "max_monthly", "host"}
     if name == "app_image":
         usual -= {"path"}  # a file on the controller
-    assert usual & set(NOUNS[name].options) <= NOUNS[name].selectors
+    assert usual & set(RESOURCES[name].options) <= RESOURCES[name].selectors
 
 
 @pytest.mark.parametrize("name", ["include", "exclude"])

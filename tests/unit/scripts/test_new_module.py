@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `make noun` writes is sound: it imports, agrees with itself, and only lacks what is marked TODO."""
+"""What `make module` writes is sound: it imports, agrees with itself, and only lacks what is marked TODO."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
-from ansible_collections.hosted.services.scripts import noun
+from ansible_collections.hosted.services.scripts import new_module
 from cases import KEYS
 
 NAMES = ["webhook", "api_token_info"]
@@ -32,18 +32,18 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def root(tmp_path: Path, name: str) -> Path:
-    """A folder with what a noun is entered in, and the noun."""
+    """A folder with the files that list modules, and the files of the new one."""
     (tmp_path / "meta").mkdir()
     for path in ("meta/runtime.yml", "README.md", "pyproject.toml"):
-        shutil.copy(noun.ROOT / path, tmp_path / path)
-    noun.write(name, tmp_path)
+        shutil.copy(new_module.ROOT / path, tmp_path / path)
+    new_module.write(name, tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def resource(root: Path, name: str) -> Iterator[Resource]:
     """The resource, imported as if it were in its place."""
-    full = f"{noun.PACKAGE}.module_utils._resources.{name}"
+    full = f"{new_module.PACKAGE}.module_utils._resources.{name}"
     spec = importlib.util.spec_from_file_location(full, root / RESOURCES / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -81,13 +81,13 @@ def test_it_is_entered_everywhere(root: Path, name: str) -> None:
 
 def test_every_file_says_what_is_left(root: Path, name: str) -> None:
     whole = f"plugins/action/{name}.py"
-    for path in noun.Noun(name).files:
+    for path in new_module.NewModule(name).files:
         assert ("TODO" in (root / path).read_text()) == (path != whole), path
 
 
 def test_ruff_has_nothing_to_say(root: Path, name: str) -> None:
-    files = [root / path for path in noun.Noun(name).files if path.endswith(".py")]
-    config = f"--config={noun.ROOT / 'pyproject.toml'}"
+    files = [root / path for path in new_module.NewModule(name).files if path.endswith(".py")]
+    config = f"--config={new_module.ROOT / 'pyproject.toml'}"
     for command in (["check", "-q"], ["format", "-q", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, config, *files],
@@ -103,12 +103,12 @@ def test_nothing_is_overwritten(root: Path, name: str) -> None:
     resource = root / RESOURCES / f"{name}.py"
     resource.write_text("mine")
     with pytest.raises(SystemExit, match="nothing was written"):
-        noun.write(name, root)
+        new_module.write(name, root)
     assert resource.read_text() == "mine"
 
 
 @pytest.mark.parametrize("wrong", ["", "WebHook", "web-hook", "../x", "_x", "x_"])
 def test_a_name_that_is_no_noun_s_is_refused(wrong: str, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="no name for a noun"):
-        noun.write(wrong, tmp_path)
+    with pytest.raises(SystemExit, match="no name for a module"):
+        new_module.write(wrong, tmp_path)
     assert list(tmp_path.iterdir()) == []

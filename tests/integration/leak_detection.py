@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-AROUND = ("<'+/=", '&"%>')
+ESCAPED = ("<'+/=", '&"%>')
 
 
 def core(name: str) -> str:
@@ -26,7 +26,7 @@ def core(name: str) -> str:
 
 def canary(name: str) -> str:
     """Return a secret that is like no other text, with characters that need escaping on both sides."""
-    return core(name).join(AROUND)
+    return core(name).join(ESCAPED)
 
 
 def forms(secret: str) -> set[bytes]:
@@ -50,11 +50,11 @@ def longest_run(secret: str) -> str:
     return max(pieces, key=len, default="")
 
 
-def leaks(secrets: Mapping[str, str], places: Mapping[str, bytes]) -> list[str]:
+def find_leaks(secrets: Mapping[str, str], places: Mapping[str, bytes]) -> list[str]:
     """Return which secret is to be seen in which place. `secrets` are their telling pieces by name."""
     looked_for = {name: forms(piece) for name, piece in secrets.items()}
     return [
-        f"{name} in {place}: {around(content, form)}"
+        f"{name} in {place}: {context_of(content, form)}"
         for place, content in places.items()
         for name, all_forms in looked_for.items()
         for form in all_forms
@@ -62,7 +62,7 @@ def leaks(secrets: Mapping[str, str], places: Mapping[str, bytes]) -> list[str]:
     ]
 
 
-def around(content: bytes, form: bytes) -> str:
+def context_of(content: bytes, form: bytes) -> str:
     """Return what stands around a find, for whoever has to mend it."""
     at = content.index(form)
     return repr(content[max(0, at - 120) : at + 60])

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the files of a new noun: `make noun NAME=webhook`.
+"""Write the files of a new module: `make module NAME=webhook`.
 
-A name that ends in `_info` only reads. Whatever only a person knows is marked TODO, and `test_house.py` names
-each mark by file and line until it is gone. Files that exist are never overwritten.
+A name that ends in `_info` makes a module that only reads. Lines to complete are marked TODO, and
+`test_conventions.py` lists each mark by file and line. Existing files are never overwritten.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ from {package}.plugin_utils._controller.in_process import InProcessAction
 
 
 class ActionModule(InProcessAction):
-    """Runs the noun ``{name}``."""
+    """Runs the module ``{name}``."""
 
     resource = {constant}
 '''
@@ -176,8 +176,8 @@ faults:
 
 
 @dataclass(frozen=True)
-class Noun:
-    """A noun by its name, and the other spellings of it."""
+class NewModule:
+    """A new module: its name, the other spellings of it, and its files."""
 
     name: str
 
@@ -257,33 +257,33 @@ def with_row(readme: str, name: str) -> str:
 
 
 def write(name: str, root: Path = ROOT) -> list[str]:
-    """Write the files of a noun and return their paths.
+    """Write the files of a module and return their paths.
 
-    :raises SystemExit: for a name that is no noun's, and if one of the files exists.
+    :raises SystemExit: if the name is invalid or one of the files exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
-        sys.exit(f"{name!r} is no name for a noun: use lower case and underscores, such as api_token")
-    noun = Noun(name)
-    there = [path for path in noun.files if (root / path).exists()]
+        sys.exit(f"{name!r} is no name for a module: use lower case and underscores, such as api_token")
+    module = NewModule(name)
+    there = [path for path in module.files if (root / path).exists()]
     if there:
         sys.exit(f"nothing was written, these files exist: {', '.join(there)}")
-    for path, text in noun.files.items():
+    for path, text in module.files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     changes = {"meta/runtime.yml": with_action_group, "README.md": with_row}
     for path, change in changes.items():
         text = (root / path).read_text(encoding="utf-8")
         (root / path).write_text(change(text, name), encoding="utf-8")
-    return [*noun.files, *changes]
+    return [*module.files, *changes]
 
 
 def main() -> None:
-    """Write the files of the noun that the command line names."""
+    """Write the files of the module that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name")
     for path in write(parser.parse_args().name):
         print(path)
-    print("\nCONTRIBUTING.md (Add a noun) says what comes next.")
+    print("\nCONTRIBUTING.md (Add a module) says what comes next.")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rules of the house: a noun has one name everywhere, imports run one way, HTTP stays in one package."""
+"""Conventions: a module has one name everywhere, imports run one way, one package uses HTTP."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ansible_collections.hosted.services.scripts.architecture import (
     module_name,
     sources,
 )
-from ansible_collections.hosted.services.scripts.noun import Noun
+from ansible_collections.hosted.services.scripts.new_module import NewModule
 from cases import KEYS, cases
 from integration.ansible_run import REPOSITORY, TARGETS
 
 SANDBOX = REPOSITORY / "tests" / "sandbox" / "hosted_sandbox"
 ROLES = sorted(path for path in (REPOSITORY / "roles").iterdir() if path.is_dir())
-NOUNS = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
+MODULES = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
 LAYERS = {
     "module_utils._api": 0,
     "module_utils._sftp": 1,
@@ -75,27 +75,27 @@ OTHER_THINGS = {
 SOURCES = sources()
 
 
-@pytest.mark.parametrize("noun", NOUNS)
-def test_a_noun_has_one_name_everywhere(noun: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_a_noun_has_one_name_everywhere(module: str) -> None:
     """Module, action, resource, unit test, target and action group know it by the same name."""
-    assert [path for path in Noun(noun).files if not (REPOSITORY / path).is_file()] == []
-    assert importlib.import_module(f"{PACKAGE}.action.{noun}").ActionModule.resource.name == noun
+    assert [path for path in NewModule(module).files if not (REPOSITORY / path).is_file()] == []
+    assert importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.resource.name == module
 
 
-@pytest.mark.parametrize("noun", NOUNS)
-def test_every_noun_has_its_test_data(noun: str) -> None:
-    """Tests that run every noun take their tasks from there (`tests/cases.py`)."""
-    file = (TARGETS / noun / "cases.yml").relative_to(REPOSITORY)
-    assert cases(noun).get("sample_args"), f"{file}: sample_args is missing"
-    assert cases(noun).keys() <= KEYS, f"{file}: known keys are {sorted(KEYS)}"
+@pytest.mark.parametrize("module", MODULES)
+def test_every_noun_has_its_test_data(module: str) -> None:
+    """Tests that run every module take their tasks from there (`tests/cases.py`)."""
+    file = (TARGETS / module / "cases.yml").relative_to(REPOSITORY)
+    assert cases(module).get("sample_args"), f"{file}: sample_args is missing"
+    assert cases(module).keys() <= KEYS, f"{file}: known keys are {sorted(KEYS)}"
 
 
-@pytest.mark.parametrize("noun", NOUNS)
-def test_nothing_is_left_to_write(noun: str) -> None:
-    """`make noun` marks with TODO whatever only a person knows."""
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_is_left_to_write(module: str) -> None:
+    """`make module` marks with TODO whatever only a person knows."""
     left = [
         f"{path}:{number}: {line.strip()}"
-        for path in Noun(noun).files
+        for path in NewModule(module).files
         if (REPOSITORY / path).is_file()
         for number, line in enumerate((REPOSITORY / path).read_text().splitlines(), 1)
         if "TODO" in line
@@ -103,9 +103,9 @@ def test_nothing_is_left_to_write(noun: str) -> None:
     assert not left, "\n".join(["these lines are left to write:", *left])
 
 
-@pytest.mark.parametrize("noun", NOUNS)
-def test_the_readme_lists_every_module(noun: str) -> None:
-    assert f"`{noun}`" in (REPOSITORY / "README.md").read_text()
+@pytest.mark.parametrize("module", MODULES)
+def test_the_readme_lists_every_module(module: str) -> None:
+    assert f"`{module}`" in (REPOSITORY / "README.md").read_text()
 
 
 def test_what_stays_at_home_says_so() -> None:
@@ -117,11 +117,11 @@ def test_what_stays_at_home_says_so() -> None:
 
 
 def test_nothing_is_named_after_a_noun_that_is_not_there() -> None:
-    """Actions, targets and the action group hold the nouns and nothing else."""
+    """Actions, targets and the action group hold the modules and nothing else."""
     runtime = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())
-    assert sorted(runtime["action_groups"]["all"]) == NOUNS
-    assert sorted(path.stem for path in (PLUGINS / "action").glob("*.py")) == NOUNS
-    assert sorted(path.name for path in TARGETS.iterdir()) == NOUNS
+    assert sorted(runtime["action_groups"]["all"]) == MODULES
+    assert sorted(path.stem for path in (PLUGINS / "action").glob("*.py")) == MODULES
+    assert sorted(path.name for path in TARGETS.iterdir()) == MODULES
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)

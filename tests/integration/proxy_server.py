@@ -15,11 +15,11 @@ import requests
 
 from hosted_sandbox.testing import Sandbox
 
-Refuse = Callable[[str, str, str, str], bytes | None]
+Refusal = Callable[[str, str, str, str], bytes | None]
 """Takes method, path, the token's header and the body of a call; returns the body of a refusal, or none."""
 
 
-class Between(ThreadingHTTPServer):
+class ProxyServer(ThreadingHTTPServer):
     """The server. `change` gets every answer of success as bytes."""
 
     daemon_threads = True
@@ -27,7 +27,7 @@ class Between(ThreadingHTTPServer):
     def __init__(
         self,
         sandbox: Sandbox,
-        refuse: Refuse = lambda method, path, authorization, body: None,
+        refuse: Refusal = lambda method, path, authorization, body: None,
         change: Callable[[bytes], bytes] = lambda content: content,
     ) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -48,8 +48,8 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def answer(self) -> None:
-        """Refuse the call, or pass it on."""
-        assert isinstance(self.server, Between)
+        """Refusal the call, or pass it on."""
+        assert isinstance(self.server, ProxyServer)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         status = 400
         content = self.server.refuse(self.command, self.path, self.headers["Authorization"], body)
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running(server: Between) -> Iterator[Between]:
+def running(server: ProxyServer) -> Iterator[ProxyServer]:
     """Run the server while a test needs it."""
     with server:
         thread = threading.Thread(target=server.serve_forever)
