@@ -34,7 +34,7 @@ from ansible_collections.hosted.services.scripts.mutation import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parent.parent
 PLUGINS = ROOT / "plugins"
-TREES = ROOT / ".build" / "mutants"
+TREES = ROOT / ".build" / "mutants" / str(os.getpid())
 LINK = Path("ansible_collections/hosted/services")
 COPIED = ("plugins", "tests")
 ENOUGH = 0.9

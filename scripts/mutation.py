@@ -159,7 +159,7 @@ def _chained(test: ast.expr) -> bool:
 def _statements(node: ast.stmt) -> Iterator[str]:
     """Yield what may stand in the place of a statement."""
     if isinstance(node, ast.Return) and node.value is not None:
-        if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        if not (isinstance(node.value, ast.Constant) and node.value.value in (None, False)):
             yield "return None"
     elif isinstance(node, ast.Expr):
         if not isinstance(node.value, ast.Constant | ast.Yield | ast.YieldFrom):

@@ -204,15 +204,14 @@ def resolve_job(
 def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     """Plan for every service that was selected, and return the union of the plans.
 
-    :raises SomeFailed: when some failed and there is nothing to do for the others, or nothing may be done.
+    :raises SomeFailed: when some failed, and nothing may be done for the others.
     """
     jobs = select_jobs(task)
     if not jobs:
         task.warn("no service answers to the selection")
 
     def prepare(client: Client, job: ServiceJob) -> None:
-        if job.service is not None and job.service.id:
-            job.task.client = client
+        job.task.client = client
         job.result = job.blank = operation.blank
         if job.service is not None:
             run_job(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))
@@ -223,7 +222,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     if any(job.error for job in jobs):
         if operation.all_or_none:
             raise refuse_all(jobs)
-        if task.check_mode or not steps:
+        if task.check_mode:
             raise combine_errors(jobs, ServiceJob.planned)
     return plan_jobs(task, jobs, steps, operation)
 

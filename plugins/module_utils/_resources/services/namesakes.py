@@ -46,9 +46,10 @@ def order_lock(name: str) -> str:
 
 def similar_name(wanted: str, names: Iterable[str]) -> str | None:
     """Return the name that ``wanted`` may be a slip of. Names of a series, as web-1 and web-2, are none."""
-    by_key = {normalized(name): name for name in names}
-    close = difflib.get_close_matches(normalized(wanted), sorted(by_key), n=5, cutoff=SIMILARITY)
-    return next((by_key[key] for key in close if not is_series(normalized(wanted), key)), None)
+    key = normalized(wanted)
+    others = {normalized(name): name for name in names if not is_series(key, normalized(name))}
+    close = difflib.get_close_matches(key, sorted(others), cutoff=SIMILARITY)
+    return others[close[0]] if close else None
 
 
 def is_series(one: str, other: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import requests
+import urllib3
 
 from ansible_collections.hosted.services.plugins.module_utils._api import errors, http_transport
 from ansible_collections.hosted.services.plugins.module_utils._api.http_transport import (
@@ -281,6 +282,47 @@ def test_what_may_have_reached_the_server_is_not_taken_for_unsent(
     """An order that broke off would be placed again."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
     assert isinstance(http_transport.translate(error, request), kind)
+
+
+def of_pool(cause: Exception) -> urllib3.exceptions.MaxRetryError:
+    """Return what requests finds in an error of urllib3."""
+    pool = urllib3.HTTPSConnectionPool("api.example.com")
+    return urllib3.exceptions.MaxRetryError(pool, "/api/order", cause)
+
+
+def no_connection() -> Exception:
+    pool = urllib3.HTTPSConnectionPool("api.example.com")
+    return urllib3.exceptions.NewConnectionError(pool, "Connection refused")  # type: ignore[arg-type]
+
+
+def of_proxy(said: str) -> Exception:
+    return of_pool(urllib3.exceptions.ProxyError("Cannot connect to proxy", OSError(said)))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (requests.exceptions.ConnectTimeout("timed out"), errors.ConnectionFailed),
+        (requests.exceptions.ConnectionError(of_pool(no_connection())), errors.ConnectionFailed),
+        (
+            requests.exceptions.ProxyError(of_proxy("Tunnel connection failed: 403 Forbidden")),
+            errors.ConnectionFailed,
+        ),
+        (requests.exceptions.ProxyError(of_proxy("Connection reset by peer")), errors.Interrupted),
+        (requests.exceptions.ConnectionError(of_pool(OSError("broken pipe"))), errors.Interrupted),
+        (requests.exceptions.ConnectionError(), errors.Interrupted),
+        (requests.exceptions.ConnectionError("the peer's certificate log is full"), errors.Interrupted),
+        (requests.exceptions.ReadTimeout("timed out"), errors.Interrupted),
+        (requests.exceptions.InvalidURL("no host"), errors.ConfigurationError),
+        (requests.exceptions.InvalidHeader("a line break"), errors.ConfigurationError),
+    ],
+)
+def test_only_a_connection_that_was_never_made_is_a_failed_one(
+    error: Exception, kind: type[Exception]
+) -> None:
+    """The call is sent again after it, even if it is an order."""
+    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
+    assert http_transport.translate(error, request).__class__ is kind
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.execution import RunContext, execute
+from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
@@ -23,11 +25,13 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     deploy_once,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Step, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import WaitEnded
 from hosted_sandbox.gaps import POINTS
 from integration.proxy_server import ProxyServer, running
 from unit.plugins.apps import Platform, plain, platform, server
+from unit.plugins.fakes import Clock, FakeClient, task_of
 from unit.plugins.results import Result
 
 __all__ = ["plain", "platform", "server"]
@@ -379,6 +383,35 @@ def test_a_verdict_that_is_pending_is_waited_for(platform: Platform) -> None:
     result = platform.run(APP_DEPLOY, tag="v2", wait_timeout=1)
     assert result["failed"] and not result["changed"] and "wait_timeout" in result["msg"]
     assert platform.writes() == []
+
+
+@pytest.mark.parametrize(("seconds", "deploys"), [(500, True), (700, False)])
+def test_a_verdict_is_waited_for_as_long_as_the_task_says(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, deploys: bool
+) -> None:
+    clock = Clock(monkeypatch)
+    at_once, running = [
+        m.ScanReport.model_validate({"tag": "v2", "digest": NOT_PUSHED, "scanStatus": status})
+        for status in ("PASSED", "PENDING")
+    ]
+    verdict = clock.now + seconds
+
+    class Scanner(FakeClient):
+        def scan(self, slug: str, tag: str, longest: float) -> m.ScanReport:
+            return at_once if clock.now >= verdict else running
+
+    task = task_of(APP_DEPLOY, Scanner(), slug="shop", tag="v2", wait_timeout=600)
+    app = m.App.model_construct(id="svc_shop", slug="shop", name="shop", status="ACTIVE", image_ref=None)
+    step = Step("deploy v2", lambda: None)
+    plan = app_deploy.plan_after_verdict(task, app, running, lambda report: Plan(report.scan_status, [step]))
+    assert not plan.changed and clock.pauses == [], "it is not known yet whether it is deployed"
+    if not deploys:
+        with pytest.raises(WaitEnded, match="gave up waiting for the verdict on release 'v2' after 600 s"):
+            runner.apply_plan(plan, task)
+        assert task.effects.actions == []
+        return
+    runner.apply_plan(plan, task)
+    assert task.effects.actions == ["deploy v2"] and plan.result == "PASSED"
 
 
 @pytest.mark.parametrize(("status", "ends"), [("PASSED", None), ("BLOCKED", "is blocked")])

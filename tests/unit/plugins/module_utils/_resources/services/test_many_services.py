@@ -5,20 +5,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
     Operation,
+    PlanOne,
+    SomeFailed,
+    plan_many,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    SERVICE_ID,
+    Plan,
+    Step,
+    Task,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Invalid,
+    WaitEnded,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.snapshot import SNAPSHOT
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import add, backups, calls, id_of, run, writes
 
 
@@ -157,6 +173,186 @@ def test_a_restore_that_breaks_off_half_way_has_changed_its_service(
     assert result["failed"] and result["changed"]
     assert {entry["service"]: entry["changed"] for entry in result["services"]} == {"one": True, "two": False}
     assert result["actions"] == []
+
+
+# --- Which services ---------------------------------------------------------------------------------
+
+
+class Account(FakeClient):
+    """Services of two families in two projects, and which of them were read in full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_project("prj_web", "web")
+        self.add_service("svc_1", "shop", projectId="prj_web")
+        self.add_service("svc_2", "cache", projectId="prj_web")
+        self.add_service("svc_3", "game", family="GAME")
+        self.reads: list[str] = []
+
+    def service(self, id: str) -> Any:
+        self.reads.append(id)
+        return super().service(id)
+
+
+def planned(
+    client: FakeClient, plan: PlanOne, check_mode: bool = False, all_or_none: bool = False, **given: Any
+) -> tuple[Plan, Task[Any]]:
+    """Return the plan of a task that does something with each service, one after the other."""
+    task = task_of(BACKUP_INFO, client, check_mode, **{"max_parallel": 1, **given})
+    return plan_many(task, Operation("backups", "backups", plan, {"found": None}, all_or_none)), task
+
+
+def nothing_to_do(task: Task[Any], service: Service) -> Plan:
+    return Plan(result={"found": service.name})
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({"family": "APP"}, ["shop", "cache"]),
+        ({"project": "web"}, ["shop", "cache"]),
+        ({"project": "web", "family": "GAME"}, []),
+        ({"services": ["game"]}, ["game"]),
+    ],
+)
+def test_each_selector_is_enough_by_itself(given: dict[str, Any], names: list[str]) -> None:
+    plan, _task = planned(Account(), nothing_to_do, **given)
+    assert [entry["service"] for entry in plan.result] == names
+
+
+def test_without_a_selector_no_service_is_selected() -> None:
+    with pytest.raises(Invalid, match="no service is selected; set services, project or family"):
+        planned(Account(), nothing_to_do)
+
+
+@pytest.mark.parametrize("option", ["services", "service", "project", "family"])
+def test_each_selector_names_what_to_work_on_and_must_hold_something(option: str) -> None:
+    assert not BACKUP_INFO.works_on_host({option: None}), "the host of the play is another service"
+    assert option in BACKUP_INFO.selectors or option == "service"
+
+
+def test_a_host_of_the_inventory_is_a_service_of_its_own() -> None:
+    assert BACKUP_INFO.works_on_host({"max_parallel": 2})
+    assert BACKUP_INFO.host_options["services"] == (SERVICE_ID,)
+
+
+def test_of_a_project_only_what_is_named_is_looked_for() -> None:
+    """A call for each service of the account would be many."""
+    client = Account()
+    planned(client, nothing_to_do, services=["shop"], project="web")
+    assert set(client.reads) == {"svc_1"}
+
+
+@pytest.mark.parametrize("many", [0, -1])
+def test_at_least_one_service_is_worked_on_at_a_time(many: int) -> None:
+    with pytest.raises(Invalid, match=f"max_parallel is {many}; it must be 1 or more"):
+        planned(Account(), nothing_to_do, family="APP", max_parallel=many)
+
+
+# --- What becomes of each ---------------------------------------------------------------------------
+
+
+def failing(*names: str) -> PlanOne:
+    """Return how to plan a change of each service, which the platform refuses for some."""
+
+    def change(task: Task[Any], service: Service) -> None:
+        if service.name in names:
+            raise error_for_status(f"not {service.name}", 409)
+
+    def plan(task: Task[Any], service: Service) -> Plan:
+        return Plan({"found": "before"}, [Step(f"change {service.name}", lambda: change(task, service))])
+
+    return plan
+
+
+def test_a_task_that_only_reads_has_nothing_to_carry_out() -> None:
+    plan, _task = planned(Account(), nothing_to_do, family="APP")
+    assert not plan.steps and not plan.changed
+
+
+def test_each_entry_tells_what_became_of_its_service() -> None:
+    plan, task = planned(Account(), failing("cache"), services=["shop", "cache"])
+    with pytest.raises(SomeFailed) as error:
+        apply_plan(plan, task)
+    done, not_done = error.value.details["services"]
+    assert (done["changed"], done["failed"], done["actions"]) == (True, False, ["change shop"])
+    assert (not_done["changed"], not_done["failed"], not_done["msg"]) == (False, True, "not cache")
+    assert (done["found"], not_done["found"]) == ("before", None)
+    assert error.value.details["actions"] == ["change shop"]
+    assert error.value.details["changed"]
+    assert error.value.message == "1 of 2 services failed. service 'cache' (svc_2): not cache"
+
+
+def test_the_error_of_a_single_service_is_that_of_the_task() -> None:
+    plan, task = planned(Account(), failing("shop"), services=["shop"])
+    with pytest.raises(SomeFailed) as error:
+        apply_plan(plan, task)
+    assert error.value.message == "not shop"
+    assert error.value.details["status"] == 409 and not error.value.details["changed"]
+
+
+def test_a_service_that_is_not_there_fails_the_task_though_nothing_is_left_to_do() -> None:
+    plan, task = planned(Account(), nothing_to_do, services=["shop", "gone"])
+    with pytest.raises(SomeFailed, match=r"1 of 2 services failed\. service 'gone'"):
+        apply_plan(plan, task)
+
+
+# --- All or none ------------------------------------------------------------------------------------
+
+
+def waiting(names: Sequence[str], order: list[str], fails: bool = False) -> PlanOne:
+    """Return how to plan a change of each service, while some are only waited for."""
+
+    def wait(name: str) -> None:
+        order.append(f"wait for {name}")
+        if fails:
+            raise WaitEnded(f"{name} takes too long")
+
+    def plan(task: Task[Any], service: Service) -> Plan:
+        name = str(service.name)
+        if name in names:
+            return Plan({}, [Step(f"wait for {name}", lambda: wait(name), changes=False)])
+        return Plan({}, [Step(f"change {name}", lambda: order.append(f"change {name}"))])
+
+    return plan
+
+
+@pytest.mark.parametrize("all_or_none", [True, False])
+def test_what_is_all_or_none_changes_nothing_before_the_last_wait(all_or_none: bool) -> None:
+    order: list[str] = []
+    plan, task = planned(
+        Account(), waiting(["cache"], order), all_or_none=all_or_none, services=["shop", "cache"]
+    )
+    apply_plan(plan, task)
+    assert order[0] == ("wait for cache" if all_or_none else "change shop")
+    assert sorted(order) == ["change shop", "wait for cache"]
+
+
+@pytest.mark.parametrize("all_or_none", [True, False])
+def test_a_wait_in_vain_stops_the_others_where_it_is_all_or_none(all_or_none: bool) -> None:
+    order: list[str] = []
+    names = ["shop", "cache"]
+    plan, task = planned(
+        Account(), waiting(["cache"], order, fails=True), all_or_none=all_or_none, services=names
+    )
+    with pytest.raises(SomeFailed, match=r"service 'cache' .*: cache takes too long") as error:
+        apply_plan(plan, task)
+    assert ("change shop" in order) is not all_or_none
+    assert error.value.message.startswith("nothing was done: ") is all_or_none
+    assert ("Set allow_partial: true" in error.value.message) is all_or_none
+
+
+def test_a_change_that_fails_among_others_is_not_told_as_nothing_done() -> None:
+    plan, task = planned(Account(), failing("cache"), all_or_none=True, services=["shop", "cache"])
+    with pytest.raises(SomeFailed) as error:
+        apply_plan(plan, task)
+    assert error.value.message.startswith("1 of 2 services failed.")
+    assert error.value.details["actions"] == ["change shop"]
+
+
+def test_what_is_all_or_none_is_not_planned_if_it_cannot_be_done_for_each() -> None:
+    with pytest.raises(SomeFailed, match=r"^nothing was done: 1 of 2 services failed"):
+        planned(Account(), failing(), all_or_none=True, services=["shop", "gone"])
 
 
 def test_what_cannot_be_done_for_one_is_done_for_the_others_unless_a_noun_says_otherwise() -> None:

@@ -5,18 +5,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Project, ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import namesakes
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import Ordering
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.names import same_name
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import calls, id_of, run, writes
 
 SIZE = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
@@ -263,6 +268,8 @@ def test_a_deletion_of_what_is_not_there_names_what_is(
         ("shop-123", ["shop-main"], None),
         ("shop-12345", ["shop-1234x"], "shop-1234x"),
         ("shop-eu", ["shop-us"], None),
+        ("game-server-eu", ["game-server-usa"], "game-server-usa"),
+        ("game-2", ["game-1", "game-3", "game-4", "game-5", "game-6", "gamer-2"], "gamer-2"),
         ("staging-db", ["production-db"], None),
         ("db", [], None),
     ],
@@ -292,6 +299,217 @@ def test_the_default_project_is_taken_to_be_the_oldest() -> None:
     ]
     assert namesakes.oldest_projects(projects) == {"a"}
     assert namesakes.oldest_projects([*projects, Project(id="c", name="c")]) == {"a", "c"}
+
+
+@pytest.mark.parametrize(("id", "told"), [("SVC_", True), ("svc", False), ("svc_x", False), ("web", True)])
+def test_how_much_of_an_id_is_taken_for_a_slip(id: str, told: bool) -> None:
+    client = FakeClient()
+    client.add_service("svc_1")
+    task = task_of(SERVICE, client, id=id, state="absent")
+    assert not SERVICE.plan(task).changed
+    assert bool(task.warnings) is told
+
+
+# --- What stops an order, and what is only told ---------------------------------------------------------
+
+
+LISTED = {"id": "svc_1", "name": "web", "family": "APP", "status": "ACTIVE"}
+
+
+class Account(FakeClient):
+    """A default project and a younger one, and how often projects and their pages were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_project("prj_default", "default", createdAt=moment(days=900))
+        self.add_project("prj_games", "games", createdAt=moment(days=300), resourceCount=1)
+        self.reads: list[str] = []
+
+    def projects(self) -> Any:
+        self.reads.append("projects")
+        return super().projects()
+
+    def project(self, id: str) -> Any:
+        self.reads.append(id)
+        return super().project(id)
+
+
+def moment(days: float) -> str:
+    """Return when it was so many days ago."""
+    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
+
+
+def checked(account: Account, home: str | None = None, **given: Any) -> list[str]:
+    """Check an order of a service named `web` of product `nginx`; return the warnings."""
+    task = task_of(SERVICE, account, **{"name": "web", "product": "nginx", **given})
+    project = next((one for one in FakeClient.projects(account) if one.id == home), None)
+    namesakes.check_namesakes(task, project, account.services(), namesakes.KnownProjects(task))
+    return task.warnings
+
+
+def test_an_order_of_a_new_name_is_placed_without_a_word() -> None:
+    account = Account()
+    account.add_service("svc_1", "database")
+    assert checked(account) == []
+
+
+def test_a_slip_is_told_with_the_ids_of_that_name_alone() -> None:
+    account = Account()
+    account.add_service("svc_1", "webserver")
+    account.add_service("svc_2", "webserver")
+    account.add_service("svc_3", "database")
+    (warning,) = checked(account, name="webserwer")
+    assert "did you mean 'webserver' (svc_1, svc_2)?" in warning
+
+
+def test_a_name_that_is_there_is_no_slip() -> None:
+    account = Account()
+    account.add_service("svc_1", "webserver", product={"slug": "apache"})
+    account.add_service("svc_2", "webserwer")
+    (warning,) = checked(account, name="webserver")
+    assert "a service named 'webserver' exists" in warning
+
+
+@pytest.mark.parametrize(
+    ("name", "product", "stops"),
+    [("web", "nginx", True), ("Web", "nginx", True), ("database", "nginx", False), ("web", "apache", False)],
+)
+def test_only_a_namesake_of_the_product_tells_its_family(name: str, product: str, stops: bool) -> None:
+    account = Account()
+    account.add_service("svc_1", name, product={"slug": product})
+    if not stops:
+        checked(account, family="GAME")
+        return
+    with pytest.raises(Invalid, match=r"is of family APP, not GAME\. Nothing was ordered") as error:
+        checked(account, family="GAME")
+    assert error.value.details["namesakes"] == ["svc_1"]
+
+
+@pytest.mark.parametrize(
+    ("home", "where", "moves"),
+    [(None, "this", False), ("prj_default", "this", False), ("prj_games", "another", True)],
+)
+def test_a_warning_says_where_the_namesake_is(home: str | None, where: str, moves: bool) -> None:
+    account = Account()
+    account.add_service("svc_1", product={"slug": "apache"})
+    (warning,) = checked(account, home)
+    assert f"a service named 'web' exists in {where} project (id svc_1); one more is ordered" in warning
+    assert ("set its id and new_project" in warning) is moves
+
+
+@pytest.mark.parametrize(
+    ("home", "way_out"),
+    [
+        (None, "id: svc_1, to use it;"),
+        ("prj_default", "id: svc_1, to use it;"),
+        ("prj_games", "id: svc_1 and new_project: games, to move it;"),
+    ],
+)
+def test_the_way_out_moves_only_what_is_elsewhere(home: str | None, way_out: str) -> None:
+    account = Account()
+    account.add_service("svc_1", "Web")
+    with pytest.raises(Invalid, match=f"Nothing was ordered. Either set {way_out}"):
+        checked(account, home)
+
+
+@pytest.mark.parametrize(
+    ("project", "service", "count", "new"),
+    [
+        (10, 20, 0, True),
+        (10, 20, None, True),
+        (10, 20, 3, False),
+        (0.9, 20, 3, True),
+        (1.1, 20, 3, False),
+        (20, 10, 0, False),
+        (None, 10, 0, True),
+        (None, 10, 3, False),
+        (10, None, 0, True),
+        (0.5, None, 3, False),
+        (None, None, None, True),
+    ],
+)
+def test_which_project_is_new_beside_a_service(
+    project: float | None, service: float | None, count: int | None, new: bool
+) -> None:
+    """One that came after it and is empty or not a day old; where a date is missing, an empty one."""
+    made = None if service is None else moment(service)
+    other = ServiceSummary.model_validate({**LISTED, "createdAt": made})
+    born = None if project is None else moment(project)
+    games = Project.model_validate({"id": "p", "name": "games", "createdAt": born, "resourceCount": count})
+    assert namesakes.is_newer_project(games, other) is new
+
+
+def test_a_project_that_is_still_to_be_created_is_new() -> None:
+    other = ServiceSummary.model_validate({**LISTED, "createdAt": moment(1)})
+    assert namesakes.is_newer_project(Project(id="", name="games", resource_count=3), other)
+
+
+def test_projects_are_read_again_only_for_one_that_is_not_among_them() -> None:
+    account = Account()
+    known = namesakes.KnownProjects(task_of(SERVICE, account, name="web"))
+    assert {"prj_default", "prj_games"} == known.with_project("prj_games").keys()
+    assert known.with_project("prj_default").keys() == known.with_project("prj_games").keys()
+    assert account.reads == ["projects"]
+    account.add_project("prj_new", "new")
+    assert "prj_new" in known.with_project("prj_new")
+    assert account.reads == ["projects"] * 2
+
+
+# --- A list that is cut ---------------------------------------------------------------------------------
+
+
+def unlisted(account: Account, listed: Sequence[str], name: str = "web") -> list[str]:
+    """Return the ids that pages of projects show under a name and the list of services does not."""
+    task = task_of(SERVICE, account, name=name, product="nginx")
+    services = [service for service in account.services() if service.id in listed]
+    return [
+        service.id for service in namesakes.unlisted_namesakes(task, services, namesakes.KnownProjects(task))
+    ]
+
+
+def test_what_a_page_shows_and_the_list_does_not_is_found() -> None:
+    account = Account()
+    account.add_service("svc_1", projectId="prj_games")
+    account.add_service("svc_2", "database", projectId="prj_games")
+    account.add_service("svc_3", status="DELETING", projectId="prj_games")
+    account.project_records["prj_games"]["resourceCount"] = 3
+    assert unlisted(account, []) == ["svc_1"]
+    assert unlisted(account, ["svc_1"]) == []
+    assert unlisted(account, [], name="Web") == ["svc_1"]
+
+
+@pytest.mark.parametrize("count", [1, 0, None])
+def test_pages_are_read_only_where_the_projects_count_more_than_is_listed(count: int | None) -> None:
+    account = Account()
+    account.add_service("svc_1", projectId="prj_games")
+    account.project_records["prj_games"]["resourceCount"] = count
+    assert unlisted(account, ["svc_1"]) == []
+    assert account.reads == ["projects"]
+
+
+def test_a_token_that_does_not_open_projects_leaves_the_list_as_it_is() -> None:
+    class Closed(Account):
+        def projects(self) -> Any:
+            raise error_for_status("not for this token", 403)
+
+    assert unlisted(Closed(), []) == []
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_list_that_lacks_a_namesake_is_no_proof_of_absence(state: str) -> None:
+    class Cut(Account):
+        def services(self) -> Any:
+            return []
+
+    account = Cut()
+    account.add_service("svc_1", projectId="prj_games")
+    with pytest.raises(Invalid, match=r"the list is not whole\. Nothing was done") as error:
+        if state == "present":
+            checked(account)
+        else:
+            namesakes.warn_of_near_matches(task_of(SERVICE, account, name="web", state="absent"))
+    assert error.value.details["namesakes"] == ["svc_1"]
+    assert checked(account, allow_duplicate_name=True) == []
 
 
 # --- A wrong family -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service_info import SERVICE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
@@ -392,3 +393,25 @@ def test_a_signal_that_the_metrics_show_late(sandbox: Sandbox, state: str) -> No
     again = "started" if state == "restarted" else state
     assert not run(sandbox, SERVICE, name="one", state=again)["changed"]
     assert writes(sandbox) == ["resources.power"]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "shown", "unknown"),
+    [
+        ("started", "ACTIVE", None, True),
+        ("stopped", "ACTIVE", "unknown", True),
+        ("restarted", "ACTIVE", "NEW_OF_TOMORROW", True),
+        ("killed", "ACTIVE", None, True),
+        ("started", "ACTIVE", "stopping", False),
+        ("started", "PROVISIONING", None, False),
+        ("present", "ACTIVE", None, False),
+        ("suspended", "ACTIVE", None, False),
+    ],
+)
+def test_only_a_signal_needs_to_know_the_state(
+    client: FakeClient, state: str, status: str, shown: str | None, unknown: bool
+) -> None:
+    """An order that wants no state is not waited for until its metrics tell one."""
+    service = client.add_service("s", status=status)
+    view = service_view.View(Service.model_validate(service), state=shown)
+    assert service_power.is_state_unknown(task_of(SERVICE, client, id="s", state=state), view) is unknown

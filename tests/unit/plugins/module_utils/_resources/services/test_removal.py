@@ -240,12 +240,3 @@ def test_a_deletion_that_is_not_waited_for_ends_with_its_call(monkeypatch: pytes
     )
     carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", wait=False)))
     assert client.calls == [("delete_service", "s")] and clock.pauses == []
-
-
-@pytest.mark.parametrize(("id", "told"), [("SVC_", True), ("svc", False), ("svc_x", False), ("web", True)])
-def test_how_much_of_an_id_is_taken_for_a_slip(id: str, told: bool) -> None:
-    client = FakeClient()
-    client.add_service("svc_1")
-    task = task_of(SERVICE, client, id=id, state="absent")
-    assert not SERVICE.plan(task).changed
-    assert bool(task.warnings) is told

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     settings as service_settings,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.view import View
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
     Resource,
@@ -391,3 +392,326 @@ def test_a_network_change_that_is_not_waited_for_is_looked_at_once(client: FakeC
     assert any("but at once nothing showed that the container was recreated" in w for w in task.warnings)
     again = SERVICE.plan(task_of(SERVICE, client, id="s", public=True))
     assert again.result["pending_restart"] == ["network"]
+
+
+# --- What a stopped container needs no start for --------------------------------------------------------
+
+
+def view_of(client: FakeClient, state: str | None = None) -> View:
+    """Return the service as a task sees it, with its settings."""
+    service, settings = client.service("s"), client.settings("s")
+    assert service is not None
+    return View(service, settings, state)
+
+
+@pytest.mark.parametrize(
+    ("status", "seen", "now"),
+    [
+        ("ACTIVE", "stopped", "stopped"),
+        ("ACTIVE", "running", "running"),
+        ("ACTIVE", None, "read now"),
+        ("SUSPENDED", "stopped", None),
+        ("SUSPENDED", None, None),
+    ],
+)
+def test_the_state_is_that_of_a_service_in_service(
+    client: FakeClient, status: str, seen: str | None, now: str | None
+) -> None:
+    """What a suspended one is in once it is resumed, nobody can tell. A second look would cost a call."""
+    client.states["s"] = "read now"
+    client.service_records["s"]["status"] = status
+    assert (
+        service_settings.read_state_for_setting(task_of(SERVICE, client, id="s"), view_of(client, seen))
+        == now
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "pending"),
+    [
+        ("ACTIVE", "stopped", []),
+        ("ACTIVE", "running", ["command"]),
+        ("ACTIVE", None, ["command"]),
+        ("SUSPENDED", "stopped", ["command"]),
+    ],
+)
+def test_a_command_waits_for_a_start_unless_the_container_is_stopped(
+    client: FakeClient, status: str, state: str | None, pending: list[str]
+) -> None:
+    client.service_records["s"]["status"] = status
+    client.states["s"] = state
+    plan, _task = planned(client, id="s", command="run")
+    assert plan.result["pending_restart"] == pending
+    result = carry_out(plan)
+    assert client.calls == [("set_command", "s", "run")]
+    assert result["pending_restart"] == pending
+    assert planned(client, id="s", command="run")[0].result["pending_restart"] == pending
+
+
+def test_a_command_that_is_refused_waits_for_nothing(client: FakeClient) -> None:
+    def refuse() -> None:
+        raise error_for_status("no", 422)
+
+    client.before["set_command"] = refuse
+    plan, _task = planned(client, id="s", command="run")
+    with pytest.raises(Refused):
+        carry_out(plan)
+    assert planned(client, id="s")[0].result["pending_restart"] == []
+
+
+@pytest.mark.parametrize(
+    ("now", "wanted", "action"),
+    [
+        ("", "run", "set the command of service 'web' (s)"),
+        ("run", "", "restore the original command of service 'web' (s)"),
+    ],
+)
+def test_an_empty_command_restores_the_original(
+    client: FakeClient, now: str, wanted: str, action: str
+) -> None:
+    client.setting_records["s"]["deploy"]["command"] = now
+    plan, _task = planned(client, id="s", command=wanted)
+    assert plan.actions == [action]
+    assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
+    assert (plan.before["command"], plan.after["command"]) == (now, wanted)
+    carry_out(plan)
+    assert client.calls == [("set_command", "s", wanted)]
+
+
+def test_a_command_that_is_not_told_is_the_original(client: FakeClient) -> None:
+    client.setting_records["s"]["deploy"]["command"] = None
+    assert not planned(client, id="s", command="")[0].changed
+    assert planned(client, id="s", command="run")[0].changed
+
+
+@pytest.mark.parametrize("part", ["network", "deploy", "scale"])
+def test_what_is_locked_while_it_is_suspended_is_set_once_it_is_resumed(
+    client: FakeClient, part: str
+) -> None:
+    client.service_records["s"]["status"] = "SUSPENDED"
+    client.setting_records["s"][part]["editable"] = False
+    given: dict[str, dict[str, Any]] = {
+        "network": {"public": True},
+        "deploy": {"command": "run"},
+        "scale": {"dimensions": {"ram_gb": 8}},
+    }
+    plan, _task = planned(client, id="s", state="resumed", **given[part])
+    carry_out(plan)
+    assert client.calls[0] == ("resume", "s") and len(client.calls) == 2
+    client.service_records["s"]["status"] = "SUSPENDED"
+    client.setting_records["s"][part]["editable"] = False
+    client.setting_records["s"]["network"]["isPublic"] = client.setting_records["s"]["deploy"]["command"] = (
+        None
+    )
+    client.service_records["s"]["dimensions"]["ramGb"] = 4
+    with pytest.raises(Invalid, match=r"cannot be (changed|resized)"):
+        planned(client, id="s", **given[part])
+
+
+# --- Sizes ----------------------------------------------------------------------------------------------
+
+
+def test_a_step_names_both_sizes(client: FakeClient) -> None:
+    plan, _task = planned(client, id="s", dimensions={"cpu_cores": 3, "ram_gb": 8, "storage_gb": 40})
+    assert plan.actions == [
+        "scale service 'web' (s) from 2 vCPU, 4 GB memory, 20 GB disk to 3 vCPU, 8 GB memory, 40 GB disk"
+    ]
+    assert plan.result["dimensions"]["ram_gb"] == 8
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        ({"cpuCores": 8, "ramGb": 16, "storageGb": 50}, "8 vCPU, 16 GB memory, 50 GB disk"),
+        (None, "one that is not shown"),
+    ],
+)
+def test_a_size_that_somebody_else_changed_meanwhile_is_left_so(
+    client: FakeClient, now: dict[str, int] | None, told: str
+) -> None:
+    """The parts that the task does not name were those of the size before."""
+    plan, _task = planned(client, id="s", dimensions={"ram_gb": 8})
+    client.service_records["s"]["dimensions"] = now
+    with pytest.raises(Invalid, match=f"was changed to {told} while this task looked at it"):
+        carry_out(plan)
+    assert client.calls == []
+
+
+@pytest.mark.parametrize("part", ["cpuCores", "ramGb", "storageGb"])
+def test_a_part_of_a_size_that_nobody_tells_has_to_be_given(client: FakeClient, part: str) -> None:
+    names = {"cpuCores": "cpu_cores", "ramGb": "ram_gb", "storageGb": "storage_gb"}
+    client.service_records["s"]["dimensions"][part] = None
+    wanted = {names[other]: 25 if other == "storageGb" else 3 for other in names if other != part}
+    with pytest.raises(Invalid, match=f"the platform does not tell {names[part]} of"):
+        planned(client, id="s", dimensions=wanted)
+    assert planned(client, id="s", dimensions={**wanted, names[part]: 25 if part == "storageGb" else 3})[
+        0
+    ].changed
+
+
+@pytest.mark.parametrize(
+    "bound", ["cpuMin", "cpuMax", "ramMinGb", "ramMaxGb", "storageMinGb", "storageMaxGb"]
+)
+def test_a_bound_that_the_node_does_not_tell_is_for_the_platform(client: FakeClient, bound: str) -> None:
+    client.setting_records["s"]["scale"].update({bound: None, "storageGb": None})
+    outside = {
+        "cpuMin": 0,
+        "cpuMax": 9,
+        "ramMinGb": 0,
+        "ramMaxGb": 33,
+        "storageMinGb": 4,
+        "storageMaxGb": 201,
+    }
+    name = {"cpu": "cpu_cores", "ram": "ram_gb", "sto": "storage_gb"}[bound[:3]]
+    assert planned(client, id="s", dimensions={name: outside[bound]})[0].changed
+
+
+# --- Whether the container was recreated ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "runs_on"),
+    [(100, 101, True), (100, 0, False), (None, 101, False), (100, None, False)],
+)
+def test_a_container_whose_uptime_goes_on_was_not_recreated(
+    client: FakeClient, before: int | None, after: int | None, runs_on: bool
+) -> None:
+    """Where the uptime is not told nobody can say, and the specification holds: it was recreated."""
+    client.uptimes["s"] = before
+    client.after["set_network"] = lambda: client.uptimes.update(s=after)
+    plan, task = planned(client, id="s", public=True)
+    result = carry_out(plan)
+    assert any("nothing showed that the container was recreated" in w for w in task.warnings) is runs_on
+    assert result["pending_restart"] == (["network"] if runs_on else [])
+    assert client.calls == [("set_network", "s", True)]
+
+
+def test_a_recreation_is_looked_for_as_long_as_the_task_may_wait(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    client.after["set_network"] = lambda: client.uptimes.update(s=101)
+    clock.then = [lambda: None, lambda: client.uptimes.update(s=0)]
+    plan, task = planned(client, id="s", public=True)
+    assert carry_out(plan)["pending_restart"] == [] and clock.pauses
+    assert not any("nothing showed" in warning for warning in task.warnings)
+    clock.pauses.clear()
+    client.after["set_network"] = lambda: client.uptimes.update(s=200)
+    plan, task = planned(client, id="s", public=False)
+    carry_out(plan)
+    assert "but within 10 seconds nothing showed" in task.warnings[-1]
+    assert "it has run for 200 seconds" in task.warnings[-1]
+    assert sum(clock.pauses) >= 10
+
+
+@pytest.mark.parametrize(
+    ("state", "wait", "waits"),
+    [("present", True, True), ("started", True, True), ("present", False, False), ("stopped", True, False)],
+)
+def test_a_container_that_is_recreated_is_waited_for_where_it_is_to_run_on(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, state: str, wait: bool, waits: bool
+) -> None:
+    waited: list[str] = []
+    monkeypatch.setattr(
+        service_settings, "wait_for_recreation", lambda task, view: waited.append(view.service.id)
+    )
+    plan, _task = planned(client, id="s", public=True, state=state, wait=wait)
+    carry_out(plan)
+    assert bool(waited) is waits
+
+
+@pytest.mark.parametrize("state", ["stopped", "starting", None])
+def test_what_does_not_run_takes_the_network_at_its_next_start(client: FakeClient, state: str | None) -> None:
+    """Nothing of it is pending, and there is nothing to wait for (Settings, rule 3)."""
+    client.states["s"] = state
+    plan, task = planned(client, id="s", public=True)
+    assert carry_out(plan)["pending_restart"] == []
+    assert client.calls == [("set_network", "s", True)]
+    assert not any("nothing showed" in warning for warning in task.warnings)
+
+
+def test_a_network_change_that_a_restart_follows_is_in_effect_after_its_start(client: FakeClient) -> None:
+    client.after["set_network"] = lambda: client.uptimes.update(s=101)
+    plan, task = planned(client, id="s", public=True, state="restarted")
+    assert plan.actions[-1] == "stop and start service 'web' (s)"
+    assert carry_out(plan)["pending_restart"] == []
+    assert client.calls == [("set_network", "s", True), ("power", "s", "stop"), ("power", "s", "start")]
+    assert not any("nothing showed" in warning for warning in task.warnings)
+
+
+def test_a_network_change_that_was_pending_before_stays_so(client: FakeClient) -> None:
+    """What was written earlier is not shown to be in effect by a recreation for something else."""
+    client.after["set_network"] = lambda: client.uptimes.update(s=101)
+    carry_out(planned(client, id="s", public=True, wait=False)[0])
+    del client.after["set_network"]
+    plan, _task = planned(client, id="s", public=False)
+    assert carry_out(plan)["pending_restart"] == ["network"]
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_network_change_that_is_refused_is_done_only_if_it_shows(client: FakeClient, done: bool) -> None:
+    def refuse() -> None:
+        raise error_for_status("no port is left", 409)
+
+    (client.after if done else client.before)["set_network"] = refuse
+    plan, task = planned(client, id="s", public=True)
+    if done:
+        carry_out(plan)
+        assert any("the platform did it, but answered with an error: no port" in w for w in task.warnings)
+        assert task.effects.writes
+        return
+    with pytest.raises(Refused, match="no port is left"):
+        carry_out(plan)
+    assert planned(client, id="s")[0].result["pending_restart"] == []
+
+
+@pytest.mark.parametrize(
+    ("public", "way"), [(True, "open {} to the Internet"), (False, "close {} from the Internet")]
+)
+def test_a_step_says_which_way_the_network_goes(client: FakeClient, public: bool, way: str) -> None:
+    client.setting_records["s"]["network"]["isPublic"] = not public
+    plan, task = planned(client, id="s", public=public)
+    assert plan.actions == [way.format("service 'web' (s)")]
+    assert "if it runs, it is restarted" in task.warnings[0]
+    assert not planned(client, id="s", public=not public)[0].changed
+
+
+# --- Projects and facts ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["APP", "GAME", "BUCKET"])
+def test_a_move_is_told_to_the_neighbours(client: FakeClient, family: str) -> None:
+    client.add_project("prj_2", "games")
+    client.service_records["s"]["family"] = family
+    plan, task = planned(client, id="s", new_project="games")
+    assert plan.actions == ["move service 'web' (s) to project 'games'"]
+    assert plan.result["project_id"] == "prj_2"
+    assert any("its neighbours there can no longer reach it" in warning for warning in task.warnings)
+    assert any("is not documented" in warning for warning in task.warnings) is (family == "BUCKET")
+    carry_out(plan)
+    assert client.calls == [("set_project", "s", "prj_2")]
+    assert not planned(client, id="s", new_project="games")[0].changed
+
+
+@pytest.mark.parametrize(
+    ("given", "fits"),
+    [
+        ({"product": "nginx", "runtime": "rt_1", "host": "nd_1", "family": "APP"}, True),
+        ({"runtime": "stable", "host": "Node 1"}, True),
+        ({"product": "apache"}, False),
+        ({"runtime": "latest"}, False),
+        ({"host": "nd_2"}, False),
+    ],
+)
+def test_what_cannot_be_changed_is_refused_where_it_differs(
+    client: FakeClient, given: dict[str, Any], fits: bool
+) -> None:
+    """A runtime and a node may be given by id or by name."""
+    if fits:
+        assert not planned(client, id="s", **given)[0].changed
+        return
+    (name,) = given
+    with pytest.raises(Invalid, match=f"has {name} '.*', not '{given[name]}'; the platform cannot change it"):
+        planned(client, id="s", **given)
+    client.service_records["s"][name] = None
+    assert not planned(client, id="s", **given)[0].changed, "what the platform does not tell is not refused"
