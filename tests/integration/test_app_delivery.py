@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +13,16 @@ import requests
 
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, PROFILE, REPOSITORY, Ansible, Run
+from integration.ansible_run import PROFILE, Ansible, Run
+from integration.scenarios import run_scenario
 
-SECONDS = 600
 SECRET = "not-for-anybody"
 NOT_PUSHED = f"sha256:{'0' * 64}"
 
 
 def test_app_delivery(tmp_path: Path) -> None:
     """First delivery, second run, new version, a blocked one, one that does not start, one that is mute."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "LANG": "C.UTF-8",
-        "ANSIBLE_HOME": str(tmp_path / ".ansible"),
-        "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
-        "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
-        "SANDBOX_PROFILE": PROFILE,
-    }
-    done = subprocess.run(
-        ["molecule", "test", "-s", "app_delivery"],
-        cwd=REPOSITORY,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_scenario("app_delivery", tmp_path, SANDBOX_PROFILE=PROFILE)
 
 
 @pytest.fixture

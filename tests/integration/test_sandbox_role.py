@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -21,7 +20,8 @@ import requests
 
 from hosted_sandbox import __version__
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from integration.ansible_run import REPOSITORY, Ansible, Run
+from integration.scenarios import run_scenario
 
 PORTS = ("sandbox_port", "sandbox_control_port", "sandbox_sftp_port", "sandbox_registry_port")
 SEED = {"projects": ["web"]}
@@ -37,7 +37,6 @@ case "$1 $2" in
 *) exec "{python}" "$@" ;;
 esac
 """
-SCENARIO_SECONDS = 600
 
 
 def free_ports(count: int) -> list[int]:
@@ -236,22 +235,5 @@ def test_what_is_installed(role: Role, tmp_path: Path) -> None:
 
 def test_the_scenario(tmp_path: Path) -> None:
     """Molecule drives the role, with a virtual environment of its own, through a whole life."""
-    done = subprocess.run(
-        ["molecule", "test", "-s", "sandbox"],
-        cwd=REPOSITORY / "extensions",
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "LANG": "C.UTF-8",
-            "ANSIBLE_HOME": str(tmp_path / ".ansible"),
-            "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
-            "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
-            "SANDBOX_PORTS": " ".join(str(port) for port in free_ports(len(PORTS))),
-        },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SCENARIO_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    ports = " ".join(str(port) for port in free_ports(len(PORTS)))
+    run_scenario("sandbox", tmp_path, SANDBOX_PORTS=ports)

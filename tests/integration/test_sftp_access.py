@@ -15,11 +15,11 @@ import pytest
 import yaml
 
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
+from integration.ansible_run import Ansible, Run
+from integration.scenarios import run_scenario
 
 HEAD = "- hosts: localhost\n  gather_facts: false\n  vars_files: [variables.yml]\n"
 PLAY = HEAD + "  roles: [hosted.services.sftp_access]\n"
-SCENARIO_SECONDS = 600
 
 
 def make_key(path: Path) -> str:
@@ -281,22 +281,4 @@ def test_it_runs_on_localhost(team: Team) -> None:
 
 def test_scenario(tmp_path: Path) -> None:
     """The life of a team in molecule."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "LANG": "C.UTF-8",
-        "ANSIBLE_HOME": str(tmp_path / ".ansible"),
-        "ANSIBLE_COLLECTIONS_PATH": COLLECTIONS,
-        "MOLECULE_EPHEMERAL_DIRECTORY": str(tmp_path / "molecule"),
-    }
-    done = subprocess.run(
-        ["molecule", "test", "-s", "sftp_access"],
-        cwd=REPOSITORY,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SCENARIO_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_scenario("sftp_access", tmp_path)
