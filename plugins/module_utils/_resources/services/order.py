@@ -56,7 +56,7 @@ def missing_service(task: Task[ServiceOptions], name: str) -> str:
     elsewhere = [describe_location(task.client, service) for service in with_name(services, name, None)]
     if elsewhere:
         return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} is called so."
-    hint = close_name(name, (service.name for service in services if service.name))
+    hint = close_name(name, (service.name for service in services))
     return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
 
 
@@ -130,7 +130,7 @@ def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
         raise UnexpectedAnswer(
             f"the quote is for product {quote.product_slug!r}, not {product!r}; nothing was ordered"
         )
-    told = quote.dimensions.model_dump(include=set(size)) if size and quote.dimensions else {}
+    told = quote.dimensions.model_dump(include=set(size)) if quote.dimensions else {}
     if any(told[name] not in (None, size[name]) for name in told):
         raise UnexpectedAnswer(f"the quote is for the size {told}, not {size}; nothing was ordered")
 
@@ -160,7 +160,7 @@ class Ordering:
         self.id: str | None = None
         self.run = os.getppid()
         """The process that waits for this task. An orphan has another one: its run was killed."""
-        self.cost: Cost | None = None
+        self.cost = Cost(None, None)
         """What was quoted, once it is."""
         secrets_file.check_folder(task)
 
@@ -290,7 +290,7 @@ class Ordering:
     def _compare_price(self, order: Order) -> None:
         """Tell of a price that is not the one that was quoted: the order is placed, and billed at it."""
         told = to_decimal(order.monthly_millicents)
-        if told is None or self.cost is None or self.cost.after in (None, from_millicents(told)):
+        if told is None or self.cost.after in (None, from_millicents(told)):
             return
         price, limit = from_millicents(told), self.task.options.max_monthly
         self.task.effects.billed = Cost(self.cost.before, price)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,15 +17,31 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import BadRequest, Interrupted
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    BadRequest,
+    Interrupted,
+    UnexpectedAnswer,
+    error_for_status,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources import service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import (
     order as service_order,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import check_quote
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
+    Ordering,
+    check_quote,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     one_at_a_time,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
+    ORDERED as NOTED,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
+    seconds_since_call,
+    subject_of,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
@@ -480,3 +497,303 @@ def test_a_name_has_at_most_eighty_characters(length: int, fine: bool) -> None:
         return
     with pytest.raises(Invalid, match="has 81 characters; at most 80"):
         SERVICE.plan(task_of(SERVICE, FakeClient(), **wish))
+
+
+# --- What is refused before the order, and said of it ------------------------------------------------------
+
+WISH: dict[str, Any] = {**ORDER, "product": "nginx", "host": "nd_1"}
+
+
+def planned(client: FakeClient, check_mode: bool = False, **given: Any) -> tuple[Plan, Task[Any]]:
+    task = task_of(SERVICE, client, check_mode, **{**WISH, **given})
+    return SERVICE.plan(task), task
+
+
+def is_known_to_be_done(task: Task[Any]) -> bool:
+    """Tell whether no note is left of the order: the next one waits for what may still come of it."""
+    return seconds_since_call(task, subject_of(NOTED, "survival")) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        ({"family": "BUCKET", "public": True}, "public"),
+        ({"family": "COMPUTE", "command": "run"}, "command"),
+        ({"family": "COMPUTE", "command": "", "public": False}, "public and command"),
+        ({"family": "BUCKET"}, None),
+        ({"family": "APP", "public": True, "command": "run"}, None),
+        ({"public": True}, None),
+    ],
+)
+def test_a_family_without_settings_is_not_ordered_with_some(
+    given: dict[str, Any], refused: str | None
+) -> None:
+    client = FakeClient()
+    if refused is None:
+        assert planned(client, **given)[0].changed
+        return
+    with pytest.raises(Invalid, match=f"^{refused} cannot be set on a {given['family']} service; .*ordered$"):
+        planned(client, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "there is no service named 'survival'. To order it"),
+        ({"project": "games"}, "there is no service named 'survival' in project 'games', but "),
+        ({"family": "GAME"}, "there is no service named 'survival' of family GAME, but "),
+        ({"name": "survivla"}, "there is no service named 'survivla'; did you mean 'survival'?"),
+    ],
+)
+def test_what_is_there_instead_of_a_service_to_order_is_told(given: dict[str, Any], said: str) -> None:
+    client = FakeClient()
+    client.add_project("prj_games", "games")
+    if given:
+        client.add_service("svc_1", "survival")
+    with pytest.raises(Invalid) as error:
+        planned(client, product=None, **given)
+    assert error.value.message.startswith(said)
+    assert ("svc_1" in error.value.message) is ("but" in said)
+
+
+@pytest.mark.parametrize(
+    ("quote", "given", "words"),
+    [
+        (
+            {"productSlug": "apache"},
+            {},
+            "the quote is for product 'apache', not 'nginx'",
+        ),
+        ({"productSlug": "nginx"}, {}, None),
+        ({"dimensions": {"cpuCores": 2, "ramGb": 8, "storageGb": 20}}, {}, "the quote is for the size"),
+        ({"dimensions": {"cpuCores": 2, "ramGb": 4, "storageGb": 20}}, {}, None),
+        ({"dimensions": {"cpuCores": 2, "ramGb": None, "storageGb": 20}}, {}, None),
+        (
+            {"dimensions": {"cpuCores": 9, "ramGb": 9, "storageGb": 9}},
+            {"dimensions": None, "preset": "large"},
+            None,
+        ),
+    ],
+)
+def test_a_quote_for_another_thing_is_no_price(
+    quote: dict[str, Any], given: dict[str, Any], words: str | None
+) -> None:
+    client = FakeClient()
+    client.quote_answer.update(quote)
+    if words is None:
+        assert planned(client, **given)[0].changed
+        return
+    with pytest.raises(UnexpectedAnswer, match=words):
+        planned(client, **given)
+
+
+@pytest.mark.parametrize(("most", "fine"), [("1.06", True), ("1.05", False), (None, True)])
+def test_an_order_keeps_to_the_limit(most: str | None, fine: bool) -> None:
+    client = FakeClient()
+    if fine:
+        assert planned(client, max_monthly=most)[0].changed
+    else:
+        with pytest.raises(Invalid, match=r"would cost 1.06 a month, over max_monthly 1.05"):
+            planned(client, max_monthly=most)
+    client.quote_answer["monthlyMillicents"] = None
+    if most is None:
+        assert planned(client)[0].changed
+        return
+    with pytest.raises(Invalid, match="the price of service 'survival' is not known"):
+        planned(client, max_monthly=most)
+
+
+@pytest.mark.parametrize(("balance", "least"), [(100, 250), (None, None)])
+def test_a_balance_that_does_not_cover_the_first_day_orders_nothing(
+    balance: int | None, least: int | None
+) -> None:
+    client = FakeClient()
+    client.quote_answer.update(coversFirstDay=False, balanceCents=balance, minBalanceCents=least)
+    with pytest.raises(Invalid, match="does not cover the first day of service 'survival'") as error:
+        planned(client)
+    amounts = {"balance": balance and "1.00", "min_balance": least and "2.50"}
+    assert {name: error.value.details[name] for name in amounts} == amounts
+
+
+def test_a_cost_has_the_lines_of_its_quote() -> None:
+    client = FakeClient()
+    client.quote_answer["lines"] = [
+        {"label": "vCPU", "detail": "2", "monthlyCents": 60},
+        {"label": "support", "detail": "free", "monthlyCents": None},
+    ]
+    cost = planned(client)[0].cost
+    assert cost is not None
+    assert cost.as_dict() == {
+        "monthly_before": "0.00",
+        "monthly_after": "1.06",
+        "monthly_change": "1.06",
+        "lines": [
+            {"label": "vCPU", "detail": "2", "monthly": "0.60"},
+            {"label": "support", "detail": "free", "monthly": None},
+        ],
+    }
+
+
+def test_nothing_is_ordered_for_a_run_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = FakeClient()
+    plan, _task = planned(client)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    with pytest.raises(Invalid, match="the run was killed before service 'survival' was ordered"):
+        carry_out(plan)
+    assert client.calls == []
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_nothing_is_ordered_where_its_secrets_could_not_be_kept(tmp_path: Path, check_mode: bool) -> None:
+    client = FakeClient()
+    with pytest.raises(Invalid, match=r"the directory of secrets_dest, .* does not exist"):
+        planned(client, check_mode, secrets_dest=str(tmp_path / "missing" / "secrets.json"))
+    assert client.calls == []
+
+
+# --- What comes back from an order -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("billed", "most", "said"),
+    [
+        (1060, "2", None),
+        (None, "2", None),
+        (2000, "2", "was quoted at 1.06 a month and is billed at 2.00. It is ordered"),
+        (2010, "2", "was quoted at 1.06 a month and is billed at 2.01, over max_monthly 2. It is ordered"),
+        (2010, None, "was quoted at 1.06 a month and is billed at 2.01. It is ordered"),
+    ],
+)
+def test_another_price_than_quoted_is_told_and_is_the_cost(
+    billed: int | None, most: str | None, said: str | None
+) -> None:
+    client = FakeClient()
+    client.order_answer = {"monthlyMillicents": billed, "secrets": []}
+    plan, task = planned(client, max_monthly=most)
+    task.warnings.clear()
+    carry_out(plan)
+    assert [said is not None and said in warning for warning in task.warnings] == [True] * (said is not None)
+    after = task.effects.billed and task.effects.billed.as_dict()["monthly_after"]
+    assert after == (None if said is None or billed is None else f"{billed / 1000:.2f}")
+
+
+def test_a_price_that_was_not_quoted_is_not_compared() -> None:
+    client = FakeClient()
+    client.quote_answer["monthlyMillicents"] = None
+    client.order_answer = {"monthlyMillicents": 2060, "secrets": []}
+    plan, task = planned(client)
+    carry_out(plan)
+    assert not any("was quoted at" in warning for warning in task.warnings)
+
+
+def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:
+    """Each is billed. Another run may have ordered them, past the lock of this controller."""
+    client = FakeClient()
+
+    def order_too() -> None:
+        client.add_service("svc_other", "Survival")
+
+    client.after["order"] = order_too
+    plan, task = planned(client)
+    assert carry_out(plan)["id"] == "svc_1"
+    assert task.effects.facts["namesakes"] == ["svc_other"]
+    assert any("besides service 'survival' (svc_1), others of the name" in w for w in task.warnings)
+
+
+class Reads(FakeClient):
+    """Notes which services were read, and lets some of them, or the list, be unreadable after the order."""
+
+    def __init__(self, unreadable: str = "", listed: bool = True) -> None:
+        super().__init__()
+        self.reads: list[Any] = []
+        self.unreadable = unreadable
+        self.listed = listed
+
+    def service(self, id: str) -> Any:
+        self.reads.append(id)
+        return None if id == self.unreadable else super().service(id)
+
+    def services(self) -> Any:
+        if self.calls and not self.listed:
+            raise error_for_status("not now", 403)
+        return super().services()
+
+
+def placed(client: FakeClient) -> tuple[str, Task[Any]]:
+    """Plan an order and place it; return the id that it is known by."""
+    task = task_of(SERVICE, client, **WISH)
+    ordering = Ordering(task, None)
+    return ordering.place(), task
+
+
+def test_an_answer_without_an_id_is_no_reason_to_read_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock(monkeypatch)
+    client = Reads()
+    client.order_answer = {"instanceId": None}
+    id, task = placed(client)
+    assert id == "svc_1" and None not in client.reads
+    assert not any("not the one that its order names" in warning for warning in task.warnings)
+
+
+def test_an_id_that_is_of_no_service_is_replaced_by_that_of_the_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Clock(monkeypatch)
+    client = Reads(unreadable="ord_9")
+    client.order_answer = {"instanceId": "ord_9"}
+    id, task = placed(client)
+    assert id == "svc_1"
+    assert any("is svc_1, not the one that its order names" in warning for warning in task.warnings)
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_the_id_of_the_answer_holds_where_the_list_cannot_be_read(readable: bool) -> None:
+    """The order is placed; a look that fails is no reason to fail."""
+    client = Reads("" if readable else "svc_1", listed=False)
+    assert placed(client)[0] == "svc_1"
+    assert [call[0] for call in client.calls] == ["order"]
+
+
+def test_an_answer_without_an_id_whose_service_does_not_show_up_is_unverified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Clock(monkeypatch)
+    client = FakeClient()
+    client.order_answer = {"instanceId": None}
+    client.after["order"] = client.service_records.clear
+    with pytest.raises(EffectUnverified, match="is unknown: the answer to the order names no service"):
+        placed(client)
+    assert [call[0] for call in client.calls] == ["order"]
+
+
+@pytest.mark.parametrize("lost_answer", [False, True])
+def test_the_next_order_of_the_name_does_not_wait_for_one_that_is_done(
+    monkeypatch: pytest.MonkeyPatch, lost_answer: bool
+) -> None:
+    Clock(monkeypatch)
+    client = FakeClient()
+    if lost_answer:
+        lost(client, None, placed=True)
+    _id, task = placed(client)
+    assert is_known_to_be_done(task)
+    assert any("were in the lost answer: they are lost too" in w for w in task.warnings) is lost_answer
+
+
+@pytest.mark.parametrize(("told", "named"), [("svc_1", "svc_1"), (None, "survival")])
+def test_secrets_are_kept_under_the_id_of_their_service_or_its_name(
+    monkeypatch: pytest.MonkeyPatch, told: str | None, named: str
+) -> None:
+    Clock(monkeypatch)
+    client = FakeClient()
+    secrets = [{"label": "password", "value": "hunter2"}, {"label": None, "value": "hunter3"}]
+    client.order_answer = {"instanceId": told, "secrets": secrets}
+    _id, task = placed(client)
+    path = Path(task.effects.facts["secrets_file"])
+    assert named in path.name
+    content = json.loads(path.read_text())
+    assert (content["service_id"], content["name"]) == (told, "survival")
+    assert [secret["value"] for secret in content["secrets"]] == ["hunter2", "hunter3"]
+    (warning,) = (text for text in task.warnings if "can be read only once" in text)
+    assert "the secrets of service 'survival' (password, without a label)" in warning
+    assert "hunter" not in warning
+    assert is_known_to_be_done(task)

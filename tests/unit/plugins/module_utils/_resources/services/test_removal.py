@@ -5,12 +5,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Conflict
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secret_notes import (
+    ORDERED,
+    seconds_since_call,
+    subject_of,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.secrets_file import (
+    keep_secrets,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import add, id_of, run, writes
@@ -145,6 +155,13 @@ def test_a_refusal_cites_the_flag() -> None:
     assert refused.value.message == "DELETE: no. The settings of service 'web' (s) say deletable: false"
 
 
+def test_check_mode_tells_of_the_flag_alone() -> None:
+    client = FakeClient()
+    client.add_service("s")
+    task = task_of(SERVICE, client, check_mode=True, id="s", state="absent")
+    assert SERVICE.plan(task).changed and task.warnings == []
+
+
 def test_check_mode_tells_of_the_flag() -> None:
     task = task_of(SERVICE, marked(), check_mode=True, id="s", state="absent")
     assert SERVICE.plan(task).changed
@@ -227,6 +244,7 @@ def test_a_service_that_is_being_deleted_is_waited_for_if_that_is_wanted(
     clock.then = [client.service_records.clear]
     plan = SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state="absent", wait=wait))
     assert not plan.changed and client.calls == [] and clock.pauses == []
+    assert bool(plan.steps) is waits
     if not check_mode:
         carry_out(plan)
     assert bool(clock.pauses) is waits and client.calls == []
@@ -240,3 +258,75 @@ def test_a_deletion_that_is_not_waited_for_ends_with_its_call(monkeypatch: pytes
     )
     carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent", wait=False)))
     assert client.calls == [("delete_service", "s")] and clock.pauses == []
+
+
+@pytest.mark.parametrize("end", ["gone", "DELETED"])
+def test_a_deletion_is_waited_for_until_the_service_is_gone(
+    monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """The next task may order one of its name."""
+    clock, client = Clock(monkeypatch), FakeClient()
+    client.add_service("s")
+
+    def show(status: str) -> None:
+        client.add_service("s", status=status)
+
+    client.after["delete_service"] = lambda: show("DELETING")
+    clock.then = [lambda: None, client.service_records.clear if end == "gone" else lambda: show("DELETED")]
+    carry_out(SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")))
+    assert client.calls == [("delete_service", "s")] and len(clock.pauses) == 2
+
+
+def test_what_is_shown_as_deleted_is_not_deleted_again() -> None:
+    client = FakeClient()
+    client.add_service("s", status="DELETED")
+    assert not SERVICE.plan(task_of(SERVICE, client, id="s", state="absent")).steps
+
+
+def test_a_service_that_is_there_is_read_once() -> None:
+    class Reads(FakeClient):
+        reads = 0
+
+        def service(self, id: str) -> Any:
+            self.reads += 1
+            return super().service(id)
+
+    client = Reads()
+    client.add_service("s")
+    SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
+    assert client.reads == 1
+
+
+def test_a_refusal_lists_the_kinds_of_copies_that_are_there() -> None:
+    client = FakeClient()
+    client.add_service("s", capabilities=["backups", "snapshots"])
+    client.snapshot_records["s"] = [{"id": "p", "name": "before"}]
+    with pytest.raises(Invalid, match=r"has 1 snapshot \(before\)") as error:
+        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
+    assert error.value.details == {"snapshots": ["before"]}
+
+
+@pytest.mark.parametrize(("number", "named"), [(5, "(0, 1, 2, 3, 4)"), (6, "(0, 1, 2, 3, 4, …)")])
+def test_a_refusal_names_the_first_copies(number: int, named: str) -> None:
+    client = FakeClient()
+    client.add_service("s")
+    client.backup_records["s"] = [
+        {"id": f"b{one}", "name": str(one), "status": "COMPLETED"} for one in range(number)
+    ]
+    with pytest.raises(Invalid) as error:
+        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
+    assert f"has {number} backups {named}, which would be destroyed" in error.value.message
+
+
+def test_the_note_of_an_order_goes_with_its_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is left that its secrets would be looked for, and the next order of the name need not wait."""
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "home"))
+    client = FakeClient()
+    client.add_service("s")
+    task = task_of(SERVICE, client, id="s", state="absent")
+    subject = subject_of(ORDERED, "web")
+    with pytest.raises(KeyboardInterrupt), keep_secrets(task, subject, "the secrets"):
+        raise KeyboardInterrupt
+    assert seconds_since_call(task, subject) < float("inf")
+    carry_out(SERVICE.plan(task))
+    assert seconds_since_call(task, subject) == float("inf")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.selection import (
+    parse_entry,
     select_services,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -74,6 +75,7 @@ def test_criteria_of_a_result_of_services(criteria: dict[str, Any], ids: list[st
         ({"project": "games"}, ["s1", "s2", "s6"]),
         ({"project": ["p2", "games"], "family": "APP"}, ["s6", "s3", "s4"]),
         ({"project": "new"}, []),
+        ({"project": "p3"}, []),
         ({"project": "web", "services": "db"}, ["s4"]),
     ],
 )
@@ -97,6 +99,32 @@ def test_results_that_tell_the_project_otherwise() -> None:
     assert picked([service("a", "x", project_id="p1")], project="p1") == ["a"]
     assert picked([service("a", "x", project="web", project_id="p1")], project="web") == ["a"]
     assert picked([], project="web") == []
+
+
+def test_results_that_tell_less_of_their_projects() -> None:
+    inside = [service("a", "x")]
+    result = {
+        "projects": [
+            {"id": "p1", "services": inside},
+            {"name": "web", "services": []},
+            {"id": "p3", "name": None, "services": []},
+        ]
+    }
+    assert picked(result, project="p1") == ["a"]
+    assert picked(result, project=["web", "p3"]) == []
+    with pytest.raises(NoSuchItem, match="no project 'None'"):
+        picked(result, project="None")
+
+
+def test_a_service_without_a_name_has_none() -> None:
+    found = [{"id": "a", "family": "APP", "status": "ACTIVE"}]
+    assert picked(found, name="*") == ["a"]
+    assert picked(found, name="None") == []
+
+
+def test_what_a_record_holds_is_not_shown_by_accident() -> None:
+    """As in a message or a traceback: a record of a database may hold its password."""
+    assert "hunter2" not in repr(parse_entry(service("a", "x", password="hunter2")))
 
 
 def test_results_of_tasks_over_many_services() -> None:
@@ -146,6 +174,7 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
         (SERVICES, {"family": " "}, Invalid, "family must be a text or a list of texts, none of them empty"),
         (SERVICES, {"name": ""}, Invalid, "name must be a text or a list of texts, none of them empty"),
         (SERVICES, {"status": 5}, Invalid, "status must be a text"),
+        (SERVICES, {"status": ["ACTIVE", 5]}, Invalid, "status must be a text or a list of texts"),
         (
             {"services": [{"id": "a", "family": "APP"}]},
             {"status": "ACTIVE"},

@@ -133,6 +133,7 @@ def test_what_was_in_a_project_that_is_gone_is_gone(
     task = task_of(SERVICE, account, check_mode, project="gone", state="absent", **given)
     target = identify(task)
     assert (target.id, target.project) == (given.get("id"), None)
+    assert account.reads == ([given["id"]] if "id" in given else []), "a name is no id to read"
     assert task.warnings == []
 
 
