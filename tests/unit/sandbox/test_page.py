@@ -113,9 +113,11 @@ def test_services_by_project(sandbox: Sandbox) -> None:
     page = look(sandbox)
     item = sandbox.api("GET", f"/api/resources/{ids['mc']}").json()
     assert page.row("mc|", "GAME") == (
-        f"mc|Paris 1 · |{item['address']}|GAME|Minecraft server|ACTIVE|running|2|4|20|10.74|"
+        f"mc|{item['address']}|Minecraft server|GAME · Paris 1|ACTIVE|running|2|4|20|10.74|"
     )
-    assert "not public|APP|PostgreSQL|SUSPENDED|1|1|10|4.31|" in page.row("asleep|", "Paris")
+    assert page.row("asleep|", "Paris") == (
+        "asleep|not public|PostgreSQL|APP · Paris 1|SUSPENDED|1|1|10|4.31|"
+    )
     assert "FAILED|no disk|" in page.row("broken|", "Paris")
     # The active one at its full price, the suspended one at that of its disk.
     assert page.row("web|", "services") == "web|2 services · 11.59 a month|"
@@ -182,10 +184,10 @@ def test_requests_newest_first(sandbox: Sandbox) -> None:
     lines = sandbox.journal()
     rows = [row for row in look(sandbox).rows if "/api/" in row]
     assert [row.split("|", 1)[1] for row in rows] == [
-        f"GET| |/api/projects/{key[:6]}…|projects.get|200|{lines[3]['ms']}|",
-        f"GET| |/api/projects|projects.list|200|{lines[2]['ms']}|",
-        f"POST| |/api/projects|projects.create|201|{lines[1]['ms']}|",
-        f"POST| |/api/projects|projects.create|none|{lines[0]['ms']}|status|",
+        f"GET|projects.get|/api/projects/{key[:6]}…|200|{lines[3]['ms']}|",
+        f"GET|projects.list|/api/projects|200|{lines[2]['ms']}|",
+        f"POST|projects.create|/api/projects|201|{lines[1]['ms']}|",
+        f"POST|projects.create|/api/projects|none|{lines[0]['ms']}|status|",
     ]
     writes = [row for row in look(sandbox, "?requests=writes").rows if "/api/" in row]
     assert writes == rows[2:]
@@ -220,7 +222,9 @@ def test_hostile_names_are_text(sandbox: Sandbox) -> None:
     page = look(sandbox)
     assert page.all("script") == [{"src": "/page/page.js", "defer": ""}]
     # A service, a project, a backup and a key, by what follows their names.
-    places = [f"{HOSTILE}{text}" for text in ("|Paris", "|1 service", f"|{HOSTILE}|backup", "|ssh-ed25519")]
+    places = [
+        f"{HOSTILE}{text}" for text in ("|not public", "|1 service", f"|{HOSTILE}|backup", "|ssh-ed25519")
+    ]
     places += [
         f"FAILED|{HOSTILE}",
         f"/api/{HOSTILE}",
@@ -276,12 +280,12 @@ def test_the_clock_advances_and_what_is_due_happens(sandbox: Sandbox, order: Ord
     sandbox.clock(freeze=True)
     sandbox.delays(provision=50)
     order()
-    assert "PROVISIONING" in look(sandbox).row("mc|", "Paris")
+    assert "PROVISIONING" in look(sandbox).row("mc|", "GAME")
     before = sandbox.clock()["now"]
     answer = press(sandbox, "clock", {"advance": "60"})
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
     page = look(sandbox)
-    assert "ACTIVE" in page.row("mc|", "Paris")
+    assert "ACTIVE" in page.row("mc|", "GAME")
     assert f"{sandbox.clock()['now'][:19].replace('T', ' ')} UTC frozen" in page.text
     assert sandbox.clock()["now"] > before
 

@@ -65,8 +65,7 @@ def _status(world: World, service: Service) -> Html:
 
 SERVICES = (
     Column("Service", "bare"),
-    Column("Family", "bare"),
-    Column("Product", "bare"),
+    Column("Product", "bare full"),
     Column("Status", "bare status"),
     Column("vCPU", FIGURE),
     Column("RAM GB", FIGURE),
@@ -100,12 +99,8 @@ def _service_row(world: World, service: Service) -> Row:
     node = world.store.need(Node, service.node_id)
     where = views.address(world, service)
     cells = (
-        joined(
-            tag("span", service.name, class_="name"),
-            tag("small", f"{node.label} · ", tag("span", where or "not public", class_="whole")),
-        ),
-        service.family,
-        _product(world, service.product),
+        joined(tag("span", service.name, class_="name"), tag("small", where or "not public")),
+        joined(_product(world, service.product), tag("small", f"{service.family} · {node.label}")),
         _status(world, service),
         *(service.size.get(name, 0) for name in ("cpuCores", "ramGb", "storageGb")),
         "free" if service.free else monthly(sum(money.price_of(world, service).values())),
@@ -118,8 +113,8 @@ def _service_row(world: World, service: Service) -> Row:
 RELEASES = (
     Column("Release", "bare"),
     Column("Verdict", "bare status"),
-    Column("Flaws"),
-    Column("Image"),
+    Column("Flaws", "full"),
+    Column("Image", "full"),
     Column("Declared"),
 )
 
@@ -205,7 +200,7 @@ def _copy_row(world: World, copy: Backup | Snapshot) -> Row:
 KEYS = (
     Column("Key", "bare"),
     Column("Type", "bare"),
-    Column("Fingerprint", "bare"),
+    Column("Fingerprint", "bare full"),
     Column("Added"),
     Column("Used"),
 )

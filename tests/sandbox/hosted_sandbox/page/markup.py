@@ -50,7 +50,11 @@ def joined(*contents: Content) -> Html:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. `figure` aligns numbers; a `bare` cell needs no label in the layout for phones."""
+    """A column of a table. `figure` aligns numbers.
+
+    On a phone, where a row is a block, a `bare` cell has no label, a `full` one has a line of its own, and
+    `status` is next to the name.
+    """
 
     label: str
     kind: str = ""

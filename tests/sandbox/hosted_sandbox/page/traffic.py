@@ -22,7 +22,7 @@ LONG = 20
 SHORT = 6
 REQUESTS = (
     Column("Time", "bare"),
-    Column("Request", "bare path"),
+    Column("Request", "bare full path"),
     Column("Status", "bare status"),
     Column("ms", FIGURE),
     Column("Fault"),
@@ -42,9 +42,8 @@ def _request_row(line: dict[str, Any]) -> Row:
         moment(line["at"], brief=True),
         joined(
             tag("span", method, class_="method" if method == "GET" else "method writes"),
-            " ",
-            tag("code", brief(line["path"]), title=line["path"]),
             tag("small", line["route"] or "no route"),
+            tag("code", brief(line["path"]), title=line["path"]),
         ),
         _answer(line["status"]),
         f"{line['ms']:,.1f}",
@@ -70,7 +69,7 @@ def _answer(status: int | None) -> Html:
 
 FAULTS = (
     Column("Route", "bare"),
-    Column("Fault", "bare"),
+    Column("Fault", "bare full"),
     Column("Status", "bare status"),
     Column("Which", "bare"),
     Column("Seen", FIGURE),
