@@ -140,6 +140,10 @@ coverage: dev ## renew docs/coverage.md from the last whole `make integration`
 sandbox-documents: dev ## renew docs/sandbox from the sandbox
 	@python scripts/sandbox_documents.py
 
+.PHONY: sandbox-pictures
+sandbox-pictures: dev ## renew the pictures of the sandbox's page in docs/guides (needs Chromium)
+	@python scripts/sandbox_pictures.py
+
 .PHONY: module
 module: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
 	@python scripts/new_module.py "$(NAME)"
