@@ -268,7 +268,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._check(config)
             options = self._connection_options(config)
             settings = connection(with_token_decrypted(options, loader), "inventory")
-            handed_on = self._handed_on(options, config)
+            handed_on = self._passed_variables(options, config)
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
@@ -278,7 +278,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise AnsibleParserError(defect_result(error)["msg"]) from None
         for warning in listing.warnings:
             self.display.warning(warning)
-        self._fill(listing, settings.base_url, handed_on)
+        self._add_hosts(listing, settings.base_url, handed_on)
 
     # --- Options ----------------------------------------------------------------------------------
 
@@ -353,7 +353,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             )
         return {**options, "token": str(untagged(self.templar.template(given[source])))}
 
-    def _handed_on(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    def _passed_variables(self, options: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the host variables with the file's connection options, but never the token itself."""
         found = {
             variable: options[name]
@@ -366,7 +366,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
         return {**found, UNPASSED_VARIABLES: False} if is_own else found
 
-    def _wanted(self) -> ServiceQuery:
+    def _query(self) -> ServiceQuery:
         return ServiceQuery(
             **self._filters,
             sftp=self.get_option("connect_with") == "sftp",
@@ -378,7 +378,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _listing(self, settings: Connection, cache: bool) -> Listing:
         """Return the services from the cache if it is enabled and fresh, else from the platform."""
-        wanted = self._wanted()
+        wanted = self._query()
         if not self.get_option("cache"):
             return self._read(settings, wanted)
         key = cache_key(settings, wanted)
@@ -398,7 +398,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     # --- Hosts, variables and groups --------------------------------------------------------------
 
-    def _fill(self, listing: Listing, url: str, handed_on: Mapping[str, Any]) -> None:
+    def _add_hosts(self, listing: Listing, url: str, handed_on: Mapping[str, Any]) -> None:
         how, prefix, marked = (
             self.get_option("connect_with"),
             self.get_option("hostvars_prefix"),

@@ -113,7 +113,7 @@ class HttpTransport:
                 prepare_request(request),
                 allow_redirects=False,
                 timeout=(min(MAX_CONNECT, seconds), seconds),
-                **self._surroundings(request),
+                **self._server_settings(request),
             ) as response:
                 headers = response.headers
                 return Response(
@@ -125,7 +125,7 @@ class HttpTransport:
         except (requests.RequestException, OSError, UnicodeError) as error:
             raise translate(error, request) from None
 
-    def _surroundings(self, request: Request) -> Any:
+    def _server_settings(self, request: Request) -> Any:
         """Return the proxies and CAs for a server, including those of the environment.
 
         Cached per server: reading the environment takes a quarter of the time of a call.

@@ -153,7 +153,7 @@ class Repository:
         """Return the digest of the image with this tag or digest; ``None`` if it does not exist."""
 
         def look() -> str | None:
-            response = self._look(reference)
+            response = self._head(reference)
             if response.status_code == 404:
                 return None
             check_response(response)
@@ -166,9 +166,9 @@ class Repository:
             content = response.content or self._read(reference).content
             return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
-        return self._again(look)
+        return self._with_retries(look)
 
-    def _look(self, reference: str) -> Any:
+    def _head(self, reference: str) -> Any:
         """Request a manifest with HEAD, or with GET if the registry does not support HEAD."""
         response = self._registry.do_request(self._manifest(reference), "HEAD", headers=dict(ACCEPT))
         if response.status_code in (405, 501):
@@ -196,7 +196,7 @@ class Repository:
                 )
             return response.content, media_type_of(response)
 
-        return self._again(read)
+        return self._with_retries(read)
 
     def has_blob(self, digest: str) -> bool:
         """Tell whether the registry has a blob."""
@@ -207,7 +207,7 @@ class Repository:
             there = response.status_code in ELSEWHERE
             return there or (response.status_code != 404 and check_response(response))
 
-        return self._again(look)
+        return self._with_retries(look)
 
     # --- Sending --------------------------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class Repository:
 
         start = f"{self._scheme}://{self._container.upload_blob_url()}"
         upload = Upload(request, start, path, digest)
-        self._again(upload.run)
+        self._with_retries(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:
         """Upload a manifest under a tag or its digest. Return the digest that the registry reports."""
@@ -234,7 +234,7 @@ class Repository:
             check_response(response)
             return response.headers.get("Docker-Content-Digest")
 
-        digest: str | None = self._again(put)
+        digest: str | None = self._with_retries(put)
         return digest
 
     # --- Sending requests -----------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class Repository:
     def _manifest(self, reference: str) -> str:
         return f"{self._scheme}://{self._container.manifest_url(reference)}"
 
-    def _again(self, call: Callable[[], T]) -> T:
+    def _with_retries(self, call: Callable[[], T]) -> T:
         """Make a call with retries: all calls to a registry are idempotent."""
         for failures in range(1, TRIES):
             try:

@@ -131,7 +131,7 @@ class Session:
         try:
             response = self._transport.exchange(self._request(route, url, query, body), seconds)
             outcome = str(response.status)
-            return self._judge(route, response)
+            return self._check_response(route, response)
         except TimeoutError:
             raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
         except errors.HostedError as error:
@@ -158,7 +158,7 @@ class Session:
             fresh=not route.idempotency.resendable,
         )
 
-    def _judge(self, route: Route[Any], response: Response) -> Any:
+    def _check_response(self, route: Route[Any], response: Response) -> Any:
         if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
             return decode(route, response)
         if response.status < HTTPStatus.BAD_REQUEST:

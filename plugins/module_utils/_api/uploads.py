@@ -39,7 +39,7 @@ class Upload:
 
         :raises UnexpectedAnswer: if the registry does not say where to send it.
         """
-        arrived = self._arrived() if self._address else 0
+        arrived = self._received_bytes() if self._address else 0
         if not arrived:
             self._begin()
         with open(self._path, "rb") as file:
@@ -53,12 +53,12 @@ class Upload:
     def _begin(self) -> None:
         answer = self._request(self._start_address, "POST", headers={"Content-Length": "0"})
         self._address = None
-        self._follow(answer)
+        self._update_location(answer)
         least = answer.headers.get("OCI-Chunk-Min-Length", "")
         if least.isdecimal():
             self._chunk = max(CHUNK, min(int(least), LARGEST_CHUNK))
 
-    def _arrived(self) -> int:
+    def _received_bytes(self) -> int:
         """Return how many bytes the registry has; 0 if it does not say, so that the upload starts over.
 
         ``Range`` cannot express zero bytes, so ``0-0`` counts as nothing.
@@ -69,7 +69,7 @@ class Upload:
             if error.status in FORGOTTEN:
                 return 0
             raise
-        self._follow(answer)
+        self._update_location(answer)
         last = last_byte(answer)
         return last + 1 if last else 0
 
@@ -78,11 +78,11 @@ class Upload:
         end = start + len(piece)
         headers = {"Content-Range": f"{start}-{end - 1}", "Content-Type": "application/octet-stream"}
         answer = self._request(self._address, "PATCH", data=piece, headers=headers)
-        self._follow(answer)
+        self._update_location(answer)
         last = last_byte(answer)
         return last + 1 if last is not None and start <= last < end - 1 else end
 
-    def _follow(self, answer: Any) -> None:
+    def _update_location(self, answer: Any) -> None:
         """Remember the URL of the next request: every response may change it."""
         said = answer.headers.get("Location")
         if said:

@@ -107,7 +107,7 @@ class Push:
             self.layout.verify(part)
         return Plan(
             result=self.view(),
-            steps=[Step(self.summary(missing, present), lambda: self.carry_out(missing))],
+            steps=[Step(self.summary(missing, present), lambda: self.upload(missing))],
             reread=self.view,
             before=before,
             after=after,
@@ -130,7 +130,7 @@ class Push:
         size = megabytes(sum(part.size for part in missing))
         return f"push {self.image.digest} to {name}: {len(missing)} of {len(self.image.parts)} parts, {size}"
 
-    def carry_out(self, missing: list[Part]) -> None:
+    def upload(self, missing: list[Part]) -> None:
         """Send what is missing, then the manifest: the image is there with the last call, or not at all.
 
         :raises EffectUnverified: when the registry holds something else afterwards.
@@ -139,7 +139,7 @@ class Push:
             with self.layout.copy(part) as path:
                 self.repository.send_blob(path, part.digest, part.size)
         reference = self.tag or self.image.digest
-        self.name_it(reference)
+        self.tag_image(reference)
         found = self.repository.digest_of(reference)
         if found != self.image.digest:
             raise EffectUnverified(
@@ -147,7 +147,7 @@ class Push:
                 "else pushed at the same time?"
             )
 
-    def name_it(self, reference: str) -> None:
+    def tag_image(self, reference: str) -> None:
         """Put the manifest under the tag or the digest. A registry may let no tag name another image.
 
         :raises Refused: with what the tag names, where it names an image already.

@@ -344,7 +344,7 @@ def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any
 
 def read_entry(files: FileManager, path: str) -> dict[str, Any]:
     """Return the entry as the platform has it after a write whose answer is not shown."""
-    files.forget()
+    files.invalidate()
     entry = files.entry(path)
     if entry is None:
         raise NoSuchItem(f"the platform accepted the call, but there is no {path!r} on {files.label}")

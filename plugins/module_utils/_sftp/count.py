@@ -22,16 +22,16 @@ class Count:
     finished: int = field(default=0, init=False)
     arrived: int = field(default=0, init=False)
 
-    def one(self) -> None:
+    def finish_one(self) -> None:
         """Note that an entry is finished."""
         self.finished += 1
-        self._say()
+        self._report()
 
     def moved(self, count: int) -> None:
         """Note that bytes have arrived."""
         self.arrived += count
-        self._say()
+        self._report()
 
-    def _say(self) -> None:
+    def _report(self) -> None:
         size = f", {megabytes(self.arrived)} of {megabytes(self.bytes)}" if self.bytes else ""
         self.tell(f"{self.what}: {self.finished} of {self.entries}{size}")

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._api.text import clean
-from .abilities import try_attributes, try_links, try_renaming
 from .blocks import Shrank
 from .compare import TreeChanges
 from .count import Count
 from .errors import TransferFailed
 from .library import asyncssh
+from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
 from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, within
 
@@ -78,7 +78,7 @@ class Mirror:
         await self._each("compare", candidates, look, count)
         return equal
 
-    async def carry_out(self, changes: TreeChanges) -> None:
+    async def apply(self, changes: TreeChanges) -> None:
         """Make the target like the source. What is there already is not touched, so it can be run again.
 
         What cannot be done is noted in ``failures`` and does not keep the rest from being done, but for
@@ -86,7 +86,7 @@ class Mirror:
 
         :raises TransferFailed: when nothing more can be written; ``done`` tells how far it came.
         """
-        await self._spare(changes)
+        await self._keep_unreadable(changes)
         opened = await self._open(changes)
         try:
             await self._write(changes)
@@ -115,10 +115,10 @@ class Mirror:
         await self._remove(dict.fromkeys(changes.leftovers, TreeEntry(Kind.FILE)))
         if not self.failures:  # what is deleted may be all that is left of what could not be copied
             await self._remove(changes.extra)
-        if self.remote.abilities.modes or self.direction == PULL:
+        if self.remote.features.modes or self.direction == PULL:
             await self._change("set the mode of", finished(changes), self._set_mode)
 
-    async def _spare(self, changes: TreeChanges) -> None:
+    async def _keep_unreadable(self, changes: TreeChanges) -> None:
         """Keep what is in the way of something that cannot be read."""
         blocked = {path: entry for path, entry in changes.files.items() if path in changes.in_the_way}
         count = self._count("read", blocked, with_bytes=False)
@@ -135,7 +135,7 @@ class Mirror:
             there = changes.there.get(path)
             if there is None or there.kind is not Kind.DIRECTORY or there.mode is None:
                 continue
-            if there.mode & WRITABLE != WRITABLE and self.remote.abilities.modes:
+            if there.mode & WRITABLE != WRITABLE and self.remote.features.modes:
                 with suppress(asyncssh.SFTPPermissionDenied, asyncssh.SFTPFailure, PermissionError):
                     await self.target.set_mode(path, there.mode | OWNER)
                     if path not in doomed:
@@ -144,21 +144,21 @@ class Mirror:
 
     async def _adapt(self, changes: TreeChanges) -> None:
         """Leave out what the server turns out not to keep: it would be done anew in every run."""
-        abilities = self.remote.abilities
+        features = self.remote.features
         if self.direction != PUSH:
             return
         sftp = self.remote.sftp
-        if (changes.files or changes.modes) and abilities.times and abilities.modes:
-            await try_attributes(sftp, self._first_folder(changes.files or changes.modes), abilities)
-        if not abilities.times and not self.compared:
+        if (changes.files or changes.modes) and features.times and features.modes:
+            await try_attributes(sftp, self._first_folder(changes.files or changes.modes), features)
+        if not features.times and not self.compared:
             changes.drop_files(await self.same_content(changes.files, changes.there))
-        if not abilities.modes:
+        if not features.modes:
             changes.drop_modes()
-        if changes.links and abilities.links:
-            await try_links(sftp, self._first_folder(changes.links), abilities)
-            if abilities.links and not changes.there.keys().isdisjoint(changes.links):
-                await try_renaming(sftp, self._first_folder(changes.links), abilities)
-        if not abilities.links:
+        if changes.links and features.links:
+            await try_links(sftp, self._first_folder(changes.links), features)
+            if features.links and not changes.there.keys().isdisjoint(changes.links):
+                await try_renaming(sftp, self._first_folder(changes.links), features)
+        if not features.links:
             changes.drop_links()
 
     def _first_folder(self, entries: Iterable[str]) -> str:
@@ -214,7 +214,7 @@ class Mirror:
             for path, entry in todo:
                 if not (self.failures and within(path, self.failures)):
                     await self._attempt(what, path, act(path, entry), entry)
-                count.one()
+                count.finish_one()
 
         await run_all(*(work() for _worker in range(min(FILES_AT_ONCE, len(entries)))))
 
@@ -228,10 +228,10 @@ class Mirror:
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
             raise
         except (asyncssh.SFTPError, OSError) as error:
-            side = self._failing(error)
+            side = self._side_of(error)
             if side is self.source:
                 what = "read"
-            reason = await side.full(error, path, entry) if side is self.target else ""
+            reason = await side.explain_full_disk(error, path, entry) if side is self.target else ""
             place = f"{printable_path(side.at(path)) or 'the file'} {side.where}"
             if reason:
                 raise TransferFailed(f"cannot {what} {place}: {reason}") from None
@@ -240,7 +240,7 @@ class Mirror:
                 f"cannot {what} {place}: {clean(said or str(error)) or type(error).__name__}"
             )
 
-    def _failing(self, error: Exception) -> Side:
+    def _side_of(self, error: Exception) -> Side:
         """Return the side that an error came from."""
         if isinstance(error, Shrank):
             return self.source

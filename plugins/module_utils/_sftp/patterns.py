@@ -38,14 +38,14 @@ class Patterns:
         return self._include is None or bool(self._include.fullmatch(path + "/" * directory))
 
     @property
-    def idle(self) -> list[str]:
+    def unused(self) -> list[str]:
         """The patterns that excluded nothing of what was met so far.
 
         One for something below an excluded directory, where nobody looks, is not among them.
         """
-        return [pattern for pattern in self._unmatched if not self._shadowed(pattern)]
+        return [pattern for pattern in self._unmatched if not self._is_shadowed(pattern)]
 
-    def _shadowed(self, pattern: str) -> bool:
+    def _is_shadowed(self, pattern: str) -> bool:
         folders = pattern_parts(pattern)[:-1]
         above = ("/".join(folders[: depth + 1]) + "/" for depth in range(len(folders)))
         return self._exclude is not None and any(map(self._exclude.fullmatch, above))

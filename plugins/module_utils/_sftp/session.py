@@ -71,7 +71,7 @@ class Login:
             return "is encrypted, and the passphrase does not open it"
         return f"is not a private key that can be used: {said}"
 
-    def tried(self) -> str:
+    def credentials_tried(self) -> str:
         """Say what was tried, for an error."""
         ways = [f"the key {self.private_key_file}"] if self.private_key_file else []
         ways += ["the password"] if self.password is not None else []
@@ -164,8 +164,9 @@ class SftpSession:
         reason = clean(str(error)) or type(error).__name__
         if isinstance(error, asyncssh.PermissionDenied):
             return LoginRefused(
-                f"{self.login} was not let in with {self.login.tried()}. A key must be registered on the "
-                "account (hosted.services.ssh_key), a password is made by hosted.services.sftp_password"
+                f"{self.login} was not let in with {self.login.credentials_tried()}. A key must be "
+                "registered on the account (hosted.services.ssh_key), a password is made by "
+                "hosted.services.sftp_password"
             )
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return HostKeyRefused(f"the key of {self.login.host} was not accepted: {reason}")

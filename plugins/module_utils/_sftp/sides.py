@@ -19,10 +19,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Any, ClassVar
 
-from .abilities import NEW, PRIVATE, Capabilities, attributes, make_link, temporary_path
 from .blocks import Blocks, Moved, block_size, digest, fetch, send
 from .library import asyncssh
 from .patterns import Patterns
+from .server_features import NEW, PRIVATE, ServerFeatures, attributes, make_link, temporary_path
 from .trees import Kind, Tree, TreeEntry, encode_path, join, local_tree, remote_tree
 
 LARGE = 1024 * 1024
@@ -75,7 +75,7 @@ class Side(ABC):
         """Remove a file, a link or an empty directory."""
 
     @abstractmethod
-    async def full(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
+    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; ``entry`` is what was to be written at ``path``."""
 
 
@@ -117,7 +117,7 @@ class Local(Side):
         else:
             os.unlink(self.at(path))
 
-    async def full(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
+    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room."""
         return "no space left on this machine" if getattr(error, "errno", None) in FULL else ""
 
@@ -137,7 +137,7 @@ class Remote(Side):
         self.sftp = sftp
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._block = block_size(sftp)
-        self.abilities = Capabilities()
+        self.features = ServerFeatures()
 
     async def tree(self, patterns: Patterns, skip: Callable[[str, str], None]) -> Tree:
         """Read the tree."""
@@ -162,13 +162,13 @@ class Remote(Side):
     async def make_link(self, path: str, entry: TreeEntry, new: bool) -> None:
         """Make a symbolic link; one that is not ``new`` takes the place of one that is there."""
         place, target = self.at(path), str(entry.target)
-        if new or not self.abilities.links_renamed:
+        if new or not self.features.links_renamed:
             if not new:
                 await self.sftp.remove(encode_path(place))
-            await make_link(self.sftp, target, place, self.abilities)
+            await make_link(self.sftp, target, place, self.features)
             return
         temporary = temporary_path(place)
-        await make_link(self.sftp, target, temporary, self.abilities)
+        await make_link(self.sftp, target, temporary, self.features)
         async with self._removed_on_error(temporary):
             await self._put_in_place(temporary, place)
 
@@ -181,7 +181,7 @@ class Remote(Side):
         place = encode_path(self.at(path))
         await (self.sftp.rmdir(place) if kind is Kind.DIRECTORY else self.sftp.remove(place))
 
-    async def full(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
+    async def explain_full_disk(self, error: Exception, path: str, entry: TreeEntry | None) -> str:
         """Say so when something failed for lack of room; the server is asked, as few have a word for it."""
         if isinstance(error, (asyncssh.SFTPNoSpaceOnFilesystem, asyncssh.SFTPQuotaExceeded)):
             return f"no space left on the service: {error}"
@@ -206,9 +206,9 @@ class Remote(Side):
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:
         """Open a new file under a temporary name, and put it at ``path`` once it has been written."""
         temporary = temporary_path(self.at(path))
-        mode = None if entry.mode is None else PRIVATE if self.abilities.modes else entry.mode
+        mode = None if entry.mode is None else PRIVATE if self.features.modes else entry.mode
         made = asyncssh.SFTPAttrs() if mode is None else asyncssh.SFTPAttrs(permissions=mode)
-        wanted, by_path = attributes(entry, self.abilities), self.abilities.by_path
+        wanted, by_path = attributes(entry, self.features), self.features.by_path
         file = await self.sftp.open(encode_path(temporary), NEW, made, encoding=None, block_size=0)
         async with self._removed_on_error(temporary):
             async with file:

@@ -68,7 +68,7 @@ class Tree:
     def __contains__(self, path: str) -> bool:
         return path in self.entries
 
-    def take(self, path: str, entry: TreeEntry, patterns: Patterns) -> bool:
+    def add(self, path: str, entry: TreeEntry, patterns: Patterns) -> bool:
         """Note an entry that was met; return whether it is a directory to look into."""
         directory = entry.kind is Kind.DIRECTORY
         if not directory and TEMPORARY.fullmatch(posixpath.basename(path)):
@@ -159,7 +159,7 @@ def list_local(
                 entry = local_entry(item.path, item.stat(follow_symlinks=False))
             except FileNotFoundError:  # somebody has removed it in the meantime
                 continue
-            if tree.take(path, entry, patterns):
+            if tree.add(path, entry, patterns):
                 inner.append(path)
             elif entry.kind is Kind.OTHER:
                 tree.left_out.add(path)
@@ -201,7 +201,7 @@ async def remote_tree(sftp: Any, root: str, patterns: Patterns, skip: Callable[[
         for item in names:
             path = join(folder, check_entry_name(item.filename))
             entry = await remote_entry(sftp, join(root, path), item.attrs)
-            if tree.take(path, entry, patterns):
+            if tree.add(path, entry, patterns):
                 inner.append(path)
             elif entry.kind is Kind.OTHER:
                 tree.left_out.add(path)

@@ -104,7 +104,7 @@ class InProcessAction(ActionBase):
                 checked_arguments(self.resource, self._task.args)
                 result.update(self._run_completed(environment, variables))
             except HostedError as error:
-                result.update(self._refusal(error.message, self._task.args))
+                result.update(self._failed_result(error.message, self._task.args))
         if not shows_arguments(variables):
             result.pop("invocation", None)
         return result
@@ -114,7 +114,7 @@ class InProcessAction(ActionBase):
         completed = with_host_variables(
             self.resource, self._task.args, environment, variables, self._templar.template
         )
-        as_module = self._task.async_val or self._belongs_elsewhere(variables)
+        as_module = self._task.async_val or self._must_run_as_module(variables)
         if not as_module or self._connection.transport == "local":
             folder = self._loader.get_basedir()
             whole = with_absolute_paths(self.resource, completed.arguments, self._find_needle, folder)
@@ -131,7 +131,7 @@ class InProcessAction(ActionBase):
         here = self._connection.transport == "local"
         if not here:
             check_python(self._task.delegate_to, variables)
-        with self._as_oneself(here):
+        with self._without_become(here):
             result: dict[str, Any] = self._execute_module(
                 module_args=with_readable_token(completed, here, self._loader),
                 task_vars=variables,
@@ -140,7 +140,7 @@ class InProcessAction(ActionBase):
         return result
 
     @contextmanager
-    def _as_oneself(self, here: bool) -> Iterator[None]:
+    def _without_become(self, here: bool) -> Iterator[None]:
         """Leave ``become`` out for a module on the controller, as it has no effect inside the controller."""
         become = self._connection.become
         if here:
@@ -150,7 +150,7 @@ class InProcessAction(ActionBase):
         finally:
             self._connection.become = become
 
-    def _belongs_elsewhere(self, variables: Mapping[str, Any]) -> bool:
+    def _must_run_as_module(self, variables: Mapping[str, Any]) -> bool:
         """Tell whether the task has to run as a module: delegated, or with ``hosted_in_process: false``."""
         if not boolean(variables.get("hosted_in_process", True)):
             return True
@@ -169,9 +169,11 @@ class InProcessAction(ActionBase):
         try:
             validation = validate(self.resource, arguments)
         except HostedError as error:
-            return self._refusal(error.message, arguments)
+            return self._failed_result(error.message, arguments)
         if validation.error_messages:
-            return self._refusal(self._complaint(validation.errors), validation.validated_parameters)
+            return self._failed_result(
+                self._validation_message(validation.errors), validation.validated_parameters
+            )
         context = RunContext(
             check_mode=self._task.check_mode,
             diff=self._task.diff,
@@ -188,12 +190,12 @@ class InProcessAction(ActionBase):
         cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
         return cleaned
 
-    def _refusal(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _failed_result(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of a task whose arguments are wrong."""
         shown = shown_options(self.resource, untagged(dict(given)))
         return {"failed": True, "changed": False, "msg": message, "invocation": {"module_args": shown}}
 
-    def _complaint(self, problems: Any) -> str:
+    def _validation_message(self, problems: Any) -> str:
         """Say what is wrong with the arguments in the words that a module uses."""
         if isinstance(problems[0], UnsupportedError):
             return f"Unsupported parameters for ({self._task.action}) module: {problems.msg}"

@@ -172,7 +172,7 @@ class HostileTransport(Session):
         )
         content = b"" if status == 204 else body_of(route, draw, self.wildness)
         try:
-            return self._judge(
+            return self._check_response(
                 route, Response(status, draw.choice([None, *map(str, NUMBERS), *STRINGS]), content)
             )
         except errors.HostedError as error:

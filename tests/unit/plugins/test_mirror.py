@@ -23,7 +23,7 @@ ELSEWHERE = {
     "module_utils/_resources/restore_points/restore_watch.py": "test_backup.py, test_snapshot.py",
     "module_utils/_resources/shared/plan.py": "_ansible/test_execution.py",
     "module_utils/_resources/shared/task_errors.py": "classes without code",
-    "module_utils/_sftp/abilities.py": "test_sftp_sync.py, with several servers",
+    "module_utils/_sftp/server_features.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/errors.py": "classes without code",
     "module_utils/_sftp/library.py": "an import alone",
     "module_utils/_sftp/mirror.py": "test_sftp_sync.py, with several servers",

@@ -25,7 +25,7 @@ from ..shared.task_errors import Invalid
 WRITE = "write"
 """The key of a random value that distinguishes one write of an environment from the next."""
 MAX_IMAGES = 50
-HISTORY = ".deployed"
+HISTORY = ".record_deploy"
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ class AppRecords:
         images = self.images()
         return images[-2] if len(images) > 1 and images[-1] == in_service else None
 
-    def seen(self, in_service: str | None) -> None:
+    def record_in_service(self, in_service: str | None) -> None:
         """Record the image in service before a deploy. An unknown image restarts the history."""
         if in_service is not None and self.images()[-1:] != [in_service]:
             self._write([in_service])
 
-    def deployed(self, digest: str) -> None:
+    def record_deploy(self, digest: str) -> None:
         """Record that an image is in service. A return to the previous image removes the last entry."""
         images = self.images()
         if images[-2:-1] == [digest]:

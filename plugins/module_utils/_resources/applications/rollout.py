@@ -79,7 +79,7 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     written = known.get(ENVIRONMENT, {}).get(WRITE)
     before = last_good(records, in_service)
     write_record(task, lambda: records.note(DEPLOY, digest=digest))
-    records.seen(before)
+    records.record_in_service(before)
     try:
         seen = roll_out(task, tag, digest, in_service, undecided)
     except HostedError as failure:
@@ -94,7 +94,7 @@ def put_in_service(task: Task[ReleaseOptions], tag: str, digest: str, undecided:
     if records.outstanding().get(ENVIRONMENT, {}).get(WRITE) == written:  # nothing was written meanwhile
         write_record(task, lambda: records.clear(ENVIRONMENT))
     write_record(task, lambda: records.clear(DEPLOY))
-    records.deployed(digest)
+    records.record_deploy(digest)
 
 
 def actual_failure(

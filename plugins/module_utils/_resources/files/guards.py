@@ -174,8 +174,8 @@ def is_empty(source: Tree) -> bool:
 
 def warn_of_idle_patterns(task: Task[SftpSyncOptions], patterns: Patterns, target: Tree) -> None:
     """Warn of patterns that keep nothing from being deleted. Where nothing is there, nothing is lost."""
-    if task.options.delete and ROOT in target and patterns.idle:
-        listed = ", ".join(repr(pattern) for pattern in patterns.idle)
+    if task.options.delete and ROOT in target and patterns.unused:
+        listed = ", ".join(repr(pattern) for pattern in patterns.unused)
         task.warn(
             f"exclude: {listed} matched nothing in src or in dest, and so protects nothing from delete: "
             "true; a pattern with a slash begins at the root of the tree, which is dest"

@@ -48,10 +48,10 @@ class FileManager:
     def entries(self, directory: str) -> list[FileEntry]:
         """Return what a directory holds, as it was when it was first asked for."""
         if directory not in self._seen:
-            self._seen[directory] = self.client.files(self.id, directory) if directory else self._top()
+            self._seen[directory] = self.client.files(self.id, directory) if directory else self._list_root()
         return self._seen[directory]
 
-    def _top(self) -> list[FileEntry]:
+    def _list_root(self) -> list[FileEntry]:
         """Return what the root holds. The first name of it under which the platform shows anything is kept.
 
         An empty list may also be the answer to a path that the platform does not know.
@@ -80,15 +80,15 @@ class FileManager:
             f"{refusal.message if refusal else 'no reason was given'}"
         )
 
-    def place(self, directory: str) -> str:
+    def path_in_call(self, directory: str) -> str:
         """Return a directory as a call names it."""
         if directory:
             return directory
         if self._root is None:
-            self._top()
+            self._list_root()
         return self._unseen if self._root is None else self._root
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Look again from now on."""
         self._seen.clear()
 
@@ -134,11 +134,11 @@ class FileManager:
             )
             raise
         if not is_full_text(entry, text):  # or the file was replaced since it was listed
-            self.forget()
-            self.check_whole(path, text)
+            self.invalidate()
+            self.check_full_text(path, text)
         return text
 
-    def check_whole(self, path: str, text: str) -> None:
+    def check_full_text(self, path: str, text: str) -> None:
         """Refuse what the reader returned of a file, unless it is what the list has of it now.
 
         :raises Invalid: saying what came.
@@ -172,7 +172,7 @@ class FileManager:
         same_size = entry.size == len(wanted.encode())
         if same_size and without_bom_and_cr(text) == without_bom_and_cr(wanted):
             return wanted
-        self.forget()
+        self.invalidate()
         now = self.entry(path)  # one that was written to meanwhile
         return text if now is not None and is_full_text(now, text) else {**note, "text": False}
 
@@ -187,13 +187,13 @@ class FileManager:
         parent, name = posixpath.split(path)
 
         def there() -> bool:
-            self.forget()
+            self.invalidate()
             return self.entry(path) is not None
 
         try:
             act(
                 self.task,
-                lambda: self.client.create_directory(self.id, self.place(parent), name),
+                lambda: self.client.create_directory(self.id, self.path_in_call(parent), name),
                 there,
                 f"the making of {path}",
             )
@@ -206,12 +206,17 @@ class FileManager:
         root, old = posixpath.split(path)
 
         def done() -> bool:
-            self.forget()
+            self.invalidate()
             return self.entry(path) is None and self.entry(posixpath.join(root, name)) is not None
 
         what = f"the renaming of {path} to {name}"
         try:
-            act(self.task, lambda: self.client.rename_file(self.id, self.place(root), old, name), done, what)
+            act(
+                self.task,
+                lambda: self.client.rename_file(self.id, self.path_in_call(root), old, name),
+                done,
+                what,
+            )
         except Refused:
             if not done():
                 raise
@@ -226,13 +231,13 @@ class FileManager:
         """Remove up to a hundred names. Where a directory that holds something is refused, empty it first."""
 
         def left() -> list[str]:
-            self.forget()
-            there = {item.name for item in self.client.files(self.id, self.place(root))}
+            self.invalidate()
+            there = {item.name for item in self.client.files(self.id, self.path_in_call(root))}
             return [name for name in names if name in there]
 
         def delete() -> None:
             if remaining := left():
-                self.client.delete_files(self.id, self.place(root), remaining)
+                self.client.delete_files(self.id, self.path_in_call(root), remaining)
 
         try:
             act(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._sftp.abilities import Capabilities, detect_refusals
 from ..._sftp.compare import (
     SPECIAL,
     Rules,
@@ -24,6 +23,7 @@ from ..._sftp.compare import (
 from ..._sftp.errors import TransferFailed
 from ..._sftp.mirror import PUSH, Mirror
 from ..._sftp.patterns import Patterns
+from ..._sftp.server_features import ServerFeatures, detect_refusals
 from ..._sftp.session import Login, SftpSession
 from ..._sftp.sides import Side
 from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, printable_path
@@ -54,9 +54,9 @@ class MirrorWork:
     """Links that the mirror would make."""
 
     @property
-    def abilities(self) -> Capabilities:
+    def features(self) -> ServerFeatures:
         """What is known of the server."""
-        return self.mirror.remote.abilities
+        return self.mirror.remote.features
 
     async def compare(self) -> None:
         """Find out what is to be done, without what the server refuses outright."""
@@ -66,13 +66,13 @@ class MirrorWork:
         self.links = set(self.changes.links)
         if not (self.changes and pushes(self.task.options.direction)):
             return
-        await detect_refusals(self.mirror.remote.sftp, self.mirror.remote.root, self.abilities)
-        if not self.abilities.times and not self.mirror.compared:
+        await detect_refusals(self.mirror.remote.sftp, self.mirror.remote.root, self.features)
+        if not self.features.times and not self.mirror.compared:
             await self._read(self.changes.files)
-        if not self.abilities.links:
+        if not self.features.links:
             self.source = without(self.source, self.links)
         self._compare()
-        if not self.abilities.modes:
+        if not self.features.modes:
             self.changes.drop_modes()
         self._warn()
 
@@ -97,7 +97,7 @@ class MirrorWork:
         return plan
 
     def _result(self) -> dict[str, Any]:
-        lost = set() if self.abilities.links else self.links
+        lost = set() if self.features.links else self.links
         left_out = self.source.left_out | lost
         return mirror_result(self.task, self.session.login, self.changes, self.target, left_out)
 
@@ -109,7 +109,7 @@ class MirrorWork:
         task, mirror = self.task, self.mirror
         mirror.failures.update(self._unreadable())
         try:
-            self.session.run(mirror.carry_out(self.changes))
+            self.session.run(mirror.apply(self.changes))
             if mirror.failures:
                 raise self._failed(mirror.failures)
         except BaseException:
@@ -133,18 +133,18 @@ class MirrorWork:
 
     def _warn(self) -> None:
         """Say what the server turned out not to do."""
-        options, abilities = self.task.options, self.abilities
-        if not abilities.links and self.links:
+        options, features = self.task.options, self.features
+        if not features.links and self.links:
             self.task.warn(
                 f"the server makes no symbolic links, so these were left out: {first_paths(self.links)}"
             )
-        if not abilities.times:
+        if not features.times:
             self.task.warn(
                 "the server does not keep times of change, so files of the same size are read and compared "
                 "by their content, as with checksum: true"
             )
         wanted = options.preserve_modes, options.file_mode, options.directory_mode
-        if not abilities.modes and any(wanted):
+        if not features.modes and any(wanted):
             self.task.warn(
                 "the server does not keep permissions that are set, so it gives its own; preserve_modes: "
                 "false says that this is right"

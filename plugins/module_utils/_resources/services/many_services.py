@@ -92,7 +92,7 @@ class ServiceJob(Branch):
             **(self.blank if self.error else self.result),  # what was planned did not come about
         }
 
-    def foresee(self, error: NoSuchItem) -> None:
+    def expect_created(self, error: NoSuchItem) -> None:
         """Take it that the play is still to create the service.
 
         :raises NoSuchItem: outside check mode.
@@ -192,7 +192,7 @@ def resolve_job(
             where = partial(describe_location, task.client)
             job.service = find_service(everything, fitting, wanted, where)
     except NoSuchItem as error:
-        run_job(job, partial(job.foresee, error))
+        run_job(job, partial(job.expect_created, error))
     except HostedError as error:
         job.error = error
     return job

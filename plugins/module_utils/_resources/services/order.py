@@ -180,7 +180,7 @@ class Ordering:
         # Not by the address of the platform, which may be written in many ways; two names that the platform
         # may take for the same are one name here.
         with one_at_a_time(order_lock(self.name), f"ordering service {self.name!r}"):
-            return self._take_or_order()
+            return self._adopt_or_order()
 
     def _check_run(self) -> None:
         """Refuse to order for a run that was killed: nobody would see it, and the next run orders as well.
@@ -190,11 +190,11 @@ class Ordering:
         if os.getppid() != self.run:
             raise Invalid(f"the run was killed before service {self.name!r} was ordered; nothing was ordered")
 
-    def _take_or_order(self) -> str:
-        appeared = self._appeared()
+    def _adopt_or_order(self) -> str:
+        appeared = self._find_existing()
         if appeared is None:
             self._await_lost_order()
-            appeared = self._appeared()
+            appeared = self._find_existing()
         if appeared is not None:
             self.id = appeared.id
             self.task.warn(
@@ -205,7 +205,7 @@ class Ordering:
         self.task.effects.facts["service_id"] = self.id
         return self.id
 
-    def _appeared(self) -> ServiceSummary | None:
+    def _find_existing(self) -> ServiceSummary | None:
         """Return the service of the name, where there is one by now."""
         found = find_services(self.task.client, self.name, self.project, self.task.options.family)
         return only_service(found, self.name)
@@ -218,7 +218,7 @@ class Ordering:
                 f"an earlier order of service {self.name!r} had no answer, so the list of services is "
                 f"watched for up to {left:.0f} seconds before another one"
             )
-            poll_for(lambda: self._appeared() is not None, left)
+            poll_for(lambda: self._find_existing() is not None, left)
 
     def _send_once(self) -> str:
         self._check_run()
@@ -239,7 +239,7 @@ class Ordering:
         with secrets_file.keep_secrets(self.task, subject, f"the one-time secrets of {what}") as kept:
             order, adopted = create(lambda: self.task.client.order(body), new_ones, what, self.task)
             if order is None:
-                kept.nothing()
+                kept.discard()
                 self.task.warn(
                     f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too. If "
                     f"it has any: {kept.note.remedy}"
@@ -248,7 +248,7 @@ class Ordering:
             has_secrets = write_order_secrets(kept, self.name, order)
         id = self._identified(order, new_ones)
         if not has_secrets:  # until the service is known, the next run must wait for it before it orders
-            kept.nothing()
+            kept.discard()
         return id
 
     def _identified(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> str:

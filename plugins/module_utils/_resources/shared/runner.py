@@ -52,7 +52,7 @@ class Run:
                 self.failed.add(step)
                 continue
             self.announce(step)
-            self.settle(step, self.carry_out(step, self.task.client))
+            self.finish_step(step, self.run_step(step, self.task.client))
 
     def in_parallel(self) -> None:
         """Carry out steps as far as they need not wait for each other, each thread with its own connections.
@@ -67,7 +67,7 @@ class Run:
             clones.append(local.client)
 
         def work(step: Step) -> bool:
-            return self.carry_out(step, local.client)
+            return self.run_step(step, local.client)
 
         running: dict[Future[bool], Step] = {}
         left = list(self.plan.steps)
@@ -81,20 +81,20 @@ class Run:
                         self.announce(step)
                         running[pool.submit(work, step)] = step
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        self.settle(running.pop(future), future.result())
-                    left = self.without_hopeless(left)
+                        self.finish_step(running.pop(future), future.result())
+                    left = self.runnable_steps(left)
         finally:
             for clone in clones:
                 clone.close()
 
-    def without_hopeless(self, left: Sequence[Step]) -> list[Step]:
+    def runnable_steps(self, left: Sequence[Step]) -> list[Step]:
         """Return the steps that can still be carried out, as nothing that they need has failed."""
         for step in left:
             if self.needs[step] & self.failed:
                 self.failed.add(step)
         return [step for step in left if step not in self.failed]
 
-    def settle(self, step: Step, succeeded: bool) -> None:
+    def finish_step(self, step: Step, succeeded: bool) -> None:
         """Note what became of a step."""
         (self.done if succeeded else self.failed).add(step)
 
@@ -106,7 +106,7 @@ class Run:
         if self.announced > 1:
             self.task.progress(f"step {self.announced} of {len(self.plan.actions)}: {step.summary}")
 
-    def carry_out(self, step: Step, client: Client) -> bool:
+    def run_step(self, step: Step, client: Client) -> bool:
         """Carry out a step. The error of one that belongs to a branch is that of the branch.
 
         Return whether what needs this step may go on.

@@ -58,7 +58,7 @@ class SecretNote:
         """What to do when the secrets are lost."""
         return REMEDIES[self.subject.partition(":")[0]]
 
-    def leave(self, what: str, kept_in: str | None = None) -> None:
+    def write(self, what: str, kept_in: str | None = None) -> None:
         """Write the note. ``kept_in`` is the file that holds the secrets until the task returns them.
 
         :raises OSError: when it cannot be written.

@@ -7,7 +7,7 @@ A call whose answer holds secrets is made inside :func:`keeping`::
 
     with keep_secrets(task, subject, "the secrets of service 'web'") as kept:
         answer = ...                 # may take the secrets away from the platform
-        kept.write(id, content, "…") # or kept.nothing(), when the answer holds none
+        kept.write(id, content, "…") # or kept.discard(), when the answer holds none
 
 Before the call a file of the size is written where the secrets will go, and a note is left: should the run
 end in the middle, the next task on the subject tells that the secrets were never kept (:mod:`secret_notes`).
@@ -145,7 +145,7 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
     kept = SecretWriter(task, SecretNote.of(task.options.base_url, subject))
     needed = destination(task, "any") is not None and not task.options.secrets_dest
     try:
-        kept.note.leave(what)
+        kept.note.write(what)
     except OSError as error:
         if needed:
             raise unwritable_error(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
@@ -157,7 +157,7 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
         yield kept
     except HostedError as error:
         if error.nothing_done:
-            kept.nothing()
+            kept.discard()
         raise
 
 
@@ -171,7 +171,7 @@ class SecretWriter:
     task: Task[SecretsOptions]
     note: SecretNote
 
-    def nothing(self) -> None:
+    def discard(self) -> None:
         """Take the note away: there is nothing to keep, or it was told what became of it."""
         self.note.remove()
 
@@ -196,7 +196,7 @@ class SecretWriter:
             self.task.warn(
                 f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
             )
-        self.nothing()
+        self.discard()
         return True
 
     def _write(self, path: str, content: dict[str, Any]) -> None:
@@ -212,13 +212,13 @@ class SecretWriter:
         with suppress(OSError):
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             write_private(path, content)
-            self.note.leave(labels, kept_in=path)
+            self.note.write(labels, kept_in=path)
 
         def end(kind: type[BaseException] | None, *__: object) -> None:
             if kind is None or issubclass(kind, Exception):  # not Ctrl-C, after which nothing is returned
                 with suppress(OSError):
                     os.unlink(path)
-                self.nothing()
+                self.discard()
 
         self.task.closing.push(end)
 
@@ -235,7 +235,7 @@ class SecretWriter:
             self.task.warn(f"{failure}. They are in the result alone, as return_secrets is set")
         else:
             self.task.warn(f"{failure}. They were kept in {path} instead")
-        self.nothing()
+        self.discard()
         return True
 
 

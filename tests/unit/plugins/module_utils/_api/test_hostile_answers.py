@@ -59,7 +59,7 @@ class Answering(HostileTransport):
 
     def _attempt(self, route: r.Route[Any], url: str, query: Any, body: Any, seconds: float) -> Any:
         self.called = route
-        return self._judge(route, self.reply)
+        return self._check_response(route, self.reply)
 
 
 def call(name: str, sender: session.Session) -> Any:

@@ -152,6 +152,6 @@ def test_an_upload_without_an_address_is_told(tmp_path: Path) -> None:
 
 
 def test_a_single_byte_counts_as_nothing() -> None:
-    """A range cannot say that nothing arrived; see Upload._arrived."""
+    """A range cannot say that nothing arrived; see Upload._received_bytes."""
     for text, last in (("0-0", 0), ("0-9", 9), ("bytes=0-9", 9), ("", None), ("1-9", None)):
         assert uploads.last_byte(SimpleNamespace(headers={"Range": text})) == last

@@ -13,7 +13,7 @@ def test_entries_and_bytes_are_told_as_they_come() -> None:
     count = Count("push", 2, 3_000_000, told.append)
     count.moved(1_000_000)
     count.moved(2_000_000)
-    count.one()
+    count.finish_one()
     assert [line.partition(",")[0] for line in told] == ["push: 0 of 2", "push: 0 of 2", "push: 1 of 2"]
     assert (count.finished, count.arrived) == (1, 3_000_000)
     assert told[-1].count("MB") == 2 and told[0] != told[1]
@@ -21,5 +21,5 @@ def test_entries_and_bytes_are_told_as_they_come() -> None:
 
 def test_without_bytes_there_are_entries_alone() -> None:
     told: list[str] = []
-    Count("delete", 1, 0, told.append).one()
+    Count("delete", 1, 0, told.append).finish_one()
     assert told == ["delete: 1 of 1"]

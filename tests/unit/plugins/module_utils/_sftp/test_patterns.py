@@ -62,10 +62,10 @@ def test_patterns_that_excluded_nothing_are_known() -> None:
     patterns = Patterns(exclude=["*.log", "./data.db", "*.lgo", "logs/", "logs/kept", "other/kept"])
     for path, directory in (("a.log", False), ("data.db", False), ("logs", True), ("b.txt", False)):
         patterns.excludes(path, directory)
-    assert patterns.idle == ["*.lgo", "other/kept"], "what is below an excluded directory is not looked at"
+    assert patterns.unused == ["*.lgo", "other/kept"], "what is below an excluded directory is not looked at"
 
 
 def test_patterns_that_match_the_same_have_both_excluded_something() -> None:
     patterns = Patterns(exclude=["*.log", "a.*"])
     patterns.excludes("a.log", False)
-    assert patterns.idle == []
+    assert patterns.unused == []

@@ -42,7 +42,7 @@ class Disk:
 )
 def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
     remote = Remote(Disk(blocks), "up")
-    assert asyncio.run(remote.full(asyncssh.SFTPFailure("Failure"), "", ENTRY)) == said
+    assert asyncio.run(remote.explain_full_disk(asyncssh.SFTPFailure("Failure"), "", ENTRY)) == said
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,17 @@ def test_a_full_disk_is_asked_about(blocks: int | None, said: str) -> None:
 )
 def test_the_disk_is_that_of_the_file(root: str, path: str, asked: bytes) -> None:
     disk = Disk(0)
-    asyncio.run(Remote(disk, root).full(asyncssh.SFTPFailure("Failure"), path, ENTRY))
+    asyncio.run(Remote(disk, root).explain_full_disk(asyncssh.SFTPFailure("Failure"), path, ENTRY))
     assert disk.asked == [asked]
 
 
 def test_other_reasons_are_no_full_disk() -> None:
     remote = Remote(Disk(0), "up")
-    assert asyncio.run(remote.full(asyncssh.SFTPPermissionDenied("Permission denied"), "", ENTRY)) == ""
+    assert (
+        asyncio.run(remote.explain_full_disk(asyncssh.SFTPPermissionDenied("Permission denied"), "", ENTRY))
+        == ""
+    )
     full = asyncssh.SFTPNoSpaceOnFilesystem("No space")
-    assert asyncio.run(remote.full(full, "", None)) == "no space left on the service: No space"
+    assert asyncio.run(remote.explain_full_disk(full, "", None)) == "no space left on the service: No space"
     for number, said in ((errno.ENOSPC, "no space left on this machine"), (errno.EACCES, "")):
-        assert asyncio.run(Local("up").full(OSError(number, "No"), "", ENTRY)) == said
+        assert asyncio.run(Local("up").explain_full_disk(OSError(number, "No"), "", ENTRY)) == said

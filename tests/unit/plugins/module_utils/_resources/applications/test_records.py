@@ -66,26 +66,26 @@ def test_the_folder_that_the_user_names_has_to_take_it(tmp_path: Path) -> None:
 
 def test_another_application_has_records_of_its_own() -> None:
     records().note(pending.ENVIRONMENT)
-    records().deployed(A)
+    records().record_deploy(A)
     assert records(id="app_2").outstanding() == {} and records(id="app_2").images() == []
     assert records(id=None).outstanding() == {} and records(id=None).images() == []
 
 
 def test_what_was_in_service_before() -> None:
     for digest in (A, A, B):
-        records().deployed(digest)
+        records().record_deploy(digest)
     assert records().images() == [A, B]
     assert records().before(B) == A
     assert records().before(A) is None and records().before(None) is None, "somebody else has deployed"
-    records().deployed(A)
+    records().record_deploy(A)
     assert records().images() == [A] and records().before(A) is None
 
 
 def test_what_somebody_else_deployed_ends_what_was_known() -> None:
     for digest in (A, B):
-        records().deployed(digest)
-    records().seen(B)
-    records().seen(None)
+        records().record_deploy(digest)
+    records().record_in_service(B)
+    records().record_in_service(None)
     assert records().images() == [A, B]
-    records().seen(C)
+    records().record_in_service(C)
     assert records().images() == [C]

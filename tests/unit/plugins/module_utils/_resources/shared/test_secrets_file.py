@@ -219,7 +219,7 @@ def test_a_refusal_leaves_no_note(home: Path) -> None:
 
 
 def test_a_note_belongs_to_its_platform(home: Path) -> None:
-    secret_notes.SecretNote.of("https://one.example/", "service:web").leave("the secrets")
+    secret_notes.SecretNote.of("https://one.example/", "service:web").write("the secrets")
     assert told(base_url="https://ONE.example") != []
     assert told(base_url="https://two.example") == []
 

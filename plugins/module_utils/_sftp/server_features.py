@@ -26,7 +26,7 @@ NEW = asyncssh.FXF_WRITE | asyncssh.FXF_CREAT | asyncssh.FXF_EXCL if asyncssh el
 
 
 @dataclass
-class Capabilities:
+class ServerFeatures:
     """The capabilities of a server. Those that were not tried are assumed to work."""
 
     times: bool = True
@@ -45,7 +45,7 @@ def temporary_path(path: str) -> str:
     return join(posixpath.dirname(path), f".hosted-{secrets.token_hex(8)}.part")
 
 
-async def detect_refusals(sftp: Any, root: str, abilities: Capabilities) -> None:
+async def detect_refusals(sftp: Any, root: str, features: ServerFeatures) -> None:
     """Note what the server refuses whatever it is about. Changes nothing, as it is asked of nothing."""
     nothing = encode_path(join(temporary_path(root), "nothing"))
     try:
@@ -57,9 +57,9 @@ async def detect_refusals(sftp: Any, root: str, abilities: Capabilities) -> None
         return
     attributes = asyncssh.SFTPAttrs(permissions=TRIED_MODE, atime=TRIED_TIME, mtime=TRIED_TIME)
     if await is_refused(sftp.setstat(nothing, attributes)):
-        abilities.times = abilities.modes = False
+        features.times = features.modes = False
     if await is_refused(sftp.symlink(nothing, nothing)):
-        abilities.links = False
+        features.links = False
 
 
 async def is_refused(request: Any) -> bool:
@@ -75,7 +75,7 @@ async def is_refused(request: Any) -> bool:
     return False
 
 
-async def try_attributes(sftp: Any, folder: str, abilities: Capabilities) -> None:
+async def try_attributes(sftp: Any, folder: str, features: ServerFeatures) -> None:
     """Find out with a file of our own in ``folder`` how times and permissions are set, if at all."""
     name = temporary_path(join(folder, "probe"))
     path = encode_path(name)
@@ -90,11 +90,11 @@ async def try_attributes(sftp: Any, folder: str, abilities: Capabilities) -> Non
                 await file.setstat(asyncssh.SFTPAttrs(**both))
         if await are_attributes_kept(sftp, path) == (True, True):
             return
-        abilities.by_path = True
+        features.by_path = True
         for some in (both, {"permissions": TRIED_MODE}, {"atime": TRIED_TIME, "mtime": TRIED_TIME}):
             with suppress(asyncssh.SFTPError):
                 await sftp.setstat(path, asyncssh.SFTPAttrs(**some))
-        abilities.times, abilities.modes = await are_attributes_kept(sftp, path)
+        features.times, features.modes = await are_attributes_kept(sftp, path)
 
 
 async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
@@ -106,7 +106,7 @@ async def are_attributes_kept(sftp: Any, path: bytes) -> tuple[bool, bool]:
     return found.mtime == TRIED_TIME, (found.permissions or 0) & 0o777 == TRIED_MODE
 
 
-async def try_links(sftp: Any, folder: str, abilities: Capabilities) -> None:
+async def try_links(sftp: Any, folder: str, features: ServerFeatures) -> None:
     """Find out with a link of our own in ``folder`` which of its two paths the server takes for the link.
 
     Both lie in the folder, so that nothing is made anywhere else whichever way the server reads them.
@@ -116,27 +116,27 @@ async def try_links(sftp: Any, folder: str, abilities: Capabilities) -> None:
         with suppress(asyncssh.SFTPError):
             await sftp.symlink(encode_path(one), encode_path(other))
         straight = await is_link(sftp, other)
-        abilities.links_swapped = not straight and await is_link(sftp, one)
-        abilities.links = straight or abilities.links_swapped
+        features.links_swapped = not straight and await is_link(sftp, one)
+        features.links = straight or features.links_swapped
 
 
-async def try_renaming(sftp: Any, folder: str, abilities: Capabilities) -> None:
+async def try_renaming(sftp: Any, folder: str, features: ServerFeatures) -> None:
     """Find out with files of our own in ``folder`` what happens when a link is renamed."""
     file, link, renamed = (temporary_path(join(folder, "probe")) for _name in range(3))
-    abilities.links_renamed = False
+    features.links_renamed = False
     async with removed_afterwards(sftp, link, renamed, file):
         with suppress(asyncssh.SFTPError):
             await (await sftp.open(encode_path(file), NEW)).close()
-            await make_link(sftp, posixpath.basename(file), link, abilities)
+            await make_link(sftp, posixpath.basename(file), link, features)
             await sftp.posix_rename(encode_path(link), encode_path(renamed))
             await sftp.lstat(encode_path(file))
-            abilities.links_renamed = await is_link(sftp, renamed)
+            features.links_renamed = await is_link(sftp, renamed)
 
 
-async def make_link(sftp: Any, target: str, path: str, abilities: Capabilities) -> None:
+async def make_link(sftp: Any, target: str, path: str, features: ServerFeatures) -> None:
     """Make a link in the way that the server understands."""
     paths = [encode_path(target), encode_path(path)]
-    await sftp.symlink(*(reversed(paths) if abilities.links_swapped else paths))
+    await sftp.symlink(*(reversed(paths) if features.links_swapped else paths))
 
 
 async def is_link(sftp: Any, path: str) -> bool:
@@ -161,8 +161,8 @@ async def removed_afterwards(sftp: Any, *paths: str) -> AsyncIterator[None]:
                 await sftp.remove(encode_path(path))
 
 
-def attributes(entry: TreeEntry, abilities: Capabilities) -> Any:
+def attributes(entry: TreeEntry, features: ServerFeatures) -> Any:
     """Return the times and permissions to set on a file; ``None`` when there are none to set."""
-    times = {"atime": entry.mtime, "mtime": entry.mtime} if abilities.times else {}
-    mode = {"permissions": entry.mode} if abilities.modes and entry.mode is not None else {}
+    times = {"atime": entry.mtime, "mtime": entry.mtime} if features.times else {}
+    mode = {"permissions": entry.mode} if features.modes and entry.mode is not None else {}
     return asyncssh.SFTPAttrs(**times, **mode) if times or mode else None
