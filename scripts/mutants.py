@@ -76,17 +76,20 @@ DECISIVE = (
 
 # Changes that change nothing that anybody could see: they are not drawn.
 SHARED = "module_utils/_resources/shared/"
+SERVICES = "module_utils/_resources/services/"
 EQUIVALENT = {
     f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
     f"{SHARED}secrets_file.py SecretWriter._keep_until_returned: os.makedirs(os.path.dirname(path), "
-    "mode=0o700, "
-    "exist_ok=True) -> pass": "the folder was made to prove the place",
-    f"{SHARED}secrets_file.py write_private: 2 -> (3)": "how far JSON is indented",
+    "mode=0o700, exist_ok=True) -> pass": "the folder was made to prove the place",
     f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",
-    "module_utils/_resources/services/target.py find_id_by_name: target.destination is None or "
-    "target.project is None -> ((target.destination is None))": "a name that is found everywhere is found "
-    "at the destination",
+    'module_utils/_api/registry.py Repository._check_address: parts.hostname or "" -> ((parts.hostname))': (
+        "an address without a host is not that of this machine either way"
+    ),
+    f"{SERVICES}order.py Ordering._await_lost_order: left > 0 -> ((left) >= (0))": "no clock stands still",
+    f"{SERVICES}order.py Ordering._await_lost_order: 0 -> (1)": "a second of a minute",
+    f"{SERVICES}target.py find_id_by_name: target.destination is None or target.project is None -> "
+    "((target.destination is None))": "a name that is found everywhere is found at the destination",
 }
 """The reasons, by file, function and change."""
 

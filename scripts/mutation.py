@@ -30,6 +30,9 @@ ARITHMETIC: dict[type[ast.operator], str] = {
     ast.Mod: "//",
 }
 SKIPPED_FIELDS = frozenset({"annotation", "returns", "decorator_list"})
+NOT_SEEN = frozenset({("strict", True), ("daemon", True), ("indent", 2)})
+"""Arguments by which nothing differs that a test could see: `strict` of `zip` guards against a defect that is
+yet to be made, `daemon` against a process that hangs, and how far JSON is indented nobody reads."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def _changes(node: ast.AST, function: str) -> Iterator[Change]:
     """Yield what replaces a node or something in it, and the function that this is in."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         function = f"{function}.{node.name}".strip(".")
-    if isinstance(node, ast.JoinedStr) or _only_for_types(node):
+    if isinstance(node, ast.JoinedStr) or _only_for_types(node) or _is_duration(node, function):
         return
     if isinstance(node, ast.expr):
         yield from ((node, f"({text})", function) for text in _expressions(node))
@@ -92,7 +95,23 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
     for name, value in ast.iter_fields(node):
         if name not in skipped:
             parts = value if isinstance(value, list) else [value]
-            yield from (part for part in parts if isinstance(part, ast.AST))
+            yield from (part for part in parts if isinstance(part, ast.AST) and not _is_not_seen(part))
+
+
+def _is_not_seen(node: ast.AST) -> bool:
+    """Whether a node is an argument of NOT_SEEN."""
+    if not (isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant)):
+        return False
+    return (node.arg, node.value.value) in NOT_SEEN
+
+
+def _is_duration(node: ast.AST, function: str) -> bool:
+    """Whether a statement says how long something takes at most: a second more is as good."""
+    if function or not isinstance(node, ast.Assign):
+        return False
+    names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+    is_float = isinstance(node.value, ast.Constant) and isinstance(node.value.value, float)
+    return is_float and any("SECONDS" in name or "PAUSE" in name for name in names)
 
 
 def _only_for_types(node: ast.AST) -> bool:
@@ -159,6 +178,7 @@ def _chained(test: ast.expr) -> bool:
 def _statements(node: ast.stmt) -> Iterator[str]:
     """Yield what may stand in the place of a statement."""
     if isinstance(node, ast.Return) and node.value is not None:
+        # who asks for a boolean takes None for False
         if not (isinstance(node.value, ast.Constant) and node.value.value in (None, False)):
             yield "return None"
     elif isinstance(node, ast.Expr):

@@ -25,6 +25,11 @@ from ansible_collections.hosted.services.scripts.mutation import mutants_of
         ("if a < b:\n    c = d", ["if ((a) <= (b)):\n    c = d"]),
         ("c = [a for a in b if a()]", ["c = [a for a in b if (True)]", "c = [a for a in b if (not (a()))]"]),
         ("def f() -> int:\n    return a", ["def f() -> int:\n    return None"]),
+        ("def f():\n    return False", ["def f():\n    return (True)"]),
+        ("def f():\n    return True", ["def f():\n    return None", "def f():\n    return (False)"]),
+        ("a = zip(b, c, strict=False)", ["a = zip(b, c, strict=(True))"]),
+        ("MAX_COUNT = 30", ["MAX_COUNT = (31)"]),
+        ("SIMILARITY = 0.75", ["SIMILARITY = (1.75)"]),
         ("def f():\n    raise a", ["def f():\n    pass"]),
         ("text = 'é'; a = True", ["text = 'é'; a = (False)"]),
     ],
@@ -43,6 +48,9 @@ def test_each_condition_constant_and_statement_is_changed(source: str, changed: 
         "a: Literal[1]",
         "if TYPE_CHECKING:\n    a()",
         "return None",
+        "a = zip(b, c, strict=True)",
+        "a = dumps(b, indent=2)",
+        "WAIT_SECONDS = 30.0",
     ],
 )
 def test_what_no_test_could_notice_is_left_alone(source: str) -> None:

@@ -170,6 +170,17 @@ def test_check_mode_foresees_a_neighbour_that_the_play_creates() -> None:
     assert len(warnings) == 1 and "only if the play creates it" in warnings[0]
 
 
+def test_the_project_of_an_application_is_found_past_one_without_services() -> None:
+    class Projects(Project):
+        def project_graph(self, id: str) -> m.ProjectGraph:
+            empty = m.ProjectGraph.model_validate({"id": id, "nodes": None})
+            return super().project_graph(id) if id == "prj_2" else empty
+
+    client = Projects("db")
+    client.add_project("prj_2", "games")
+    assert checked(client, {"A": "${db.URL}"}) == ([], [])
+
+
 def test_a_token_that_does_not_open_the_project_leaves_the_check_to_the_platform() -> None:
     found = checked(Project(closed=True), {"A": "${db.URL}${db.HOST}", "B": "${db.URL} ${x.y}"})
     assert found == (["${db.HOST}", "${db.URL}", "${...} in B"], [])
