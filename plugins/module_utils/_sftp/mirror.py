@@ -155,7 +155,8 @@ class Mirror:
         if not features.modes:
             changes.drop_modes()
         if changes.links and features.links:
-            await try_links(sftp, self._first_folder(changes.links), features)
+            deepest = max(changes.links, key=lambda path: path.count("/"))
+            await try_links(sftp, self._first_folder([deepest]), features)
             if features.links and not changes.there.keys().isdisjoint(changes.links):
                 await try_renaming(sftp, self._first_folder(changes.links), features)
         if not features.links:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .library import asyncssh
-from .trees import TreeEntry, encode_path, join
+from .trees import TreeEntry, encode_path, join, remote_target
 
 TRIED_TIME, TRIED_MODE = 1_000_000_000, 0o640
 """A time and a mode that no server gives to a new file by itself."""
@@ -34,6 +34,8 @@ class ServerFeatures:
     links: bool = True
     links_swapped: bool = False
     """True if asyncssh sends the two paths of a link in the other order than the server reads them."""
+    links_changed: bool = False
+    """True if the server gives a link another target than the requested one, so that links are not made."""
     links_renamed: bool = True
     """True if renaming a link renames the link itself. Some servers rename the target of the link."""
     by_path: bool = False
@@ -118,6 +120,27 @@ async def try_links(sftp: Any, folder: str, features: ServerFeatures) -> None:
         straight = await is_link(sftp, other)
         features.links_swapped = not straight and await is_link(sftp, one)
         features.links = straight or features.links_swapped
+    if features.links:
+        features.links_changed = await changes_targets(sftp, folder, features)
+        features.links = not features.links_changed
+
+
+async def changes_targets(sftp: Any, folder: str, features: ServerFeatures) -> bool:
+    """Find out with a link of our own in ``folder`` whether the server makes links with another target.
+
+    Go's library for servers makes a path from the root of a relative target. At the root, that shows only in
+    the size of the link, which is the length of its target where the server tells it.
+    """
+    link = temporary_path(join(folder, "probe"))
+    wanted = posixpath.basename(temporary_path(link))
+    async with removed_afterwards(sftp, link):
+        with suppress(asyncssh.SFTPError):
+            await make_link(sftp, wanted, link, features)
+        target, _resolved = await remote_target(sftp, link)
+        with suppress(asyncssh.SFTPError):
+            size = (await sftp.lstat(encode_path(link))).size
+            return target not in (None, wanted) or size not in (None, 0, len(wanted))
+    return target not in (None, wanted)
 
 
 async def try_renaming(sftp: Any, folder: str, features: ServerFeatures) -> None:

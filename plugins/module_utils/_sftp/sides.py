@@ -30,6 +30,8 @@ LARGE = 1024 * 1024
 LARGE_AT_ONCE = 4
 OWNER = 0o700
 """The permissions that the owner of a directory needs to change its entries."""
+REPLACEABLE = (asyncssh.FILEXFER_TYPE_REGULAR, asyncssh.FILEXFER_TYPE_SYMLINK) if asyncssh else ()
+"""The types of entries that a new file or link may replace, though the server refuses to rename over them."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -257,8 +259,11 @@ class Remote(Side):
         old, new = encode_path(temporary), encode_path(path)
         try:
             await self.sftp.posix_rename(old, new)
-        except asyncssh.SFTPOpUnsupported:
-            aside = encode_path(temporary_path(path)) if await self.sftp.lexists(new) else None
+        except (asyncssh.SFTPOpUnsupported, asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
+            in_place = await self._type_of(new)
+            if not isinstance(error, asyncssh.SFTPOpUnsupported) and in_place not in REPLACEABLE:
+                raise
+            aside = encode_path(temporary_path(path)) if in_place is not None else None
             if aside:
                 await self.sftp.rename(new, aside)
             try:
@@ -269,6 +274,13 @@ class Remote(Side):
                 raise
             if aside:
                 await self.sftp.remove(aside)
+
+    async def _type_of(self, path: bytes) -> int | None:
+        """Return the type of what is at a path; ``None`` if there is nothing."""
+        try:
+            return int((await self.sftp.lstat(path)).type)
+        except (asyncssh.SFTPNoSuchFile, asyncssh.SFTPNoSuchPath):
+            return None
 
     @asynccontextmanager
     async def _removed_on_error(self, temporary: str) -> AsyncIterator[None]:

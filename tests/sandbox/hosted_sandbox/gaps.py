@@ -52,6 +52,7 @@ PROJECTS = "Endpoints / Projects"
 ORDERING = "Endpoints / Ordering"
 KEYS = "Endpoints / SSH keys"
 DATABASE = "Endpoints / Database tunnel"
+SFTP = "Endpoints / SFTP"
 JOURNALS = "Endpoints / Journals, activity, consumption"
 STATES = "States and transitions"
 AUTH = "Authentication"
@@ -328,6 +329,12 @@ FORMS = (
           ("3 digits", "4 digits", "6 digits")),
     Point("file.mime", "Resources and their fields / File entry", "How precise is `mime`?",
           ("by name", "coarse")),
+    Point("sftp.replace", SFTP, "What does a rename to the name of a file that is there do?",
+          ("takes its place", "is refused")),
+    Point("sftp.links", SFTP, "Which target has a symbolic link that is made with a relative one?",
+          ("the given one", "the same path from the root")),
+    Point("sftp.times", SFTP, "Which time of change has a file for which one is set?",
+          ("that one", "that of the write")),
     Point("file.write_parents", FILES, "Does a write make the missing parent directories?", ("yes", "no")),
     Point("file.delete_missing", FILES, "Is a name to delete that does not exist an error?",
           ("ignored", "refused")),

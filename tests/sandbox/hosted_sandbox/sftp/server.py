@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import posixpath
 import socket
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,7 @@ class Files(asyncssh.SFTPServer):
         services = world.store.all(Service)
         service = next(found for found in services if found.sftp.get("username") == username)
         self._home = lifecycle.root(world, service).resolve()
+        self._gaps = world.gaps
         super().__init__(channel, chroot=str(self._home).encode())
 
     def map_path(self, path: bytes) -> bytes:
@@ -105,7 +107,22 @@ class Files(asyncssh.SFTPServer):
     def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> Any:
         """Change the attributes of the target of a path."""
         self._follow(path)
-        return super().setstat(path, attrs)
+        return super().setstat(path, self._settable(attrs))
+
+    def fsetstat(self, file_obj: object, attrs: asyncssh.SFTPAttrs) -> Any:
+        """Change the attributes of an open file."""
+        return super().fsetstat(file_obj, self._settable(attrs))
+
+    def _settable(self, attrs: asyncssh.SFTPAttrs) -> asyncssh.SFTPAttrs:
+        if self._gaps["sftp.times"] != "that one":
+            attrs.atime = attrs.mtime = attrs.atime_ns = attrs.mtime_ns = None
+        return attrs
+
+    def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        """Rename a file; the new name may be taken."""
+        if self._gaps["sftp.replace"] == "is refused" and os.path.lexists(self.map_path(newpath)):
+            raise asyncssh.SFTPFailure("file already exists")
+        return super().posix_rename(oldpath, newpath)
 
     def scandir(self, path: bytes) -> Any:
         """List a directory below the root."""
@@ -129,6 +146,8 @@ class Files(asyncssh.SFTPServer):
 
     def symlink(self, oldpath: bytes, newpath: bytes) -> Any:
         """Create a symbolic link to a path below the root."""
+        if self._gaps["sftp.links"] != "the given one":
+            oldpath = posixpath.normpath(posixpath.join(b"/", oldpath))
         place = Path(os.fsdecode(self.map_path(newpath)))
         target = place.parent / os.fsdecode(oldpath)
         if os.path.isabs(oldpath):

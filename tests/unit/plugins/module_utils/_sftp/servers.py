@@ -191,14 +191,18 @@ def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 @contextmanager
-def sandboxed(folder: Path) -> Iterator[Server]:
-    """Run the sandbox with one service whose files are reached with a registered key."""
+def sandboxed(folder: Path, **gaps: str) -> Iterator[Server]:
+    """Run the sandbox with one service whose files are reached with a registered key.
+
+    ``gaps`` are answers to its gap points, by their names below ``sftp.``.
+    """
     key = make_key(folder / "key")
     with Sandbox("--data", str(folder / "data")) as sandbox:
         public = (folder / "key.pub").read_text()
         service = {"name": "survival", "product": "minecraft", "files": {".made": ""}}
         seed = {"ssh_keys": [{"name": "test", "public_key": public}], "services": [service]}
         id = sandbox.seed({"delays": {"provision": 0}, **seed})["services"]["survival"]
+        sandbox.profile("plain", **{f"sftp.{name}": value for name, value in gaps.items()})
         access = sandbox.api("GET", f"/api/resources/{id}/sftp").json()
         (marker,) = (folder / "data").rglob(".made")
         marker.unlink()

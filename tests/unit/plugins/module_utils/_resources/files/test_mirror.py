@@ -129,6 +129,52 @@ def test_links_arrive_and_change_whatever_order_the_server_reads(kind: str, star
     )
 
 
+def test_links_whose_targets_the_server_changes_are_left_out(start: Start, src: Path) -> None:
+    """Go's library cleans them as if they began at the root: each run would make them again."""
+    server = start("sandbox", links="the same path from the root")
+    (src / "deep" / "link").symlink_to("b")
+    (server.root / "up/deep").mkdir(parents=True)
+    (server.root / "up/deep/link").write_text("precious")
+    result = sync(server, src=str(src))
+    assert good(result)["left_out"] == ["deep/link"]
+    assert warned(
+        result, "the server changes the targets of symbolic links, so these were left out: deep/link"
+    )
+    assert (server.root / "up/deep/link").read_text() == "precious"
+    assert names(server.root / "up") == ["a", "deep", "deep/b", "deep/link"]
+    assert not sync(server, src=str(src))["changed"]
+
+
+def test_links_whose_targets_the_server_changes_at_the_root_are_left_out(start: Start, src: Path) -> None:
+    """Read back, they look as they should; what runs on the service would follow them out of its folder."""
+    server = start("sandbox", links="the same path from the root")
+    (src / "link").symlink_to("a")
+    result = sync(server, src=str(src), dest=".")
+    assert good(result)["left_out"] == ["link"]
+    assert names(server.root) == ["a", "deep", "deep/b"]
+
+
+def test_a_server_that_refuses_to_replace_files(start: Start, src: Path) -> None:
+    server = start("sandbox", replace="is refused")
+    (src / "link").symlink_to("a")
+    good(sync(server, src=str(src)))
+    (src / "a").write_text("other")
+    (src / "link").unlink()
+    (src / "link").symlink_to("deep/b")
+    assert good(sync(server, src=str(src)))["updated"] == ["a", "link"]
+    assert (server.root / "up/a").read_text() == "other"
+    assert os.readlink(server.root / "up/link") == "deep/b"
+    assert names(server.root / "up") == ["a", "deep", "deep/b", "link"]
+    assert not sync(server, src=str(src))["changed"]
+
+
+def test_a_server_that_sets_no_times(start: Start, src: Path) -> None:
+    server = start("sandbox", times="that of the write")
+    result = sync(server, src=str(src))
+    assert warned(result, "does not keep times of change")
+    assert not sync(server, src=str(src))["changed"]
+
+
 @pytest.mark.parametrize(("kind", "options"), [("rclone", {}), ("openssh", {"options": "-P symlink"})])
 def test_links_that_cannot_be_made_are_left_out(
     kind: str, options: dict[str, str], start: Start, src: Path
