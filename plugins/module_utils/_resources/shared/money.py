@@ -45,8 +45,7 @@ def format_amount(amount: Decimal | None) -> str | None:
     if amount is None:
         return None
     exact = amount.normalize()
-    exponent = exact.as_tuple().exponent
-    decimals = -exponent if isinstance(exponent, int) else 0
+    decimals = -int(exact.as_tuple().exponent)  # an amount is finite
     return f"{exact:.{max(2, decimals)}f}"
 
 
@@ -61,9 +60,9 @@ def add_currency_units(value: Any) -> Any:
         return value
     found = {name: add_currency_units(item) for name, item in value.items()}
     for suffix, units in UNITS.items():
-        for name in [name for name in value if name.endswith(suffix)]:
+        for name in value:
             short = name.removesuffix(suffix)
-            if short not in value:
+            if short not in value:  # as is the name of what is no amount of this unit
                 amount = to_decimal(value[name])
                 found[short] = found.get(short) if amount is None else format_amount(units(amount))
     return found

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ProjectGraph
 from ansible_collections.hosted.services.plugins.module_utils._resources.app import APP
 from ansible_collections.hosted.services.plugins.module_utils._resources.quote import QUOTE
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -23,7 +25,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
     Task,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Invalid,
+    WaitEnded,
+)
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
 from unit.plugins.module_utils._resources.platform import run, writes
@@ -231,6 +236,8 @@ def test_a_command_whose_blanks_the_platform_squeezes_is_written_once(sandbox: S
         ("a\\  b", "a\\ b", False),
         ('a "b c"', "a 'b c'", False),
         ("a b", "a\nb", False),
+        ("a b", "ab", False),
+        ('a "it\'s"  b', 'a "it\'s" b', True),
         ("it's  b", "it's b", False),
         ("", " ", False),
         ("a", "", False),
@@ -715,3 +722,144 @@ def test_what_cannot_be_changed_is_refused_where_it_differs(
         planned(client, id="s", **given)
     client.service_records["s"][name] = None
     assert not planned(client, id="s", **given)[0].changed, "what the platform does not tell is not refused"
+
+
+class Neighbours(FakeClient):
+    """Projects whose services have aliases."""
+
+    def __init__(self, **aliases: str) -> None:
+        super().__init__()
+        self.add_project("prj_2", "games")
+        self.add_service("s")
+        self.aliases = aliases
+
+    def project_graph(self, id: str) -> ProjectGraph:
+        nodes = [
+            {"id": record["id"], "alias": self.aliases.get(record["id"])}
+            for record in self.service_records.values()
+            if record["projectId"] == id
+        ]
+        return ProjectGraph.model_validate({"id": id, "nodes": nodes})
+
+
+@pytest.mark.parametrize(
+    ("aliases", "warns"),
+    [
+        ({"s": "db", "t": "db"}, True),
+        ({"s": "db", "t": "web"}, False),
+        ({"t": "db"}, False),
+        ({"s": "db"}, False),
+    ],
+)
+def test_a_move_tells_of_an_alias_that_is_taken_there(
+    monkeypatch: pytest.MonkeyPatch, aliases: dict[str, str], warns: bool
+) -> None:
+    Clock(monkeypatch)
+    client = Neighbours(**aliases)
+    client.add_service("t", projectId="prj_2")
+    _plan, task = planned(client, id="s", new_project="games")
+    assert any("alias 'db'" in warning for warning in task.warnings) is warns
+
+
+# --- What the platform does not tell --------------------------------------------------------------------
+
+
+def test_a_preset_is_quoted_with_what_is_known_of_the_service(client: FakeClient) -> None:
+    client.service_records["s"].update(product=None, host=None)
+    client.quote_answer["dimensions"] = BIGGER
+    planned(client, id="s", preset="large")
+    assert client.quoted == {"presetId": "large"}
+
+
+def test_a_size_that_is_not_told_has_to_be_given_whole(client: FakeClient) -> None:
+    client.service_records["s"]["dimensions"] = None
+    whole = {"cpu_cores": 2, "ram_gb": 8, "storage_gb": 20}
+    assert planned(client, id="s", dimensions=whole)[0].changed
+    with pytest.raises(Invalid, match="the platform does not tell cpu_cores, storage_gb of"):
+        planned(client, id="s", dimensions={"ram_gb": 8})
+
+
+def test_settings_are_read_once(client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    read = client.settings
+
+    def settings(id: str) -> Any:
+        reads.append(id)
+        return read(id)
+
+    monkeypatch.setattr(client, "settings", settings)
+    planned(client, id="s", dimensions={"ram_gb": 8}, command="run", public=True)
+    assert reads == ["s"]
+
+
+def test_a_new_size_of_a_service_that_is_gone_is_for_the_platform_to_refuse(client: FakeClient) -> None:
+    plan, _task = planned(client, id="s", dimensions={"ram_gb": 8})
+
+    def refuse() -> None:
+        raise error_for_status("there is none", 404)
+
+    del client.service_records["s"]
+    client.service_records = defaultdict(dict)
+    client.before["set_scale"] = refuse
+    with pytest.raises(Refused, match="there is none"):
+        carry_out(plan)
+
+
+def test_a_rate_that_is_not_told_is_over_no_limit(client: FakeClient) -> None:
+    client.add_service("s", pricing=None)
+    assert planned(client, id="s", max_monthly="0")[1].warnings == []
+
+
+@pytest.mark.parametrize(
+    ("state", "shown", "just_ordered", "starts"),
+    [
+        ("started", "running", True, True),
+        ("started", "running", False, False),
+        ("started", None, False, True),
+        ("present", "stopped", True, False),
+        ("restarted", "running", False, True),
+    ],
+)
+def test_when_a_start_follows_the_settings(
+    client: FakeClient, state: str, shown: str | None, just_ordered: bool, starts: bool
+) -> None:
+    """What was just ordered is started by the task, whatever its metrics show by then."""
+    task = task_of(SERVICE, client, id="s", state=state)
+    changes = service_settings.ServiceChanges(just_ordered=just_ordered)
+    assert service_settings.includes_start(task, view_of(client, shown), changes) is starts
+
+
+def test_a_refused_change_of_a_network_that_is_not_shown_is_refused(client: FakeClient) -> None:
+    def refuse() -> None:
+        client.setting_records["s"]["network"] = None
+        raise error_for_status("no port is left", 409)
+
+    client.before["set_network"] = refuse
+    plan, _task = planned(client, id="s", public=True)
+    with pytest.raises(Refused, match="no port is left"):
+        carry_out(plan)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "status", "ends"),
+    [
+        (6, "ACTIVE", None),
+        (99, "ACTIVE", "does not run since. Its log may tell why"),
+        (99, "SUSPENDED", "was suspended meanwhile"),
+    ],
+)
+def test_a_recreated_container_may_be_stopped_for_a_moment(
+    client: FakeClient, monkeypatch: pytest.MonkeyPatch, pauses: int, status: str, ends: str | None
+) -> None:
+    clock = Clock(monkeypatch)
+    client.states["s"] = "stopped"
+    client.service_records["s"]["status"] = status
+    clock.then = [*[lambda: None] * pauses, lambda: client.states.update(s="running")]
+    task = task_of(SERVICE, client, id="s")
+    if ends is None:
+        service_settings.wait_for_recreation(task, view_of(client))
+        assert len(clock.pauses) == pauses + 1
+        return
+    with pytest.raises(WaitEnded, match=ends):
+        service_settings.wait_for_recreation(task, view_of(client))
+    assert 10 <= sum(clock.pauses) < 20
