@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..._api.client import FILES_PER_DELETE, Client
@@ -41,7 +42,7 @@ class FileManager:
         self.task = task
         self._seen: dict[str, list[FileEntry]] = {}
         self._root: str | None = None
-        self._unseen = ROOTS[0]
+        self._empty_roots: Sequence[str] = ROOTS
 
     # --- Looking ----------------------------------------------------------------------------------
 
@@ -73,7 +74,7 @@ class FileManager:
                 return found
             empty.append(root)
         if empty:
-            self._unseen = empty[0]
+            self._empty_roots = empty
             return []
         raise UnexpectedAnswer(
             f"the root of {self.label} cannot be listed, so nothing is known of its files: "
@@ -82,11 +83,15 @@ class FileManager:
 
     def path_in_call(self, directory: str) -> str:
         """Return a directory as a call names it."""
+        return self._candidate_paths(directory)[0]
+
+    def _candidate_paths(self, directory: str) -> Sequence[str]:
+        """Return the names by which a call may name a directory: several for a root that shows nothing."""
         if directory:
-            return directory
+            return (directory,)
         if self._root is None:
             self._list_root()
-        return self._unseen if self._root is None else self._root
+        return self._empty_roots if self._root is None else (self._root,)
 
     def invalidate(self) -> None:
         """Look again from now on."""
@@ -193,13 +198,21 @@ class FileManager:
         try:
             act(
                 self.task,
-                lambda: self.client.create_directory(self.id, self.path_in_call(parent), name),
+                lambda: self._create_directory(parent, name),
                 there,
                 f"the making of {path}",
             )
         except Refused:
             if not there():
                 raise
+
+    def _create_directory(self, parent: str, name: str) -> None:
+        """Send the call, for an empty root under each of its names until the platform knows one."""
+        *others, last = self._candidate_paths(parent)
+        for path in others:
+            with suppress(Refused):
+                return self.client.create_directory(self.id, path, name)
+        return self.client.create_directory(self.id, last, name)
 
     def rename(self, path: str, name: str) -> None:
         """Give an entry another name in its directory."""

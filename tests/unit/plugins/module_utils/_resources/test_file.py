@@ -370,6 +370,17 @@ def test_a_root_that_goes_by_another_name(
     assert file(path="o.txt", state="absent")["changed"] and not (root / "o.txt").exists()
 
 
+@pytest.mark.parametrize("known", ["empty and .", "empty and /", "empty"])
+@pytest.mark.parametrize("absent", ["a refusal", "an empty list"])
+def test_a_directory_is_made_in_an_empty_root_whatever_its_name(
+    file: Run, root: Path, sandbox: Sandbox, known: str, absent: str
+) -> None:
+    """An empty list does not tell by which name the platform knows the root."""
+    sandbox.profile("plain", **{"file.root": known, "file.absent_directory": absent})
+    assert file(path="config/chat/rules.txt", content="be kind\n")["changed"]
+    assert (root / "config/chat/rules.txt").read_text() == "be kind\n"
+
+
 def test_a_root_that_cannot_be_listed_is_no_empty_one(file: Run, root: Path, sandbox: Sandbox) -> None:
     """Nothing is taken for absent where the list itself is refused."""
     (root / "ops.txt").write_text("alice")
