@@ -254,13 +254,25 @@ class Ordering:
     def _identified(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> str:
         """Return the id of the service that was ordered. Tell of its price and of its namesakes."""
         self._compare_price(order)
-        try:
-            new = [service.id for service in new_ones()]
-        except HostedError:  # the order is placed, so a look that fails is no reason to fail
-            new = []
+        new = self._new_ids(order, new_ones)
         id = self._id_of(order, new) or str(self._adopted(order, new_ones).id)
         self._report_namesakes([other for other in new if other != id], id)
         return id
+
+    def _new_ids(self, order: Order, new_ones: Callable[[], Sequence[ServiceSummary]]) -> list[str]:
+        """Return the ids of the services that came up with the order.
+
+        The order is placed, so a list that cannot be read is no reason to fail.
+        """
+        try:
+            return [service.id for service in new_ones()]
+        except HostedError as error:
+            if order.instance_id is not None:
+                self.task.warn(
+                    f"service {self.name!r} was ordered, but whether {order.instance_id!r} is its id is "
+                    f"unknown: {error.message}"
+                )
+            return []
 
     def _id_of(self, order: Order, new: Sequence[str]) -> str | None:
         """Return the id that the answer names, unless it is none of a service, as that is not promised.

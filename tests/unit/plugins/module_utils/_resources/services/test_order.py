@@ -277,6 +277,24 @@ def test_an_order_is_told_though_what_its_answer_names_cannot_be_looked_up(
     assert writes(sandbox).count("order.create") == 1
 
 
+def test_an_order_is_named_though_nothing_can_be_read_after_it(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.profile("plain", **{"order.instance": "no, an id of its own"})
+
+    def order(client: Client, body: dict[str, Any]) -> Any:
+        answer = send(client, body)
+        sandbox.fault("*", "status", status=400, count=None)
+        return answer
+
+    send = Client.order
+    monkeypatch.setattr(Client, "order", order)
+    result = run(sandbox, SERVICE, **ORDER)
+    assert result["failed"] and result["changed"]
+    assert any("'survival' was ordered, but whether" in text for text in result["warnings"])
+    assert writes(sandbox).count("order.create") == 1
+
+
 # --- An order that is accepted, and no more ---------------------------------------------------------------
 
 RECEIPTS: dict[str, Callable[[dict[str, Any]], Any]] = {
