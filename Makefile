@@ -28,6 +28,8 @@ help: ## list the targets
 
 .PHONY: demo
 demo: install ## install the collection, start a sandbox and run the quickstart against it
+	@# A collection has to work from these folders alone.
+	@cd $(BUILD)/installed/$(COLLECTION) && ls -A | grep -vxE 'meta|playbooks|plugins|roles' | xargs rm -rf
 	@ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" PYTHONPATH="$(CURDIR)/tests/sandbox" python tests/demo.py
 
 .PHONY: test
@@ -91,8 +93,8 @@ lint-yaml: dev
 	yamllint --strict .
 
 .PHONY: lint-ansible
-lint-ansible: dev
-	ansible-lint -q
+lint-ansible: dev ## ansible-lint on a copy as a fresh clone has it: without .build, and with no collection installed
+	python scripts/lint.py
 
 .PHONY: lint-docs
 lint-docs: dev
@@ -241,6 +243,10 @@ build: install ## build the tarball, install it elsewhere, and check it as Galax
 release: dev ## make and check tarball and wheel of VERSION=x.y.z; nothing is tagged or published
 	@python scripts/release.py $(VERSION) $(if $(WRITE),--write)
 
+.PHONY: addresses
+addresses: dev ## copy the repository's address from galaxy.yml to where it belongs
+	@python scripts/addresses.py
+
 .PHONY: ee
 ee: install ## build the context of an execution environment, and run the quickstart with ansible-runner
 	@python scripts/execution_environment.py $(BUILD)/dist/*.tar.gz
@@ -282,7 +288,7 @@ $(PEERS_STAMP):
 .PHONY: install
 install: dev
 	@rm -rf $(BUILD)/dist $(BUILD)/installed
-	@ansible-galaxy collection build --output-path $(BUILD)/dist
+	@python scripts/build.py $(BUILD)/dist
 	@# Told of no other folder, so that it does not find the working tree and say that nothing is to be done.
 	@PYTHONPATH= ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/$(BUILD)/installed" \
 	    ansible-galaxy collection install --offline $(BUILD)/dist/*.tar.gz -p $(BUILD)/installed

@@ -4,8 +4,9 @@
 """Run the tests on every supported ansible-core and Python that this machine has.
 
 Each pair has a virtual environment of its own, .build/matrix/NAME, with the pins of tests/requirements.txt
-but another ansible-core. The pair `lowest` holds the lower bounds of requirements.txt instead: what they
-promise is tested too. A Python that is not on this machine is named and left out.
+but another ansible-core. The pair `lowest` has the lower bounds of requirements.txt instead, and the pair
+`newest` the newest version of every library that the package index has: requirements.txt promises both. A
+Python that is not on this machine is named and left out.
 
     python scripts/matrix.py                                  # everything, which takes a while
     python scripts/matrix.py --only 2.21-py3.13 --stages unit -- -k transport
@@ -22,6 +23,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".build" / "matrix"
@@ -34,6 +36,7 @@ PAIRS = (
     ("2.21", "3.13"),
 )
 LOWEST = ("2.18", "3.11")
+NEWEST = ("2.21", "3.13")
 STAGES = ("unit", "integration", "sanity")
 # What the tests themselves start, for the pair whose other libraries are as old as they may be.
 TOOLS = (
@@ -52,12 +55,12 @@ class Pair:
 
     core: str
     python: str
-    lowest: bool = False
+    libraries: Literal["pinned", "lowest", "newest"] = "pinned"
 
     @property
     def name(self) -> str:
         """What the command line and the folder call it."""
-        return "lowest" if self.lowest else f"{self.core}-py{self.python}"
+        return f"{self.core}-py{self.python}" if self.libraries == "pinned" else self.libraries
 
     @property
     def folder(self) -> Path:
@@ -65,7 +68,7 @@ class Pair:
         return WORK / self.name
 
 
-ALL = [*(Pair(core, python) for core, python in PAIRS), Pair(*LOWEST, lowest=True)]
+ALL = [*(Pair(core, python) for core, python in PAIRS), Pair(*LOWEST, "lowest"), Pair(*NEWEST, "newest")]
 
 
 def interpreter(version: str) -> str | None:
@@ -86,20 +89,27 @@ def reported(python: str) -> str:
 
 def lower_bounds() -> list[str]:
     """Return the libraries of the plugins, each at the lowest version that requirements.txt allows."""
+    return [f"{name}=={version}" for name, version in libraries().items()]
+
+
+def libraries() -> dict[str, str]:
+    """Return the libraries of the plugins, each with its lower bound."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return [re.sub(r">=([^,]+),.*", r"==\1", line) for line in lines if not line.startswith("#")]
+    bounds = (line.partition(">=") for line in lines if not line.startswith("#"))
+    return {name: version for name, _operator, version in bounds}
 
 
 def install(pair: Pair, python: str) -> None:
     """Make the pair's virtual environment, unless it is there."""
     stamp = pair.folder / ".installed"
     pins = (ROOT / "tests" / "requirements.txt").read_text(encoding="utf-8")
-    wanted = "\n".join(lower_bounds()) if pair.lowest else pins
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
+    wanted = "\n".join(lower_bounds()) if pair.libraries == "lowest" else pins
+    # What is newest today may not be tomorrow.
+    if pair.libraries != "newest" and stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
         return
     print(f"==> {pair.name}: installing", flush=True)
     subprocess.run([python, "-m", "venv", "--clear", str(pair.folder)], check=True)
-    if pair.lowest:
+    if pair.libraries == "lowest":
         pip(pair, f"ansible-core=={pair.core}.0", *lower_bounds(), *TOOLS)
     else:
         pinned = pair.folder / "pins.txt"
@@ -107,6 +117,8 @@ def install(pair: Pair, python: str) -> None:
         # The pins are complete, so there is nothing to work out; that would find fault with the one left out.
         pip(pair, "--no-deps", "-r", str(pinned))
         pip(pair, f"ansible-core=={pair.core}.*")
+    if pair.libraries == "newest":
+        pip(pair, "--upgrade", "--upgrade-strategy", "eager", *libraries())
     stamp.write_text(wanted, encoding="utf-8")
 
 
@@ -128,7 +140,7 @@ def run(pair: Pair, stage: str, arguments: Sequence[str]) -> bool:
             "-m",
             "pytest",
             "-q",
-            *(OLD if pair.lowest else ()),
+            *(OLD if pair.libraries == "lowest" else ()),
             f"tests/{stage}",
             *(arguments or ["-n", "2"]),
         ]
@@ -142,8 +154,8 @@ def run(pair: Pair, stage: str, arguments: Sequence[str]) -> bool:
 
 
 def stages_of(pair: Pair, wanted: Sequence[str]) -> list[str]:
-    """Return the stages that say something about a pair: old libraries are no matter of style."""
-    return [stage for stage in wanted if not (pair.lowest and stage == "sanity")]
+    """Return the stages that say something about a pair: sanity tests run without the libraries."""
+    return [stage for stage in wanted if pair.libraries == "pinned" or stage != "sanity"]
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ The version goes into the files that carry it, the changelog's fragments become 
 and the wheel of the sandbox are built. The tarball is checked as Galaxy does and installed into an empty
 folder, and the demo is run from there, with the sandbox of the wheel. Nothing is tagged or
 published, and this folder stays as it is; --write brings the new version and changelog back into it, to be
-committed.
+committed. A release needs the address of the repository in galaxy.yml.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from ansible_collections.hosted.services.scripts.addresses import problem
+from ansible_collections.hosted.services.scripts.build import build as build_collection
+from ansible_collections.hosted.services.scripts.sources import commit_time, copy_sources
+
 ROOT = Path(__file__).resolve().parent.parent
 SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
 VERSIONS = {
@@ -31,19 +35,6 @@ VERSIONS = {
 }
 """The lines that carry the version; a test holds that they have the same one."""
 CHANGED = (*VERSIONS, "CHANGELOG.rst", "changelogs")
-
-
-def copy_of_sources(folder: Path) -> Path:
-    """Copy what git tracks, as it is in this folder, to where Ansible looks for the collection."""
-    copy = folder / "ansible_collections" / "hosted" / "services"
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).exists():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
-    return copy
 
 
 def set_version(copy: Path, version: str) -> None:
@@ -66,19 +57,22 @@ def make_changelog(copy: Path, folder: Path) -> None:
         run(["antsibull-changelog", command], copy, path)
 
 
-def build(copy: Path, output: Path, version: str) -> tuple[Path, Path]:
-    """Build the tarball, and the wheel of the sandbox."""
-    run(["ansible-galaxy", "collection", "build", "--output-path", str(output)], copy, {})
+def build(copy: Path, output: Path) -> tuple[Path, Path]:
+    """Build the tarball, and the wheel of the sandbox: the same bytes each time, from one commit."""
+    seconds = commit_time()
+    print("==> scripts/build.py", flush=True)
+    tarball = build_collection(copy, output, seconds)
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    run([*pip, "wheel", "--no-deps", "--wheel-dir", str(output), "tests/sandbox"], copy, {})
-    return output / f"hosted-services-{version}.tar.gz", next(output.glob("*.whl"))
+    wheel = [*pip, "wheel", "--no-deps", "--wheel-dir", str(output), "tests/sandbox"]
+    run(wheel, copy, {"SOURCE_DATE_EPOCH": str(seconds)})
+    return tarball, next(output.glob("*.whl"))
 
 
 def check(tarball: Path, wheel: Path, folder: Path) -> None:
     """Check the tarball as Galaxy does, and run the demo with nothing but the tarball and the wheel."""
     installed = folder / "installed"
     alone = {"ANSIBLE_COLLECTIONS_PATH": str(installed), "PYTHONPATH": ""}
-    run([sys.executable, "scripts/galaxy.py", str(tarball)], ROOT, {})
+    run([sys.executable, "scripts/galaxy.py", "--lint", str(tarball)], ROOT, {})
     install = ["ansible-galaxy", "collection", "install", "--offline", str(tarball), "-p", str(installed)]
     run(install, folder, alone)
     sandbox = folder / "sandbox"
@@ -116,14 +110,16 @@ def main() -> int:
     options = parser.parse_args()
     if not SEMANTIC.fullmatch(options.version):
         parser.error(f"{options.version!r} is not a semantic version, such as 1.2.3 or 1.2.3-rc.1")
+    if refused := problem(ROOT):
+        sys.exit(refused)
     output = ROOT / ".build" / "release"
     shutil.rmtree(output, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="hosted-services-release-") as name:
         folder = Path(name)
-        copy = copy_of_sources(folder)
+        copy = copy_sources(folder / "ansible_collections" / "hosted" / "services")
         set_version(copy, options.version)
         make_changelog(copy, folder)
-        tarball, wheel = build(copy, output, options.version)
+        tarball, wheel = build(copy, output)
         check(tarball, wheel, folder)
         if options.write:
             bring_back(copy)

@@ -82,6 +82,7 @@ options:
     elements: str
     default: []
 requirements:
+  - python >= 3.11
   - requests
   - pydantic >= 2
   - cryptography
@@ -187,6 +188,7 @@ options:
     env:
       - name: HOSTED_SERVICES_ALLOW_HTTP_HOSTS
 requirements:
+  - python >= 3.11
   - requests
   - pydantic >= 2
   - cryptography

@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: to_currency
 short_description: Convert an amount to currency units
-version_added: 0.1.0
+version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:

@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: inventory
 short_description: Use services as hosts, grouped by project and family
-version_added: 0.1.0
+version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:

@@ -7,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: database_url
 short_description: Return the connection URL of a database
-version_added: 0.1.0
+version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:

@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: app_image
 short_description: Push an image to the repository of an application
-version_added: 0.1.0
+version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:

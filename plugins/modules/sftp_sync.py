@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: sftp_sync
 short_description: Mirror a directory or a file to or from a service over SFTP
-version_added: 0.1.0
+version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:

@@ -46,7 +46,7 @@ POSTGRESQL = f"""
     RESET ROLE;
     CREATE ROLE reader;
     GRANT SELECT ON orders, first TO reader;
-"""  # noqa: S608
+"""  # noqa: S608 - our own statements
 MARIADB = f"""
     CREATE TABLE orders (id integer PRIMARY KEY, note text);
     INSERT INTO orders VALUES (1, '{TRAP}');
@@ -55,7 +55,7 @@ MARIADB = f"""
     CREATE DEFINER={USER}@'127.0.0.1' PROCEDURE nothing() SELECT 1;
     CREATE DEFINER={USER}@'127.0.0.1' TRIGGER up BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = NEW.id + 1;
     CREATE DEFINER={USER}@'127.0.0.1' EVENT nightly ON SCHEDULE EVERY 1 DAY DO SELECT 1;
-"""  # noqa: S608
+"""  # noqa: S608 - our own statements
 
 
 def documented(engine: str) -> str:

@@ -44,8 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def profiles(names: str) -> list[str]:
     """Return the profiles that the option names."""
     # Imported late, as in the fixtures: most runs of pytest need none of it.
-    from hosted_sandbox.gaps import Profile, pairwise_array  # noqa: PLC0415
-    from hosted_sandbox.profiles import expand  # noqa: PLC0415
+    from hosted_sandbox.gaps import Profile, pairwise_array  # noqa: PLC0415 - pytest loads this file always
+    from hosted_sandbox.profiles import expand  # noqa: PLC0415 - as above
 
     given = ALL if names == "all" else [name.strip() for name in names.split(",")]
     try:
@@ -72,7 +72,7 @@ def sandbox_profile() -> str:
 @pytest.fixture(scope="session")
 def sandbox_server() -> Iterator[Sandbox]:
     """The process behind all tests; under pytest-xdist, each worker has its own."""
-    from hosted_sandbox.testing import Sandbox  # noqa: PLC0415
+    from hosted_sandbox.testing import Sandbox  # noqa: PLC0415 - as above
 
     with Sandbox() as server:
         yield server
@@ -85,7 +85,7 @@ def sandbox(sandbox_server: Sandbox, sandbox_profile: str, monkeypatch: pytest.M
 
     Programs that the test starts use it, and no other account: it is in their environment.
     """
-    from hosted_sandbox.testing import NO_DELAYS  # noqa: PLC0415
+    from hosted_sandbox.testing import NO_DELAYS  # noqa: PLC0415 - as above
 
     sandbox_server.reset(profile=sandbox_profile, values={}, delays=NO_DELAYS)
     for name in [name for name in os.environ if name.startswith(PREFIX)]:

@@ -1,0 +1,88 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Build the tarball of the collection, the same bytes for the same files: `python scripts/build.py FOLDER`.
+
+`ansible-galaxy collection build` packs the files in the order of the file system, with the time of the
+checkout and of the build. This packs again what that has built: sorted by name, with the time of the commit.
+It builds from a copy of the files that git tracks or would add, so that caches leave no empty folders behind.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.hosted.services.scripts.sources import commit_time, copy_sources
+
+LIST, MANIFEST = "FILES.json", "MANIFEST.json"
+
+
+def build(sources: Path, output: Path, seconds: int) -> Path:
+    """Build the collection in the folder ``sources``, and return the tarball in the folder ``output``."""
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="hosted-services-build-") as folder:
+        command = ["ansible-galaxy", "collection", "build", "--output-path", folder]
+        done = subprocess.run(command, cwd=sources, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"ansible-galaxy could not build the collection:\n{done.stdout}{done.stderr}")
+        (built,) = Path(folder).iterdir()
+        packed = pack_again(built.read_bytes(), seconds)
+    tarball = output / built.name
+    tarball.write_bytes(packed)
+    return tarball
+
+
+def pack_again(tarball: bytes, seconds: int) -> bytes:
+    """Return a tarball with the same files, whose bytes depend on nothing but these and the time."""
+    with tarfile.open(fileobj=io.BytesIO(tarball)) as archive:
+        held = {member.name: (member, content(archive, member)) for member in archive.getmembers()}
+    listed = json.loads(held[LIST][1])
+    listed["files"].sort(key=lambda entry: str(entry["name"]))
+    manifest = json.loads(held[MANIFEST][1])
+    contents = {name: data for name, (_member, data) in held.items()}
+    contents[LIST] = as_json(listed)
+    manifest["file_manifest_file"]["chksum_sha256"] = hashlib.sha256(contents[LIST]).hexdigest()
+    contents[MANIFEST] = as_json(manifest)
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=seconds) as compressed,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        # The manifest comes first, as ansible-galaxy writes it: readers find it without unpacking the rest.
+        for name in sorted(contents, key=lambda name: (name not in (MANIFEST, LIST), name)):
+            member = held[name][0]
+            member.mtime, member.size, member.pax_headers = seconds, len(contents[name]), {}
+            archive.addfile(member, io.BytesIO(contents[name]) if member.isfile() else None)
+    return packed.getvalue()
+
+
+def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    """Return the bytes of a file in an archive; none for a folder or a link."""
+    opened = archive.extractfile(member) if member.isfile() else None
+    return opened.read() if opened else b""
+
+
+def as_json(value: Any) -> bytes:
+    """Return JSON as ansible-galaxy writes it."""
+    return json.dumps(value, indent=True).encode()
+
+
+def main() -> int:
+    """Build the collection from this folder."""
+    with tempfile.TemporaryDirectory(prefix="hosted-services-sources-") as folder:
+        tarball = build(copy_sources(Path(folder), untracked=True), Path(sys.argv[1]), commit_time())
+    print(f"{tarball}\nsha256 {hashlib.sha256(tarball.read_bytes()).hexdigest()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

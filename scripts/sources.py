@@ -1,0 +1,53 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of the project: what git tracks, and copies of it.
+
+Whatever else is in a working tree, such as caches and notes, is no part of a release or a check.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTSIDE = (".ansible", ".build", ".cache", ".venv", "__pycache__")
+"""Folders that are no part of the project, where git cannot say so."""
+EPOCH = 315532800
+"""1980 began then: the time of files that no commit dates."""
+
+
+def source_files(untracked: bool = False) -> list[str]:
+    """List the files that git tracks and that are here; with ``untracked``, also those that it would add.
+
+    In a copy without git these are all files.
+    """
+    if not (ROOT / ".git").exists():
+        found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+        return sorted(str(path) for path in found if not set(path.parts) & set(OUTSIDE))
+    added = ["--others", "--exclude-standard"] if untracked else []
+    command = ["git", "ls-files", "--cached", *added, "-z"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return sorted({name for name in listed.split("\0") if name and (ROOT / name).is_file()})
+
+
+def copy_sources(copy: Path, untracked: bool = False) -> Path:
+    """Copy the files into an empty folder, and return it."""
+    for name in source_files(untracked):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    return copy
+
+
+def commit_time() -> int:
+    """Return when the commit was made, in seconds; ``SOURCE_DATE_EPOCH`` takes precedence."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given:
+        return int(given)
+    if not (ROOT / ".git").exists():
+        return EPOCH
+    command = ["git", "log", "-1", "--format=%ct"]
+    return int(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)

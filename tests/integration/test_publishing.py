@@ -1,0 +1,432 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rules of Galaxy, the `ansible` package and Automation Hub that no linter has (docs/publishing.md)."""
+
+from __future__ import annotations
+
+import ast
+import getpass
+import importlib
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.plugins import loader
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from ansible_collections.hosted.services.scripts.build import build
+from ansible_collections.hosted.services.scripts.sources import commit_time, copy_sources, source_files
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import REPOSITORY, Ansible
+from integration.test_documentation import documentation
+from integration.test_sandbox_role import PORTS, SOURCES, free_ports
+
+PLUGINS = REPOSITORY / "plugins"
+MODULES = sorted((PLUGINS / "modules").glob("*.py"))
+WITH_DOCUMENTATION = sorted(
+    path for kind in ("modules", "lookup", "filter", "inventory") for path in (PLUGINS / kind).glob("*.py")
+)
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+GALAXY = yaml.safe_load((REPOSITORY / "galaxy.yml").read_text())
+RUNTIME = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())
+LINT = yaml.safe_load((REPOSITORY / ".ansible-lint").read_text())
+#: Those of the templates of the `ansible` package and of Automation Hub, in the order of the former.
+SECTIONS = [
+    "Code of Conduct",
+    "Communication",
+    "Contributing to this collection",
+    "Tested with Ansible",
+    "External requirements",
+    "Included content",
+    "Using this collection",
+    "Support",
+    "Release notes",
+    "Roadmap",
+    "More information",
+    "Licensing",
+]
+FOLDERS = ("meta", "playbooks", "plugins", "roles")
+CONTENT = ("extensions", "meta", "playbooks", "plugins", "roles", "tests")
+#: What reads the platform without changing it, and is called like a verb of the platform all the same.
+READ_BUT_NOT_INFO = {"quote"}
+#: What silences a rule of a linter, with the names of the rules, and the rest of the line.
+SILENCED = re.compile(
+    r"#\s*(?:ruff: )?(?:noqa|pylint: ?disable|yamllint disable|nosec)\b"
+    r"(?:[:=]\s*[A-Za-z][\w-]*(?:\[[a-z-]+\])?(?:,\s*[A-Za-z][\w-]*)*)?(.*)"
+)
+#: mypy's own names say what is the matter.
+TYPES = re.compile(r"#\s*type: ignore(?!\[[a-z-]+(?:, [a-z-]+)*\])")
+
+
+# --- docs/publishing.md -------------------------------------------------------------------------------
+
+
+def rules() -> Iterator[tuple[str, str, str]]:
+    """Yield the weight, the text and the check of each rule."""
+    for line in (REPOSITORY / "docs" / "publishing.md").read_text().splitlines():
+        if line.startswith(("| MUST", "| SHOULD")):
+            weight, text, check = (cell.strip() for cell in line.strip("|").split(" | "))
+            yield weight.strip(), text, check
+
+
+def defined(path: Path) -> set[str]:
+    """Return the names of the tests in a file."""
+    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
+
+
+def missing(check: str) -> list[str]:
+    """Return what a check names and what does not exist."""
+    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    found = []
+    for name in re.findall(r"`([^`]+)`", check):
+        path, _colons, test = name.partition("::")
+        if name.startswith("make "):
+            there = name.removeprefix("make ") in targets
+        elif name.startswith("test_"):
+            there = any(
+                name in defined(file)
+                for file in (
+                    Path(__file__),
+                    *(REPOSITORY / word for word in re.findall(r"`(tests/[^`:]+)`", check)),
+                )
+            )
+        elif "/" in name or name.endswith((".md", ".txt")):
+            there = (REPOSITORY / path).exists() and (not test or test in defined(REPOSITORY / path))
+        else:
+            there = True
+        if not there:
+            found.append(name)
+    return found
+
+
+def test_each_check_exists() -> None:
+    table = list(rules())
+    assert len(table) > 60
+    assert [(name, text) for _weight, text, check in table for name in missing(check)] == []
+
+
+def test_each_rule_has_a_check_or_a_reason() -> None:
+    reasons = ("**Met:** ", "**By hand:** ", "**Does not apply:** ")
+    bare = [
+        text
+        for _w, text, check in rules()
+        if not check.startswith(reasons) and not re.search("`(make|tests|test_|scripts|.ci)", check)
+    ]
+    assert bare == []
+
+
+def test_a_check_that_is_gone_would_be_noticed() -> None:
+    assert missing("`make nothing`, `test_nothing`, `scripts/nothing.py`, `tests/cases.py::nothing`") == [
+        "make nothing", "test_nothing", "scripts/nothing.py", "tests/cases.py::nothing",
+    ]  # fmt: skip
+
+
+# --- README -------------------------------------------------------------------------------------------
+
+
+def section(name: str) -> str:
+    """Return a section of the README."""
+    return README.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+
+
+def test_the_readme_has_the_sections_of_the_template() -> None:
+    assert re.findall(r"^## (.+)$", README, re.MULTILINE) == SECTIONS
+    assert "ansible-galaxy collection install hosted.services" in section("Using this collection")
+    assert "**Create issue**" in section("Support")
+    assert "GNU General Public License v3.0" in section("Licensing")
+
+
+def test_the_readme_says_what_people_look_for() -> None:
+    community = "https://docs.ansible.com/ansible/devel/community"
+    assert f"{community}/code_of_conduct.html" in section("Code of Conduct")
+    communication = section("Communication")
+    for address in ("https://forum.ansible.com/c/help/6", "https://forum.ansible.com/tag/hosted-services"):
+        assert address in communication
+    assert "welcome" in communication and "`hosted-services`" in communication
+    assert f"{GALAXY['issues']})" in communication
+    assert "[semantic versioning](https://semver.org/)" in section("Roadmap")
+    assert re.findall(r"pip install ansible(?:-core)?\b", README) == []
+
+
+def test_contributors_find_the_policies() -> None:
+    guide = (REPOSITORY / "CONTRIBUTING.md").read_text()
+    assert "## Versions\n" in guide and "https://semver.org/" in guide
+    for word in ("deprecated_features", "major release", "git tag"):
+        assert word in guide
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub names them."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_s_links_are_whole_and_lead_somewhere() -> None:
+    """It is shown outside of the repository. Its own files are looked up; other sites are not asked."""
+    links = re.findall(r"\]\(([^)\s]+)\)", README)
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    files = [link.partition("/blob/main/")[2] for link in links if link.startswith(GALAXY["repository"])]
+    own = [name for name in files if name]
+    assert "CHANGELOG.rst" in own and "LICENSE" in own
+    for name in own:
+        path, _hash, anchor = name.partition("#")
+        assert (REPOSITORY / path).is_file(), name
+        assert not anchor or anchor in anchors((REPOSITORY / path).read_text()), name
+    assert {link[1:] for link in links if link.startswith("#")} <= anchors(README)
+
+
+def test_the_readme_says_which_versions_are_supported() -> None:
+    oldest_core = Requirement(f"ansible-core{RUNTIME['requires_ansible']}").specifier
+    (bound,) = oldest_core
+    assert bound.operator == ">="
+    assert f"ansible-core {bound.version.removesuffix('.0')} and newer" in section("Tested with Ansible")
+    oldest = yaml.safe_load((REPOSITORY / "tests" / "config.yml").read_text())["modules"]["python_requires"]
+    requirements = section("External requirements")
+    assert oldest == ">=3.11" and "Python 3.11 or newer" in requirements
+    # ansible-core 2.18 and 2.19 run modules from Python 3.8 on.
+    assert "does not support\n  Python 3.8, 3.9 and 3.10" in requirements
+
+
+def test_the_oldest_ansible_core_is_one_that_red_hat_supports() -> None:
+    """2.16 and 2.18 come with supported releases of the Automation Platform; 2.17 and 2.19 do not."""
+    (bound,) = Requirement(f"ansible-core{RUNTIME['requires_ansible']}").specifier
+    assert Version(bound.version).release[:2] in ((2, 16), (2, 18))
+
+
+# --- Plugins ------------------------------------------------------------------------------------------
+
+
+def test_plugins_are_in_folders_that_ansible_knows() -> None:
+    loaders = {value for value in vars(loader).values() if isinstance(value, loader.PluginLoader)}
+    known = {each.package.rpartition(".")[2] for each in loaders if each.package}
+    assert {"modules", "inventory", "action"} <= known
+    folders = {name.split("/")[1] for name in source_files() if name.startswith("plugins/")}
+    assert folders <= known | {"doc_fragments", "module_utils", "modules", "plugin_utils", "sub_plugins"}
+
+
+@pytest.mark.parametrize("path", WITH_DOCUMENTATION, ids=lambda path: path.stem)
+def test_every_plugin_is_documented(path: Path) -> None:
+    told = yaml.safe_load(documentation(path, "DOCUMENTATION"))
+    assert documentation(path, "EXAMPLES").strip()
+    assert path.parent.name == "inventory" or yaml.safe_load(documentation(path, "RETURN"))
+    assert Version("1.0.0") <= Version(str(told["version_added"])) <= Version(GALAXY["version"])
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_every_module_names_the_oldest_python(path: Path) -> None:
+    """By the fragment that says what the connection needs."""
+    fragments = yaml.safe_load(documentation(path, "DOCUMENTATION"))["extends_documentation_fragment"]
+    assert "hosted.services.common" in fragments
+    common = importlib.import_module("ansible_collections.hosted.services.plugins.doc_fragments.common")
+    told = yaml.safe_load(common.ModuleDocFragment.DOCUMENTATION)["requirements"]
+    assert told[0] == "python >= 3.11"
+
+
+def resource(noun: str) -> Any:
+    """Return the resource of a module."""
+    action = importlib.import_module(f"ansible_collections.hosted.services.plugins.action.{noun}")
+    return action.ActionModule.resource
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_info_modules_only_read(path: Path) -> None:
+    """They are those that say so, they support check mode, and no other module only reads."""
+    told = yaml.safe_load(documentation(path, "DOCUMENTATION"))
+    reads = "hosted.services.common.info_attributes" in told["extends_documentation_fragment"]
+    assert reads is (path.stem.endswith("_info") or path.stem in READ_BUT_NOT_INFO)
+    if reads:
+        assert "state" not in told.get("options", {})
+        source = (PLUGINS / "module_utils" / "_resources" / f"{path.stem}.py").read_text()
+        assert "Step(" not in source, "a module that only reads plans no step"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_nothing_is_queried_through_a_state(path: Path) -> None:
+    options = yaml.safe_load(documentation(path, "DOCUMENTATION")).get("options", {})
+    queries = {"get", "gathered", "info", "list", "query", "read", "search", "show"}
+    assert set(options.get("state", {}).get("choices", [])) & queries == set()
+
+
+def test_all_code_is_under_the_gpl() -> None:
+    for name in source_files():
+        if name.startswith("plugins/"):
+            assert "SPDX-License-Identifier: GPL-3.0-or-later" in (REPOSITORY / name).read_text()[:400], name
+    assert GALAXY["license"] == ["GPL-3.0-or-later"]
+
+
+# --- Requirements -------------------------------------------------------------------------------------
+
+
+def required() -> list[Requirement]:
+    """Return the libraries that requirements.txt lists."""
+    lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def test_requirements_have_lower_bounds_only() -> None:
+    assert [str(each) for each in required() if {part.operator for part in each.specifier} - {">="}] == []
+    assert {each.name for each in required()} & {"ansible", "ansible-core"} == set()
+    environment = yaml.safe_load((REPOSITORY / "meta" / "execution-environment.yml").read_text())
+    assert environment["dependencies"]["python"] == "requirements.txt"
+
+
+def third_party() -> set[str]:
+    """Return the libraries that the plugins import, without Ansible and the standard library."""
+    found = set()
+    for path in PLUGINS.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {"ansible", "ansible_collections"}
+
+
+def test_the_requirements_are_what_is_imported() -> None:
+    """What Ansible or another of them cannot do without is not listed again."""
+    of_others = {"jinja2", "typing_extensions", "urllib3"}
+    imported = {packages_distributions()[name][0].lower() for name in third_party() - of_others}
+    assert imported == {each.name.lower() for each in required()}
+
+
+def test_no_other_collection_is_needed() -> None:
+    assert GALAXY["dependencies"] == {}
+
+
+# --- Linters ------------------------------------------------------------------------------------------
+
+
+def test_no_sanity_test_is_ignored() -> None:
+    assert [name for name in source_files() if name.startswith("tests/sanity/")] == []
+
+
+def test_ansible_lint_skips_nothing() -> None:
+    assert LINT["profile"] == "production" and LINT["strict"] is True and LINT["offline"] is False
+    assert {"skip_list", "warn_list"} & LINT.keys() == set()
+    assert not (REPOSITORY / ".ansible-lint-ignore").exists()
+    left_out = [path for path in LINT["exclude_paths"] if path.startswith(CONTENT)]
+    assert left_out == ["tests/output/"]
+
+
+def without_reason(text: str) -> list[str]:
+    """Return the lines that silence a rule and do not say why."""
+    lines = text.splitlines()
+    found = []
+    for before, line in zip(["", *lines], lines, strict=False):
+        silenced = SILENCED.search(line)
+        bare = silenced and not re.search(r"[a-z]{3}", silenced[1]) and not before.strip().startswith("#")
+        if bare or TYPES.search(line):
+            found.append(line.strip())
+    return found
+
+
+def test_every_silenced_rule_has_a_reason() -> None:
+    suffixes = (".py", ".yml", ".yaml", ".sh")
+    texts = {name: (REPOSITORY / name).read_text() for name in source_files() if name.endswith(suffixes)}
+    assert [(name, line) for name, text in texts.items() for line in without_reason(text)] == []
+
+
+def test_a_rule_without_a_reason_would_be_noticed() -> None:
+    assert without_reason("x = 1  # noqa" + ": S101\n") == ["x = 1  # noqa" + ": S101"]
+    assert without_reason("# on purpose\nx = 1  # noqa" + ": S101\n") == []
+    assert without_reason("x = 1  # noqa" + ": S101, N815 - on purpose\n") == []
+    assert without_reason("x = 1  # type: " + "ignore\n") == ["x = 1  # type: " + "ignore"]
+
+
+# --- Four folders are enough --------------------------------------------------------------------------
+
+EVERYTHING = """\
+- ansible.builtin.import_playbook: hosted.services.deploy
+  vars: {app_delivery_tag: v1, app_delivery_path: 1.tar}
+- ansible.builtin.import_playbook: hosted.services.deploy
+  vars: {app_delivery_tag: v2, app_delivery_path: 2.tar}
+- ansible.builtin.import_playbook: hosted.services.rollback
+- ansible.builtin.import_playbook: hosted.services.backup
+  vars: {backups_plan: "{{ backups_plans[0] }}"}
+- ansible.builtin.import_playbook: hosted.services.backup_check
+  vars: {backups_plan: "{{ backups_plans[0] }}"}
+- ansible.builtin.import_playbook: hosted.services.restore_drill
+- hosts: localhost
+  gather_facts: false
+  roles: [hosted.services.backups, hosted.services.sftp_access]
+- hosts: localhost
+  gather_facts: false
+  environment: {PYTHONPATH: "{{ sandbox_sources }}"}
+  roles: [hosted.services.sandbox]
+"""
+
+
+@pytest.fixture
+def reduced(tmp_path: Path) -> Path:
+    """The collection as it is in the tarball, without everything but four folders."""
+    tarball = build(copy_sources(tmp_path / "sources", untracked=True), tmp_path / "dist", commit_time())
+    collection = tmp_path / "reduced" / "ansible_collections" / "hosted" / "services"
+    with tarfile.open(tarball) as archive:
+        kept = [member for member in archive if member.name.split("/")[0] in FOLDERS]
+        archive.extractall(collection, kept, filter="data")
+    return tmp_path / "reduced"
+
+
+def variables(folder: Path) -> dict[str, Any]:
+    """Return what the playbooks and roles want to know."""
+    for name, data in (("1", b"1"), ("2", b"2")):
+        build_image(folder / f"{name}.tar", {"app/server": data})
+    machine = {name: folder / name for name in ("etc", "state", "bin", "units", "cron", "metrics", "rules")}
+    for path in machine.values():
+        path.mkdir(exist_ok=True)
+    plan = {"name": "nightly", "services": ["survival"], "keep": {"last": 1}, "wait_timeout": 20}
+    return {
+        "app_delivery_slug": "shop",
+        "rollback_slug": "shop",
+        "backups_plans": [plan],
+        "backups_user": getpass.getuser(),
+        "backups_activate": False,
+        "backups_scheduler": "systemd",
+        "backups_config_dir": str(machine["etc"]),
+        "backups_state_dir": str(machine["state"]),
+        "backups_bin_dir": str(machine["bin"]),
+        "backups_unit_dir": str(machine["units"]),
+        "backups_cron_dir": str(machine["cron"]),
+        "backups_textfile_dir": str(machine["metrics"]),
+        "backups_rules_dir": str(machine["rules"]),
+        "drill_service": "drill",
+        "sftp_access_config": str(folder / "ssh_config"),
+        "sftp_access_known_hosts": str(folder / "known_hosts"),
+        "sandbox_folder": str(folder / "sandbox"),
+        "sandbox_python": sys.executable,
+        "sandbox_venv": False,
+        "sandbox_sources": str(SOURCES),
+        **dict(zip(PORTS, free_ports(len(PORTS)), strict=True)),
+    }
+
+
+def test_everything_works_from_four_folders(ansible: Ansible, sandbox: Sandbox, reduced: Path) -> None:
+    """Every role and every playbook, in one run; `make demo` runs the quickstart from the same folders."""
+    named = {path.stem for path in (REPOSITORY / "playbooks").glob("*.yml")} | {
+        path.name for path in (REPOSITORY / "roles").iterdir()
+    }
+    # app_delivery is what `deploy` runs.
+    assert named == set(re.findall(r"hosted\.services\.(\w+)", EVERYTHING)) | {"app_delivery", "quickstart"}
+    sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in ("survival", "drill")]})
+    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
+    ansible.environment["ANSIBLE_COLLECTIONS_PATH"] = str(reduced)
+    given = {**variables(ansible.folder), "backups_token": sandbox.token}
+    try:
+        run = ansible.playbook(EVERYTHING, "-i", "account.hosted.yml", variables=given).succeed()
+    finally:
+        control = f"http://127.0.0.1:{given['sandbox_control_port']}/stop"
+        subprocess.run(["curl", "-s", "-X", "POST", control], check=False, capture_output=True)
+    assert len(sandbox.journal("backups.restore")) == 1
+    assert (ansible.folder / "bin" / "hosted-backup").is_file()
+    assert not any(outcome.outcome == "failed" for outcome in run.outcomes)

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same sources give the same tarball, wherever, whenever and in whatever order they were written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from ansible_collections.hosted.services.scripts.build import build
+from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files
+
+GALAXY = """
+namespace: hosted
+name: services
+version: 1.2.3
+readme: README.md
+authors: [somebody]
+repository: https://example.com
+"""
+FILES = {
+    "galaxy.yml": GALAXY,
+    "README.md": "# A collection\n",
+    "plugins/modules/b.py": "",
+    "plugins/modules/a.py": "print()\n",
+    "roles/web/tasks/main.yml": "[]\n",
+}
+
+
+def write(folder: Path, names: Iterable[str], modified: int) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(FILES[name])
+        os.utime(path, (modified, modified))
+    return folder
+
+
+def digest(tarball: Path) -> str:
+    return hashlib.sha256(tarball.read_bytes()).hexdigest()
+
+
+def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
+    one = build(write(tmp_path / "one", FILES, 1_000_000_000), tmp_path / "1", 1_700_000_000)
+    two = build(write(tmp_path / "two", reversed(FILES), 1_600_000_000), tmp_path / "2", 1_700_000_000)
+    assert digest(one) == digest(two)
+    assert one.name == "hosted-services-1.2.3.tar.gz"
+
+
+def test_another_file_gives_other_bytes_and_the_checksums_are_right(tmp_path: Path) -> None:
+    sources = write(tmp_path / "one", FILES, 1_000_000_000)
+    first = build(sources, tmp_path / "1", 1_700_000_000)
+    (sources / "plugins/modules/a.py").write_text("print(2)\n")
+    tarball = build(sources, tmp_path / "2", 1_700_000_000)
+    assert digest(first) != digest(tarball)
+    with tarfile.open(tarball) as archive:
+        held = {member.name: member for member in archive.getmembers()}
+        content = {name: archive.extractfile(name) for name in held if held[name].isfile()}
+        data = {name: file.read() for name, file in content.items() if file}
+    manifest, listed = json.loads(data["MANIFEST.json"]), json.loads(data["FILES.json"])["files"]
+    assert manifest["file_manifest_file"]["chksum_sha256"] == hashlib.sha256(data["FILES.json"]).hexdigest()
+    told = {entry["name"]: entry["chksum_sha256"] for entry in listed if entry["ftype"] == "file"}
+    found = {name: hashlib.sha256(text).hexdigest() for name, text in data.items()}
+    assert told == {name: found[name] for name in found if name not in ("MANIFEST.json", "FILES.json")}
+    assert {member.mtime for member in held.values()} == {1_700_000_000}
+
+
+def test_caches_and_ignored_files_are_no_sources(tmp_path: Path) -> None:
+    names = source_files(untracked=True)
+    assert {"galaxy.yml", "plugins/modules/service.py"} <= set(names)
+    assert [name for name in names if "__pycache__" in name or name.startswith(".build/")] == []
+    copy = copy_sources(tmp_path / "copy")
+    assert (copy / "galaxy.yml").is_file() and not list(copy.rglob("__pycache__"))
