@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from . import errors
 from .libraries import requests, urllib3
+from .proxies import from_environment
 from .text import clean
 
 MAX_BODY = 64 * 1024 * 1024
@@ -82,7 +83,7 @@ class HttpTransport:
     def __init__(self) -> None:
         self._session = open_session()
         self._thread = CallThread()
-        self._settled: dict[tuple[str, bool | str], Any] = {}
+        self._settled: dict[tuple[str, bool | str], dict[str, Any]] = {}
 
     def clone(self) -> HttpTransport:
         """Return a transport with its own connections, for another thread."""
@@ -113,6 +114,7 @@ class HttpTransport:
                 prepare_request(request),
                 allow_redirects=False,
                 timeout=(min(MAX_CONNECT, seconds), seconds),
+                stream=True,
                 **self._server_settings(request),
             ) as response:
                 headers = response.headers
@@ -125,16 +127,14 @@ class HttpTransport:
         except (requests.RequestException, OSError, UnicodeError) as error:
             raise translate(error, request) from None
 
-    def _server_settings(self, request: Request) -> Any:
+    def _server_settings(self, request: Request) -> dict[str, Any]:
         """Return the proxies and CAs for a server, including those of the environment.
 
         Cached per server: reading the environment takes a quarter of the time of a call.
         """
         server = request.peer
         if server not in self._settled:
-            self._settled[server] = requests.Session().merge_environment_settings(
-                request.url, dict(request.proxies), True, request.verify, None
-            )
+            self._settled[server] = from_environment(request.url, request.verify, request.proxies)
         return self._settled[server]
 
 

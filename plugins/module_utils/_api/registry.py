@@ -34,6 +34,7 @@ from .errors import (
 from .http_transport import is_connection_failure, root_reason
 from .libraries import requests, require_for
 from .models import RegistryCredentials
+from .proxies import from_environment
 from .session import pause_before_retry, retry_after_seconds
 from .text import Redactor, clean
 from .uploads import Upload
@@ -92,10 +93,11 @@ class Repository:
         def request(method: str, url: str, **options: Any) -> Any:
             self._check_address(url)
             # oras omits `verify` in some calls; requests would then read it from the environment.
-            bounds = {"allow_redirects": False, "timeout": self._timeout, "verify": verify}
+            bounds = {"allow_redirects": False, "timeout": self._timeout, **from_environment(url, verify)}
             return plain_request(method, url, **{**options, **bounds})
 
         registry.session.request = request
+        registry.session.trust_env = False  # keeps requests from asking the platform for proxies
         registry.session.auth = lambda prepared: prepared  # keeps requests from reading .netrc
         challenge = self._attempt(
             lambda: registry.session.request("GET", f"{self._scheme}://{self._host}/v2/")
