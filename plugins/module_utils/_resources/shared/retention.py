@@ -151,8 +151,9 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
     ``policy.failed`` stay. Whatever is in another status, not owned, or of unknown date is not touched.
     """
     decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
-    good = [decision for decision in decisions if classify(decision, policy) == BackupStatus.COMPLETED]
-    failed = [d for d in decisions if d.managed and not d.reasons and d.copy.status == BackupStatus.FAILED]
+    classified = [(classify(decision, policy), decision) for decision in decisions]
+    good = [decision for status, decision in classified if status == BackupStatus.COMPLETED]
+    failed = [decision for status, decision in classified if status == BackupStatus.FAILED]
     for position, decision in enumerate(failed):
         decision.keep = position < policy.failed
         limit = f"keep_failed is {policy.failed}"
