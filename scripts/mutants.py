@@ -80,8 +80,7 @@ SERVICES = "module_utils/_resources/services/"
 EQUIVALENT = {
     f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
-    f"{SHARED}secrets_file.py SecretWriter._keep_until_returned: os.makedirs(os.path.dirname(path), "
-    "mode=0o700, exist_ok=True) -> pass": "the folder was made to prove the place",
+    f"{SHARED}secrets_file.py check_writable: file.flush() -> pass": "a block of this size is not buffered",
     f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",
     'module_utils/_api/registry.py Repository._check_address: parts.hostname or "" -> ((parts.hostname))': (
         "an address without a host is not that of this machine either way"

@@ -89,9 +89,9 @@ def check_folder(task: Task[SecretsOptions]) -> None:
     """
     check_destination(task.options.secrets_dest)
     path = destination(task, "any")
-    if path is None or task.options.secrets_dest:
+    if path is None:
         return
-    folder = os.path.dirname(path)
+    folder = os.path.dirname(os.path.abspath(path))
     nearest = folder
     while not os.path.lexists(nearest):
         nearest = os.path.dirname(nearest)

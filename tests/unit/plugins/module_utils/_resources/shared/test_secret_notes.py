@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secret_notes
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import id_of, run, writes
 
 SIZE = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 10}
@@ -132,3 +137,87 @@ def test_a_password_whose_answer_is_lost_is_told_of(sandbox: Sandbox, home: Path
     assert run(sandbox, SFTP_PASSWORD, service="one", retries=0)["failed"]
     sandbox.clear_faults()
     assert "set update_password: always" in said(run(sandbox, SFTP_PASSWORD, service="one"))
+
+
+# --- Notes without a platform -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def task() -> Task[Any]:
+    return task_of(SERVICE, FakeClient(), name="db")
+
+
+def note_on(subject: str, **given: Any) -> secret_notes.SecretNote:
+    note = secret_notes.SecretNote.of(None, subject)
+    note.write("the one-time secrets of service 'db'", **given)
+    return note
+
+
+def test_a_note_tells_its_platform_and_is_for_the_owner_alone(home: Path) -> None:
+    old = os.umask(0)
+    try:
+        note = secret_notes.SecretNote.of("https://API.example.com/", "service:db")
+        note.write("the secrets")
+    finally:
+        os.umask(old)
+    content = json.loads(Path(note.path).read_text())
+    assert content["endpoint"] == "https://api.example.com:443"
+    assert (content["subject"], content["what"]) == ("service:db", "the secrets")
+    for folder in (Path(note.path).parent, Path(note.path).parent.parent):
+        assert folder.stat().st_mode & 0o777 == 0o700
+    other = secret_notes.SecretNote.of(None, "service:db")
+    assert other.endpoint != note.endpoint and other.path != note.path
+
+
+def test_a_note_is_one_of_its_subject_alone(task: Task[Any]) -> None:
+    """There may be several, of runs in parallel."""
+    notes = [note_on("service:db"), note_on("service:db")]
+    note_on("service:web")
+    assert secret_notes.notes_on(task, "service:db") == sorted(note.path for note in notes)
+    secret_notes.remove_notes(task, "service:db", newest=notes[1])
+    assert secret_notes.notes_on(task, "service:db") == [notes[1].path]
+    secret_notes.remove_notes(task, "service:db")
+    assert secret_notes.notes_on(task, "service:db") == []
+    assert len(secret_notes.notes_on(task, "service:web")) == 1
+    notes[0].remove()
+
+
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [("service", "database_info with return_secrets: true"), ("sftp", "set update_password: always")],
+)
+def test_a_note_says_what_to_do(task: Task[Any], kind: str, remedy: str) -> None:
+    note = note_on(f"{kind}:db")
+    assert remedy in note.remedy
+    secret_notes.warn_of_lost_secrets(task, f"{kind}:db")
+    (warning,) = task.warnings
+    assert "may have been generated on 2" in warning and "and never kept" in warning
+    assert remedy in warning and f"Remove {note.path} to end" in warning
+
+
+def test_a_note_names_the_file_that_has_what_was_not_returned(task: Task[Any]) -> None:
+    note = note_on("service:db", kept_in="/there/db.json")
+    secret_notes.warn_of_lost_secrets(task, "service:db")
+    (warning,) = task.warnings
+    assert "is in /there/db.json" in warning and "Move that file to where it is safe" in warning
+    assert f"remove {note.path} to end this warning" in warning and "never kept" not in warning
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", "[" * 100_000])
+def test_a_damaged_note_is_one(task: Task[Any], content: str) -> None:
+    Path(note_on("service:db").path).write_text(content)
+    secret_notes.warn_of_lost_secrets(task, "service:db")
+    (warning,) = task.warnings
+    assert "what the platform shows only once may have been generated on an unknown date" in warning
+
+
+def test_the_last_call_counts_and_none_was_made_in_the_future(
+    task: Task[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert secret_notes.seconds_since_call(task, "service:db") == float("inf")
+    monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
+    for age in (300, 50, 70):
+        os.utime(note_on("service:db").path, (0, 1_000_000 - age))
+    assert secret_notes.seconds_since_call(task, "service:db") == 50
+    os.utime(note_on("service:db").path, (0, 1_000_010))
+    assert secret_notes.seconds_since_call(task, "service:db") == 0

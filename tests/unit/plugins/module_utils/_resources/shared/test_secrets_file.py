@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +65,7 @@ def test_they_go_to_the_file_that_the_user_named_and_not_into_the_result(tmp_pat
     finally:
         os.umask(old)
     assert json.loads(path.read_text()) == CONTENT
+    assert "hunter2 \u00e9" in path.read_text(), "people read it as well"
     assert mode(path) == 0o600
     assert task.effects.facts == {"secrets_file": str(path)}
     assert task.warnings == []
@@ -124,7 +128,7 @@ def test_an_id_cannot_choose_the_folder(home: Path, id: str) -> None:
     assert secrets_file.default_path(id) == str(home / "hosted_services" / "secrets" / "x.json")
 
 
-def full(*arguments: Any) -> None:
+def full(*arguments: Any, **named: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
@@ -296,3 +300,130 @@ def test_a_place_that_is_wrong_is_told_before_anything_is_asked_for(home: Path, 
     home.chmod(0o700)
     with pytest.raises(Invalid, match="is no directory that can be written to"):
         secrets_file.check_folder(task_of(SERVICE, FakeClient()))
+
+
+# --- What becomes of them where a place fails ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "fails", "kept_at_all"),
+    [
+        ({"secrets_dest": "mine.json"}, (), True),
+        ({}, (), True),
+        ({"return_secrets": True}, (), True),
+        ({"secrets_dest": "mine.json"}, ("mine.json",), True),
+        ({"secrets_dest": "mine.json", "return_secrets": True}, ("mine.json", "svc_1.json"), True),
+        ({"secrets_dest": "mine.json"}, ("mine.json", "svc_1.json"), False),
+    ],
+)
+def test_whoever_keeps_secrets_learns_whether_that_worked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], fails: Any, kept_at_all: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    task = task_of(SERVICE, FakeClient(), **given)
+    write = secrets_file.write_private
+
+    def write_or_fail(path: str, content: dict[str, Any]) -> None:
+        if os.path.basename(path) in fails:
+            full()
+        write(path, content)
+
+    monkeypatch.setattr(secrets_file, "write_private", write_or_fail)
+    with task.closing, secrets_file.keep_secrets(task, "service:web", "the secrets") as place:
+        assert place.write("svc_1", CONTENT, "the secrets of service 'web'") is kept_at_all
+    assert any("They are lost" in warning for warning in task.warnings) is not kept_at_all
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [({}, True), ({"return_secrets": True}, False), ({"secrets_dest": "{}/mine.json"}, False)],
+)
+def test_only_the_place_that_is_used_is_looked_at(
+    home: Path, tmp_path: Path, given: dict[str, Any], refused: bool
+) -> None:
+    home.write_text("a file stands where the folder belongs")
+    options = {name: value.format(tmp_path) if value is not True else value for name, value in given.items()}
+    task = task_of(SERVICE, FakeClient(), **options)
+    if not refused:
+        secrets_file.check_folder(task)
+        return
+    with pytest.raises(Invalid, match=r"could not be kept in .* is no directory that can be written to"):
+        secrets_file.check_folder(task)
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_in_check_mode_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(Invalid, match=f"'{tmp_path}' is no directory that can be written to"):
+        secrets_file.check_folder(task_of(SERVICE, FakeClient()))
+
+
+def test_a_full_disk_is_found_by_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = tmp_path / "trial"
+    trial.touch()
+    device = os.open("/dev/full", os.O_WRONLY)
+    monkeypatch.setattr(tempfile, "mkstemp", lambda dir: (device, str(trial)))
+    with pytest.raises(Invalid, match=r"No space left on device\. Nothing was sent"):
+        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(tmp_path / "mine.json"))
+    assert not trial.exists()
+
+
+@pytest.mark.parametrize("given", [{}, {"return_secrets": True}, {"secrets_dest": "mine.json"}])
+def test_a_note_that_cannot_be_left_stops_only_what_goes_to_the_same_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(secret_notes.SecretNote, "write", full)
+    if not given:
+        with pytest.raises(Invalid, match=r"No space left on device\. Nothing was sent"):
+            kept(lambda: pytest.fail("the platform was asked"))
+        return
+    if "secrets_dest" in given:
+        given = {"secrets_dest": str(tmp_path / "mine.json")}
+    task = kept(**given)
+    (warning,) = task.warnings
+    assert "no note can be left in" in warning and "the next one cannot tell" in warning
+
+
+@pytest.mark.parametrize("returned", [True, False])
+def test_a_folder_that_goes_away_while_the_platform_works_is_made_anew(
+    home: Path, tmp_path: Path, returned: bool
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+
+    def lose() -> None:
+        shutil.rmtree(home)
+        folder.rmdir()
+
+    named = {"return_secrets": True} if returned else {"secrets_dest": str(folder / "x.json")}
+    task = task_of(SERVICE, FakeClient(), **named)
+    with task.closing:
+        with secrets_file.keep_secrets(task, "service:web", "the secrets") as place:
+            lose()
+            place.write("svc_1", CONTENT, "the secrets of service 'web'")
+        (path,) = (home / "hosted_services" / "secrets").glob("svc_1*")
+        assert json.loads(path.read_text()) == CONTENT
+        assert (mode(path), mode(path.parent)) == (0o600, 0o700)
+
+
+@pytest.mark.parametrize(
+    ("end", "stays"), [(None, False), (ValueError, False), (KeyboardInterrupt, True), (SystemExit, True)]
+)
+def test_what_was_not_returned_stays_on_disk(
+    home: Path, end: type[BaseException] | None, stays: bool
+) -> None:
+    """A task that fails returns its secrets as well; one that is stopped returns nothing."""
+    task = task_of(SERVICE, FakeClient(), return_secrets=True)
+
+    def work() -> None:
+        with task.closing:
+            with secrets_file.keep_secrets(task, "service:web", "the secrets") as place:
+                place.write("svc_1", CONTENT, "the secrets of service 'web'")
+            if end is not None:
+                raise end
+
+    with pytest.raises(end) if end else nullcontext():
+        work()
+    assert bool(files(home / "hosted_services" / "secrets")) is stays
+    assert bool(secret_notes.notes_on(task, "service:web")) is stays
