@@ -17,6 +17,7 @@ from .services.listing import services_in_project
 from .services.lookup import expect_created, near_miss
 from .services.namesakes import oldest_projects
 from .shared.aliases import read_aliases, warn_of_clashes
+from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
@@ -166,7 +167,16 @@ def plan_creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Pla
     """Plan a new project."""
 
     def make() -> None:
-        create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+        try:
+            create_unique(lambda: task.client.create_project(name), new_ones, f"project {name!r}", task)
+        except Refused as error:
+            similar = [project for project in task.client.projects() if same_name(project.name, name)]
+            if similar:
+                error.append(
+                    f". Project {similar[0].name!r} ({similar[0].id}) may be what the platform made of this "
+                    "name; if it is, use that name in the task"
+                )
+            raise
 
     def new_ones() -> list[Project]:
         projects = task.client.projects()
@@ -212,6 +222,11 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
 
     project = wait_for_new(find)
     if project is None:
+        other = next((p.name for p in task.client.projects() if is_it(p) and same_name(p.name, name)), None)
+        if other is not None:
+            raise Invalid(
+                f"the platform accepted the name {name!r}, but stored {other!r}; use that name in the task"
+            )
         raise NoSuchItem(f"the platform accepted the call, but no project named {name!r} is on its list")
     warn_of_name(task, project.name, name)
     return project.as_dict()

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from .._api.errors import Conflict, HostedError, Refused
 from .._api.models import SshKey
+from .shared.names import same_name
 from .shared.options import FilePath, Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, keys_with_fingerprint, read_public_key
@@ -46,8 +47,11 @@ class SshKeyResource(Resource[SshKeyOptions]):
         """Register or remove a key, on difference only."""
         key = given_key(task)
         if task.options.state == "absent":
-            found = find_targets(task.client.ssh_keys(), key, task)
+            keys = task.client.ssh_keys()
+            found = find_targets(keys, key, task)
             check_key_name(found, task.options.name)
+            if not found and task.options.name:
+                warn_of_similar(task, keys, task.options.name)
             return plan_absent(task, found)
         if key is None or not task.options.name:
             raise Invalid("to register a key, give its name and public_key or public_key_file")
@@ -97,7 +101,7 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
     """Plan that the key is registered, and with ``replace`` no other of its name."""
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
-    others = [known for known in keys if known.name == name and known is not registered]
+    others = others_of_name(task, keys, name, registered)
     if others and not task.options.replace:
         raise Invalid(
             f"another key named {name!r} is registered, with fingerprint {others[0].fingerprint}. "
@@ -122,6 +126,32 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         before=to_diff(registered) if registered else to_diff(others[0]) if others else {},
         after=to_diff(registered) if registered else {"name": name, "fingerprint": key.fingerprint},
     )
+
+
+def others_of_name(
+    task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str, registered: SshKey | None
+) -> list[SshKey]:
+    """Return the other keys that have the name of a key: that of the task, or what the platform made of it.
+
+    Warn of those whose name only looks like it: on this platform, they may be other keys.
+    """
+    names = {name}
+    if task.options.replace and registered and registered.name and same_name(registered.name, name):
+        names.add(registered.name)
+    others = [known for known in keys if known.name in names and known is not registered]
+    warn_of_similar(task, [known for known in keys if known not in (registered, *others)], name)
+    return others
+
+
+def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str) -> None:
+    """Tell of keys whose names a platform may have made of this one, and that are left alone."""
+    for key in keys:
+        if key.name and same_name(key.name, name):
+            task.warn(
+                f"SSH key {key.name!r} ({key.fingerprint}) was left alone and still opens SFTP: its name is "
+                f"not {name!r}, though the platform may have made it of that. Use the name that it has, or "
+                "its fingerprint, if this is the one"
+            )
 
 
 def register_step(

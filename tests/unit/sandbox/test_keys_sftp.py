@@ -224,3 +224,13 @@ def _openssh(
     return subprocess.run(
         command, input=commands, capture_output=True, text=True, env=environment, timeout=60, check=False
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [("as given", "My  Key"), ("single spaces", "My Key"), ("lower case", "my  key")],
+)
+def test_a_platform_may_change_the_name_of_a_key(sandbox: Sandbox, value: str, stored: str) -> None:
+    sandbox.profile("plain", **{"key.written": value})
+    sandbox.api("POST", PATH, {"name": "My  Key", "publicKey": _public(_generate())})
+    assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == [stored]

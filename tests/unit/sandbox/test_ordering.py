@@ -96,10 +96,15 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
 
 @pytest.mark.parametrize(
     ("value", "stored"),
-    [("as given", " my  mc "), ("trimmed", "my  mc"), ("single spaces", "my mc")],
+    [
+        ("as given", " My  mc "),
+        ("trimmed", "My  mc"),
+        ("single spaces", "My mc"),
+        ("lower case", " my  mc "),
+    ],
 )
 def test_a_platform_may_normalise_names(sandbox: Sandbox, order: Order, value: str, stored: str) -> None:
     sandbox.profile("plain", **{"service.name": value})
-    key = order(name=" my  mc ")
+    key = order(name=" My  mc ")
     assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == stored
     assert sandbox.ledger()["orders"][-1]["name"] == stored

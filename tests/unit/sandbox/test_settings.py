@@ -164,3 +164,18 @@ def test_the_command_of_a_database(sandbox: Sandbox, order: Order, value: str, s
     base = f"/api/resources/{order('postgresql', 'db')}"
     assert sandbox.api("GET", f"{base}/settings").json()["deploy"]["editable"] is (value == "yes")
     assert sandbox.api("PUT", f"{base}/deploy", {"command": "x"}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"), [("as sent", 7), ("the next larger", 8), ("the next smaller", 6)]
+)
+def test_a_platform_may_offer_memory_in_steps(
+    sandbox: Sandbox, order: Order, value: str, stored: int
+) -> None:
+    sandbox.profile("plain", **{"size.written": value})
+    key = order()
+    size = {"cpuCores": 2, "ramGb": 7, "storageGb": 20}
+    sandbox.api("PUT", f"/api/resources/{key}/scale", size)
+    assert _settings(sandbox, key)["scale"]["ramGb"] == stored
+    quote = {"productSlug": "minecraft", "hostId": "node-paris-1", "dimensions": size}
+    assert sandbox.api("POST", "/api/order/quote", quote).json()["dimensions"]["ramGb"] == stored

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..shared.plan import Task
+from ..shared.task_errors import Invalid
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import ServiceOptions
-from .settings import ServiceChanges, is_same_command
+from .settings import ServiceChanges, describe_size, is_same_command
 from .view import View, observe
 
 
@@ -22,43 +23,76 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
     """Return the service once it shows what was written; warn of what it does not show.
 
     Without ``wait`` it is read once, and nothing is said of what may come later.
+
+    :raises Invalid: if the platform stored another value, or does not take over the size.
     """
     now = observe(task, view.service.id)
-    if not task.options.wait or not unconfirmed_settings(now, changes):
-        return now
+    missing = unconfirmed_settings(now, changes)
 
     def shown() -> bool:
-        nonlocal now
+        nonlocal now, missing
         now = observe(task, view.service.id)
-        return not unconfirmed_settings(now, changes)
+        missing = unconfirmed_settings(now, changes)
+        return not missing
 
-    if not poll_for(shown):
-        told = ", ".join(f"{name} ({value})" for name, value in unconfirmed_settings(now, changes).items())
-        task.warn(
-            f"the platform accepted {told} of {view.label}, but shows something else after "
-            f"{QUIET_SECONDS:g} seconds. Look at the service before running this again"
-        )
+    if task.options.wait and missing and not poll_for(shown):
+        told = ", ".join(f"{name} ({value})" for name, value in missing.items() if name != "dimensions")
+        if told:
+            task.warn(
+                f"the platform accepted {told} of {view.label}, but shows something else after "
+                f"{QUIET_SECONDS:g} seconds. Look at the service before running this again"
+            )
+    check_stored_as_written(task, view, now, missing)
     return now
+
+
+def check_stored_as_written(
+    task: Task[ServiceOptions], view: View, now: View, missing: dict[str, Any]
+) -> None:
+    """Refuse to report success for a value that the platform stored in another form.
+
+    Each run would find a difference and write it again. What is shown as before may only be late; a size
+    is billed, so after the wait it counts as rounded to the old one.
+
+    :raises Invalid: with the value to write instead.
+    """
+    before, stored = shown_settings(view), shown_settings(now)
+    for name, wanted in missing.items():
+        unchanged = stored[name] == before[name]
+        if unchanged and (name != "dimensions" or not task.options.wait):
+            continue
+        asked, kept = [
+            describe_size(value) if name == "dimensions" else repr(value) for value in (wanted, stored[name])
+        ]
+        raise Invalid(
+            f"the platform accepted {name} {asked} of {view.label}, but "
+            f"{'still has' if unchanged else 'stored'} {kept}. If it offers nothing in between, set it to "
+            f"{kept} in the task; as written, every run would change it again"
+        )
 
 
 def unconfirmed_settings(now: View, changes: ServiceChanges) -> dict[str, Any]:
     """Return what was written and is shown otherwise. What is not shown at all says nothing."""
-    service, settings = now.service, now.settings
-    size = service.dimensions.as_dict() if service.dimensions else {}
-    wanted_size = changes.after.get("dimensions", {})
-    shown = {
-        "public": settings.network.is_public if settings and settings.network else None,
-        "command": settings.deploy.command if settings and settings.deploy else None,
-        "dimensions": {name: size.get(name) for name in wanted_size} or None,
-        "project": service.project_id,
-    }
     wanted = {**changes.after, "project": changes.result.get("project_id")}
     return {
         name: wanted[name]
-        for name, value in shown.items()
+        for name, value in shown_settings(now).items()
         if wanted.get(name) is not None
         and value is not None
         and not is_setting_equal(name, value, wanted[name])
+    }
+
+
+def shown_settings(view: View) -> dict[str, Any]:
+    """Return the settings that can be written, as they are shown; ``None`` for what is not shown."""
+    service, settings = view.service, view.settings
+    parts = {"cpu_cores", "ram_gb", "storage_gb"}
+    size = service.dimensions.model_dump(include=parts) if service.dimensions else {None: None}
+    return {
+        "public": settings.network.is_public if settings and settings.network else None,
+        "command": settings.deploy.command if settings and settings.deploy else None,
+        "dimensions": None if None in size.values() else size,
+        "project": service.project_id,
     }
 
 

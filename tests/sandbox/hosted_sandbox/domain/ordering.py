@@ -19,11 +19,14 @@ from hosted_sandbox.store.records import Account, Node, Order, Product, Service
 #: Families whose new services are ACTIVE at once; the others pass through PROVISIONING.
 BORN_ACTIVE = ("APP", "BUCKET")
 MOST_NAME = 80
+MEMORY_STEP = 2
+"""Beyond one GB, some platforms offer memory in steps of this many GB."""
 #: How the platform may normalise a name.
 NAMES: dict[str, Callable[[str], str]] = {
     "as given": str,
     "trimmed": str.strip,
     "single spaces": lambda name: " ".join(name.split()),
+    "lower case": str.lower,
 }
 #: The lifetime of a free service, in milliseconds (30 days).
 FREE_LIFE = 30 * 24 * 3600 * 1000
@@ -77,7 +80,7 @@ def price_order(world: World, account: Account, request: OrderRequest) -> Priced
     node = world.store.get(Node, request.host)
     if node is None or product.family not in node.families:
         raise RefusedError("order_values", f"host {request.host} does not take this product")
-    size = _size(product, request)
+    size = _size(world, product, request)
     check_bounds(node, size, "order_values")
     _check_options(product, request.options)
     price = money.parts(product, node, size, request.options)
@@ -90,7 +93,7 @@ def price_order(world: World, account: Account, request: OrderRequest) -> Priced
     return PricedOrder(product, node, size, _runtime(product, request), price, cents, first_day, days)
 
 
-def _size(product: Product, request: OrderRequest) -> dict[str, int]:
+def _size(world: World, product: Product, request: OrderRequest) -> dict[str, int]:
     if request.preset is not None:
         for preset in product.presets:
             if preset["id"] == request.preset:
@@ -98,7 +101,15 @@ def _size(product: Product, request: OrderRequest) -> dict[str, int]:
         raise RefusedError("order_values", f"unknown preset {request.preset}")
     if request.size is None:
         raise RefusedError("order_values", "dimensions are required unless presetId is given")
-    return dict(request.size)
+    return offered(world, request.size)
+
+
+def offered(world: World, size: dict[str, int]) -> dict[str, int]:
+    """Return the size that the platform offers in the place of one that was asked for."""
+    memory = size["ramGb"]
+    if memory <= 1 or memory % MEMORY_STEP == 0 or world.gaps["size.written"] == "as sent":
+        return dict(size)
+    return {**size, "ramGb": memory + (1 if world.gaps["size.written"] == "the next larger" else -1)}
 
 
 def _runtime(product: Product, request: OrderRequest) -> str | None:

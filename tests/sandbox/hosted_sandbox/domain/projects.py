@@ -76,6 +76,8 @@ def checked_name(world: World, account_id: str, name: str, own: str = "") -> str
             name = name.strip()
         case "single spaces":
             name = " ".join(name.split())
+        case "lower case":
+            name = name.lower()
         case "refused" if name != " ".join(name.split()):
             raise RefusedError("name", "a project name must not have blanks to spare")
     if not 1 <= len(name) <= MOST_NAME:

@@ -87,11 +87,12 @@ def scale(world: World, service: Service, size: dict[str, int]) -> None:
     if service.status == "SUSPENDED":
         raise RefusedError("resize_suspended", "A suspended service cannot be resized")
     _require_settled(service)
+    size = ordering.offered(world, size)
     ordering.check_bounds(world.store.need(Node, service.node_id), size, "scale_bounds")
     if size["storageGb"] < service.size["storageGb"]:
         raise RefusedError("scale_shrink", "storageGb cannot be less than it is: a disk does not shrink")
     _note_stale(world, service)
-    service.size = dict(size)
+    service.size = size
     money.bill(world, service)
     world.store.put(service)
 

@@ -22,7 +22,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Invalid,
     NoSuchItem,
 )
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils._resources.platform import run
 
 
 @pytest.fixture
@@ -247,3 +249,20 @@ def test_check_mode_says_that_the_default_project_stays() -> None:
     done = task_of(PROJECT, client, name="shop", state="absent")
     PROJECT.plan(done)
     assert done.warnings == []
+
+
+def test_a_name_that_the_platform_writes_in_lower_case_is_told(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The task says which name to use; it neither reports success in each run, nor hides what it created."""
+    Clock(monkeypatch)
+    sandbox.profile("plain", **{"project.name": "lower case"})
+    first, again = [run(sandbox, PROJECT, name="Games") for _run in range(2)]
+    for result in (first, again):
+        assert result["failed"] and "'games'" in result["msg"] and "use that name" in result["msg"]
+    assert (first["changed"], again["changed"]) == (True, False)
+    assert not run(sandbox, PROJECT, name="games")["changed"]
+    renamed = run(sandbox, PROJECT, name="games", new_name="Play")
+    assert renamed["failed"] and "'play'" in renamed["msg"]
+    names = [project["name"] for project in sandbox.api("GET", "/api/projects").json()]
+    assert "play" in names and "games" not in names

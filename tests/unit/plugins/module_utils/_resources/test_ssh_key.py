@@ -29,7 +29,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key import SSH_KEY
 from ansible_collections.hosted.services.plugins.module_utils._resources.ssh_key_info import SSH_KEY_INFO
+from hosted_sandbox.testing import Sandbox
 from unit.plugins.fakes import Clock, FakeClient, carry_out, task_of
+from unit.plugins.module_utils._resources.platform import run
 
 
 def new_line() -> str:
@@ -38,6 +40,7 @@ def new_line() -> str:
 
 
 LINE, OTHER = new_line(), new_line()
+FINGERPRINT = read_public_key(LINE).fingerprint
 PRINT, OTHER_PRINT = (read_public_key(line).fingerprint for line in (LINE, OTHER))
 
 
@@ -276,3 +279,49 @@ def test_a_fingerprint_that_cannot_be_compared_does_not_pass_for_absent(
         options: dict[str, Any] = {"state": "absent"} if resource is SSH_KEY else {}
         with pytest.raises(Invalid, match=f"written as SHA256, and the platform shows MD5, as {md5}"):
             resource.plan(task_of(resource, client, fingerprint=given, **options))
+
+
+# --- A platform that stores names its own way ---------------------------------------------------------------
+
+
+def registered(sandbox: Sandbox) -> list[tuple[str, str]]:
+    """Return name and fingerprint of each key that the platform has."""
+    keys = sandbox.api("GET", "/api/users/me/ssh-keys").json()
+    return [(key["name"], key["fingerprint"]) for key in keys]
+
+
+def test_a_key_whose_name_the_platform_changes_is_registered_once(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"key.written": "lower case"})
+    results = [run(sandbox, SSH_KEY, name="My Laptop", public_key=LINE) for _run in range(2)]
+    assert [result["changed"] for result in results] == [True, False]
+    assert [name for name, _print in registered(sandbox)] == ["my laptop"]
+    assert "registered as 'my laptop'" in results[1]["warnings"][0]
+
+
+def test_one_that_is_not_removed_as_its_name_was_changed_is_told(sandbox: Sandbox) -> None:
+    """It still opens SFTP, though the task says that it must not be there."""
+    sandbox.profile("plain", **{"key.written": "lower case"})
+    run(sandbox, SSH_KEY, name="My Laptop", public_key=LINE)
+    result = run(sandbox, SSH_KEY, name="My Laptop", state="absent")
+    assert not result["changed"] and len(registered(sandbox)) == 1
+    [told] = result["warnings"]
+    assert "'my laptop'" in told and FINGERPRINT in told and "still opens SFTP" in told
+
+
+def test_a_key_that_is_replaced_goes_though_its_name_was_changed(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"key.written": "lower case"})
+    run(sandbox, SSH_KEY, name="My Laptop", public_key=LINE)
+    renewed: dict[str, Any] = {"name": "My Laptop", "public_key": OTHER, "replace": True}
+    first = run(sandbox, SSH_KEY, **renewed)
+    assert first["changed"] and "still opens SFTP" in first["warnings"][0]
+    assert [run(sandbox, SSH_KEY, **renewed)["changed"] for _run in range(2)] == [True, False]
+    assert registered(sandbox) == [("my laptop", read_public_key(OTHER).fingerprint)]
+
+
+def test_a_key_of_a_similar_name_stays(sandbox: Sandbox) -> None:
+    """Where names are kept as given, it is another one."""
+    run(sandbox, SSH_KEY, name="my laptop", public_key=LINE)
+    for _run in range(2):
+        result = run(sandbox, SSH_KEY, name="My Laptop", public_key=OTHER, replace=True)
+        assert FINGERPRINT in result["warnings"][0]
+    assert [name for name, _print in registered(sandbox)] == ["my laptop", "My Laptop"]

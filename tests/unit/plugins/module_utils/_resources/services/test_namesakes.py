@@ -178,6 +178,13 @@ def test_a_name_that_the_platform_normalised_is_not_ordered_again(
     assert ordered(platform) == ["my server"]
 
 
+def test_a_name_that_the_platform_writes_in_lower_case_is_not_ordered_again(platform: Sandbox) -> None:
+    platform.profile("plain", **{"service.name": "lower case"})
+    assert "the platform named the new service 'server', not 'Server'" in said(order(platform, "Server"))
+    assert refused(platform, order(platform, "Server"))
+    assert ordered(platform) == ["server"]
+
+
 def test_an_order_whose_answer_is_lost_is_known_by_a_normalised_name(platform: Sandbox) -> None:
     platform.profile("plain", **{"service.name": "single spaces"})
     platform.fault("order.create", "reset", when="after")

@@ -45,12 +45,32 @@ def test_settings_that_are_accepted_and_not_shown_are_told(monkeypatch: pytest.M
     client.add_service("s")
 
     def forget() -> None:
-        client.service_records["s"]["dimensions"]["ramGb"] = 6  # rounded down, say
         client.setting_records["s"]["network"]["isPublic"] = False
 
-    client.after["set_scale"] = client.after["set_network"] = forget
+    client.after["set_network"] = forget
     task = task_of(SERVICE, client, id="s", dimensions={"ram_gb": 7}, public=True)
     result = carry_out(SERVICE.plan(task))
-    assert result["dimensions"]["ram_gb"] == 6
+    assert result["dimensions"]["ram_gb"] == 7
     [told] = [text for text in task.warnings if "but shows" in text]
-    assert "public (True)" in told and "dimensions" in told
+    assert "public (True)" in told and "dimensions" not in told
+
+
+@pytest.mark.parametrize(("rounds", "stored"), [("the next larger", 8), ("the next smaller", 6)])
+def test_a_size_that_the_platform_rounds_fails_each_run(sandbox: Sandbox, rounds: str, stored: int) -> None:
+    """A run that changes the size again each time would look like one that works."""
+    sandbox.profile("plain", **{"size.written": rounds})
+    for _attempt in range(2):
+        result = run(sandbox, SERVICE, name="one", dimensions={"ram_gb": 7})
+        assert result["failed"]
+        assert f"set it to 2 vCPU, {stored} GB memory, 20 GB disk" in result["msg"]
+    sandbox.clear_journal()
+    assert not run(sandbox, SERVICE, name="one", dimensions={"ram_gb": stored})["changed"]
+    assert writes(sandbox) == []
+
+
+def test_a_size_that_the_platform_rounds_is_not_ordered(sandbox: Sandbox) -> None:
+    sandbox.profile("plain", **{"size.written": "the next larger"})
+    size = {"cpu_cores": 2, "ram_gb": 7, "storage_gb": 20}
+    result = run(sandbox, SERVICE, name="new", product="minecraft", host="node-paris-1", dimensions=size)
+    assert result["failed"] and "nothing was ordered" in result["msg"]
+    assert "order.create" not in writes(sandbox)
