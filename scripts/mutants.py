@@ -34,7 +34,7 @@ from ansible_collections.hosted.services.scripts.mutation import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parent.parent
 PLUGINS = ROOT / "plugins"
-TREES = ROOT / ".build" / "mutants" / str(os.getpid())
+TREES = ROOT / ".build" / "mutants" / str(os.getpid())  # several may run at a time
 LINK = Path("ansible_collections/hosted/services")
 COPIED = ("plugins", "tests")
 ENOUGH = 0.9
@@ -247,13 +247,13 @@ def finished(runs: list[Run]) -> Iterator[tuple[Run, bool]]:
         write(run.tree / run.subject.path.relative_to(ROOT), run.subject.source)
         runs.remove(run)
         if os.waitstatus_to_exitcode(status) in NOT_RUN:
-            raise RuntimeError(f"no test ran for {run.subject}; see {run.tree / 'log'}")
+            raise RuntimeError(f"no test ran for {run.subject}:\n{(run.tree / 'log').read_text()}")
         yield run, status != PASSED
 
 
-def tried(subjects: list[Subject], workers: int) -> Iterator[tuple[Subject, bool]]:
+def tried(subjects: list[Subject], trees: Sequence[Path]) -> Iterator[tuple[Subject, bool]]:
     """Yield each change and whether it was noticed, as they end."""
-    free = [new_tree(TREES / str(number)) for number in range(workers)]
+    free = list(trees)
     waiting = list(reversed(subjects))
     runs: list[Run] = []
     while waiting or runs:
@@ -265,9 +265,8 @@ def tried(subjects: list[Subject], workers: int) -> Iterator[tuple[Subject, bool
         time.sleep(0.02)
 
 
-def passing(subjects: list[Subject]) -> bool:
+def passing(subjects: list[Subject], tree: Path) -> bool:
     """Whether the tests pass while nothing is changed; without that nothing could be concluded."""
-    tree = new_tree(TREES / "unchanged")
     for subject in {subject.path.parent: subject for subject in subjects}.values():
         runs = [start(subject, tree, changed=False)]
         while not (ended := list(finished(runs))):
@@ -301,9 +300,13 @@ def main(arguments: Sequence[str]) -> int:
     if not subjects:
         print(f"There is nothing to change in files with {options.only!r} in their path.")
         return 2
-    if not options.trust and not passing(subjects):
-        return 2
-    return report(tried(subjects, options.workers))
+    try:  # copied at once, so that one may go on to work on what is copied
+        trees = [new_tree(TREES / str(number)) for number in range(options.workers)]
+        if not options.trust and not passing(subjects, trees[0]):
+            return 2
+        return report(tried(subjects, trees))
+    finally:
+        shutil.rmtree(TREES, ignore_errors=True)
 
 
 def report(results: Iterator[tuple[Subject, bool]]) -> int:
