@@ -85,6 +85,8 @@ class BackupMachine:
         """Whether its runs start warm. They must not if a test looks at processes or kills them."""
         self.copies = True
         """Whether an installation may be a copy."""
+        self.shelves: list[Path] = []
+        """The folders of off-site copies."""
 
     def install(self, *plans: dict[str, Any], without: str | None = None, **variables: Any) -> Run:
         """Run the role with these plans. One of the variables that are always given can be left out."""
@@ -102,15 +104,17 @@ class BackupMachine:
             "backups_rules_dir": str(self.folder / "rules"),
             "backups_scheduler": "systemd",
             "backups_activate": False,
-            "backups_ansible_playbook": (programs() if self.warm else COLD).playbook,
+            "backups_ansible_playbook": (programs() if self.warm else COLD).local_playbook,
             "backups_collections_path": COLLECTIONS,
         }
         values.update(variables)
         values.pop(without or "", None)
         told = self.anywhere(json.dumps([values, self.ansible.environment, self.zone], sort_keys=True))
-        if not (self.copies and self.is_new()) or any(
-            "offsite" in plan for plan in plans
-        ):  # which is outside of these folders
+        offsite = [plan["offsite"] for plan in plans if "offsite" in plan]
+        self.shelves = [Path(where["dest"]) for where in offsite]
+        elsewhere = any(where.keys() - {"dest", "databases"} for where in offsite)  # keys, for one
+        elsewhere |= any(shelf.parent != self.folder for shelf in self.shelves)
+        if elsewhere or not (self.copies and self.is_new()):
             return self.run_role(values)
         if told in INSTALLED:
             return INSTALLED[told].copy_to(self)
@@ -129,7 +133,7 @@ class BackupMachine:
 
     def paths(self) -> list[Path]:
         """Return the paths of whatever is in the folders of the machine, and of the folders."""
-        folders = [self.folder / name for name in (*MADE, "etc", "state")]
+        folders = [*(self.folder / name for name in (*MADE, "etc", "state")), *self.shelves]
         return [path for folder in folders if folder.exists() for path in (folder, *folder.rglob("*"))]
 
     def anywhere(self, text: str) -> str:
@@ -142,9 +146,8 @@ class BackupMachine:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the installed command in a process group of its own, with nothing of this environment."""
-        inside = ["-e", f"ansible_python_interpreter={programs().python}"]
         return subprocess.Popen(
-            [self.command, *arguments, *(inside if self.warm and arguments[0] == "run" else [])],
+            [self.command, *arguments],
             env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8", "TZ": self.zone},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -32,19 +32,27 @@ TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
 NOTE = "night's \\ work; \u00e9\u00df"
 
 
-@pytest.fixture(params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
-def engine(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A real server with a table that its user owns."""
+@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
+def running(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A real server for all tests: it takes seconds to make one."""
     kind: type[Server] = request.param
     if names := missing(kind.engine):
         pytest.skip(f"not installed: {names}")
-    with serving(kind, free_port()) as running:
-        note = NOTE.replace("'", "''").replace("\\", "\\\\" if kind is MariaDB else "\\")
-        rows = [f"(0, '{note}')", *(f"({number}, 'by day')" for number in range(1, ROWS))]
-        running.sql("\n".join([TABLE, "INSERT INTO orders VALUES", ", ".join(rows), ";"]), DATABASE)
-        if kind is PostgreSQL:
-            running.sql(f"ALTER TABLE orders OWNER TO {USER};", DATABASE)
-        yield running
+    with serving(kind, free_port()) as server:
+        yield server
+
+
+@pytest.fixture
+def engine(running: Server) -> Server:
+    """The server with a new table that its user owns."""
+    is_mariadb = isinstance(running, MariaDB)
+    note = NOTE.replace("'", "''").replace("\\", "\\\\" if is_mariadb else "\\")
+    rows = [f"(0, '{note}')", *(f"({number}, 'by day')" for number in range(1, ROWS))]
+    table = ["DROP TABLE IF EXISTS orders;", TABLE, "INSERT INTO orders VALUES", ", ".join(rows), ";"]
+    running.sql("\n".join(table), DATABASE)
+    if not is_mariadb:
+        running.sql(f"ALTER TABLE orders OWNER TO {USER};", DATABASE)
+    return running
 
 
 @pytest.fixture

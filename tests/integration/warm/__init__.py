@@ -34,9 +34,16 @@ class Programs:
     playbook: str
     inventory: str
     python: str
+    local_playbook: str
+    """ansible-playbook for commands that leave no room for the option that lets modules start warm, too."""
 
 
-COLD = Programs(str(BIN / "ansible-playbook"), str(BIN / "ansible-inventory"), sys.executable)
+COLD = Programs(
+    str(BIN / "ansible-playbook"),
+    str(BIN / "ansible-inventory"),
+    sys.executable,
+    str(BIN / "ansible-playbook"),
+)
 
 
 @functools.cache
@@ -50,11 +57,11 @@ def programs() -> Programs:
         assert server.stdout is not None
         assert server.stdout.readline(), "the server did not start"
     atexit.register(stop, servers, folder)
-    return Programs(
-        write(folder, "ansible", COLD.playbook),
-        write(folder, "ansible", COLD.inventory),
-        write(folder, "python", COLD.python),
-    )
+    playbook, python = write(folder, "ansible", COLD.playbook), write(folder, "python", COLD.python)
+    local = folder / "local-playbook"
+    local.write_text(f'#!/bin/sh\nexec {playbook} "$@" -e ansible_python_interpreter={python}\n')
+    local.chmod(0o755)
+    return Programs(playbook, write(folder, "ansible", COLD.inventory), python, str(local))
 
 
 def start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
