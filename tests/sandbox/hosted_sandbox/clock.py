@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from datetime import UTC, datetime
 
@@ -13,6 +14,8 @@ HOUR = 3600 * SECOND
 DAY = 24 * HOUR
 #: A month is 730 hours for every price: 365 days by 24 hours by 12 months.
 MONTH = 730 * HOUR
+#: The first moment that no timestamp can show, the year 10000.
+END = 253402300800 * SECOND
 
 
 class Clock:
@@ -28,15 +31,19 @@ class Clock:
         return int(self._base + (time.monotonic() - self._real) * SECOND * self.rate)
 
     def run(self, rate: float) -> None:
-        """Change the rate: 1 is real time, 0 is frozen."""
+        """Change the rate: 1 is real time, 0 is frozen. Raise ValueError for any that is no such number."""
+        if not (math.isfinite(rate) and rate >= 0):
+            raise ValueError(f"the clock cannot run at a rate of {rate}; it must be a number of 0 or more")
         self._base = float(self.now())
         self._real = time.monotonic()
         self.rate = rate
 
-    def move(self, to: int) -> None:
+    def move(self, to: float) -> None:
         """Jump to a later time. Raise ValueError if it is in the past: billed time cannot be undone."""
         if to < self.now():
             raise ValueError("the clock cannot be moved back; reset the sandbox instead")
+        if not to < END:
+            raise ValueError("the clock cannot be moved beyond the year 9999")
         self._base = float(to)
         self._real = time.monotonic()
 

@@ -109,6 +109,9 @@ def test_the_clock(sandbox: Sandbox) -> None:
     assert sandbox.clock(advance=1.5)["now"] == f"{int(before[:4]) + 1:04d}-01-01T00:00:01.000Z"
     with pytest.raises(RuntimeError, match="back"):
         sandbox.clock(set=before)
+    for beyond in ({"advance": 1e300}, {"advance": "inf"}, {"advance": "nan"}, {"rate": "inf"}, {"rate": -1}):
+        with pytest.raises(RuntimeError, match="the clock cannot"):
+            sandbox.clock(**beyond)
     assert sandbox.clock(freeze=False)["rate"] == 1.0
 
 

@@ -173,7 +173,7 @@ class Control:
         if "set" in document:
             clock.move(parse(document["set"]))
         if "advance" in document:
-            clock.move(clock.now() + round(float(document["advance"]) * SECOND))
+            clock.move(clock.now() + float(document["advance"]) * SECOND)
         self.world.store.commit()
         self.world.tick()
         return self.read_clock(request, document)
