@@ -43,8 +43,6 @@ options:
       - Tag to give to the image in the registry, best that of the release. Without one it is there by its digest, and
         M(hosted.services.app_release) gives it the tag of the release.
     type: str
-requirements:
-  - oras
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common

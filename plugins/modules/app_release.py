@@ -17,7 +17,7 @@ description:
   - The digest identifies the image; the tag is only a name that can move. When the tag names that digest already,
     nothing is declared. When it names another one it is declared again, and the diff shows both digests.
   - The registry is asked for the digest before anything is declared, and the image is given the tag there, where the
-    registry can be reached and the library C(oras) is there. Otherwise the platform checks it.
+    registry can be reached. Otherwise the platform checks it.
 options:
   tag:
     description:

@@ -22,6 +22,7 @@ import requests
 
 from ansible_collections.hosted.services.plugins.module_utils._api import registry, uploads
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
+from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
@@ -169,17 +170,17 @@ def test_an_upload_whose_answers_are_lost_is_whole(tmp_path: Path, monkeypatch: 
     content = os.urandom(3500)
     (tmp_path / "part").write_bytes(content)
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    original, lost = registry.Repository._do_request, [2, 4]
+    original, lost = RegistrySession.request, [2, 4]
     calls: list[str] = []
 
-    def losing(self: Any, client: Any, url: str, method: str = "GET", **options: Any) -> Any:
-        response = original(self, client, url, method, **options)
+    def losing(self: RegistrySession, method: str, url: str, *more: Any, **options: Any) -> Any:
+        response = original(self, method, url, *more, **options)
         calls.append(method)
         if method == "PATCH" and calls.count("PATCH") in lost:
             raise requests.ConnectionError("the answer was lost")
         return response
 
-    monkeypatch.setattr(registry.Repository, "_do_request", losing)
+    monkeypatch.setattr(RegistrySession, "request", losing)
     with serving(tmp_path) as docker:
         repository = registry.Repository(RegistryCredentials(**docker.login), "shop", 5)
         repository.send_blob(str(tmp_path / "part"), digest, len(content))

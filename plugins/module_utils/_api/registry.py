@@ -1,11 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A client of the platform's image registry, based on oras.
-
-It bypasses the retries of oras, which take minutes and ignore what may be retried. Importing this module
-takes a third of a second, so only tasks that use the registry import it.
-"""
+"""A client of the platform's image registry, by the OCI distribution specification."""
 
 from __future__ import annotations
 
@@ -32,23 +28,14 @@ from .errors import (
     error_for_status,
 )
 from .http_transport import is_connection_failure, root_reason
-from .libraries import requests, require_for
+from .libraries import requests
 from .models import RegistryCredentials
-from .proxies import from_environment
+from .registry_session import RegistrySession
 from .session import pause_before_retry, retry_after_seconds
 from .text import Redactor, clean
 from .uploads import Upload
 
-try:
-    import oras.auth
-    import oras.container
-    import oras.logger
-    import oras.provider
-except ImportError:
-    oras = None
-
 TRIES = 3
-CONNECT_SECONDS = 10.0
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 ELSEWHERE = (301, 302, 303, 307, 308)
 """Redirects to an object store: a registry may keep blobs there."""
@@ -60,7 +47,7 @@ class Repository:
 
     :param timeout: how long the registry may be silent, in seconds.
     :param sent: called after each uploaded chunk with its size in bytes.
-    :raises ConfigurationError: if oras is not installed, or the registry redirects to an unencrypted host.
+    :raises ConfigurationError: if the registry redirects to an unencrypted host.
     :raises HostedError: if the registry cannot be reached or rejects the credentials.
     """
 
@@ -72,82 +59,14 @@ class Repository:
         verify: bool | str = True,
         sent: Callable[[int], None] = lambda count: None,
     ) -> None:
-        require_for("the image registry", oras, "oras")
         self.name = f"{credentials.host}/{credentials.project}/{slug}"
         self._host = credentials.host
         self._sent = sent
-        self._timeout = (min(CONNECT_SECONDS, timeout), timeout)
         self._redact = Redactor([credentials.secret])
-        self._scheme = scheme_of(credentials.host)
-        self._container = oras.container.Container(self.name)
-        self._registry = self._log_in(credentials, verify)
-
-    # --- Logging in -----------------------------------------------------------------------------------
-
-    def _log_in(self, credentials: RegistryCredentials, verify: bool | str) -> Any:
-        """Return an oras client that authenticates as the registry requests."""
-        oras.logger.setup_logger(quiet=True)
-        registry = oras.provider.Registry(self._host, insecure=self._scheme == "http", tls_verify=verify)
-        plain_request = registry.session.request
-
-        def request(method: str, url: str, **options: Any) -> Any:
-            self._check_address(url)
-            # oras omits `verify` in some calls; requests would then read it from the environment.
-            bounds = {"allow_redirects": False, "timeout": self._timeout, **from_environment(url, verify)}
-            return plain_request(method, url, **{**options, **bounds})
-
-        registry.session.request = request
-        registry.session.trust_env = False  # keeps requests from asking the platform for proxies
-        registry.session.auth = lambda prepared: prepared  # keeps requests from reading .netrc
-        challenge = self._attempt(
-            lambda: registry.session.request("GET", f"{self._scheme}://{self._host}/v2/")
-        )
-        if challenge.headers.get("Www-Authenticate", "").lower().startswith("basic"):
-            registry.session.auth = (credentials.username, credentials.secret)
-            registry.auth = oras.auth.get_auth_backend("basic", registry.session)
-        registry.auth.set_basic_auth(credentials.username, credentials.secret)
-        registry.do_request = lambda *arguments, **options: self._do_request(registry, *arguments, **options)
-        return registry
-
-    def _check_address(self, url: str) -> None:
-        """Refuse to follow the registry to an unencrypted address.
-
-        :raises ConfigurationError: naming it.
-        """
-        parts = urlsplit(url)
-        if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
-            raise ConfigurationError(
-                f"the registry {self._host} leads to {without_query(url)}, which is not https; the "
-                "registry's secret is not sent there"
-            )
-
-    def _do_request(self, registry: Any, url: str, method: str = "GET", **options: Any) -> Any:
-        """Replace the client's ``do_request``: the same authentication, but no retries."""
-        if urlsplit(url).netloc != self._host:
-            raise ConfigurationError(
-                f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
-            )
-        response = self._logged_in(registry, url, method, **options)
-        if response.status_code == 401 and getattr(registry.auth, "token", None):
-            registry.auth.token = None  # it has expired, and oras would send it again
-            response = self._logged_in(registry, url, method, **options)
-        if method == "PATCH" and response.ok:
-            self._sent(len(options.get("data") or b""))
-        return response
-
-    def _logged_in(self, registry: Any, url: str, method: str, **options: Any) -> Any:
-        """Make a request with the authentication of oras, which discards the response if it fails."""
-        request = type(registry).do_request.__wrapped__
-        try:
-            return request(registry, url, method, **options)
-        except requests.RequestException:
-            raise
-        except ValueError as error:
-            raise error_for_status(
-                f"the registry {self._host} does not accept the account's registry credentials, or asks for "
-                f"them in a way that is not known here: {clean(self._redact(str(error)))}",
-                401,
-            ) from None
+        address = f"{scheme_of(credentials.host)}://{credentials.host}/v2/"
+        self._root = f"{address}{credentials.project}/{slug}"
+        self._session = RegistrySession(credentials, verify, timeout)
+        self._attempt(lambda: self._session.look(address))
 
     # --- Reading --------------------------------------------------------------------------------------
 
@@ -172,14 +91,14 @@ class Repository:
 
     def _head(self, reference: str) -> Any:
         """Request a manifest with HEAD, or with GET if the registry does not support HEAD."""
-        response = self._registry.do_request(self._manifest(reference), "HEAD", headers=dict(ACCEPT))
+        response = self._session.request("HEAD", self._manifest(reference), ACCEPT)
         if response.status_code in (405, 501):
-            return self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
+            return self._session.request("GET", self._manifest(reference), ACCEPT)
         return response
 
     def _read(self, reference: str) -> Any:
         """Request a manifest."""
-        response = self._registry.do_request(self._manifest(reference), headers=dict(ACCEPT))
+        response = self._session.request("GET", self._manifest(reference), ACCEPT)
         check_response(response)
         return response
 
@@ -204,8 +123,7 @@ class Repository:
         """Tell whether the registry has a blob."""
 
         def look() -> bool:
-            url = f"{self._scheme}://{self._container.get_blob_url(digest)}"
-            response = self._registry.do_request(url, "HEAD")
+            response = self._session.request("HEAD", f"{self._root}/blobs/{digest}")
             there = response.status_code in ELSEWHERE
             return there or (response.status_code != 404 and check_response(response))
 
@@ -217,12 +135,13 @@ class Repository:
         """Upload a blob from the file at ``path``. A retry resumes where the upload was interrupted."""
 
         def request(url: str, method: str, **options: Any) -> Any:
-            response = self._registry.do_request(url, method, **options)
+            response = self._session.request(method, url, **options)
+            if method == "PATCH" and response.ok:
+                self._sent(len(options.get("data") or b""))
             check_response(response)
             return response
 
-        start = f"{self._scheme}://{self._container.upload_blob_url()}"
-        upload = Upload(request, start, path, digest)
+        upload = Upload(request, f"{self._root}/blobs/uploads/", path, digest)
         self._with_retries(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:
@@ -230,9 +149,7 @@ class Repository:
 
         def put() -> Any:
             headers = {"Content-Type": media_type}
-            response = self._registry.do_request(
-                self._manifest(reference), "PUT", data=content, headers=headers
-            )
+            response = self._session.request("PUT", self._manifest(reference), headers, content)
             check_response(response)
             return response.headers.get("Docker-Content-Digest")
 
@@ -242,7 +159,7 @@ class Repository:
     # --- Sending requests -----------------------------------------------------------------------------
 
     def _manifest(self, reference: str) -> str:
-        return f"{self._scheme}://{self._container.manifest_url(reference)}"
+        return f"{self._root}/manifests/{reference}"
 
     def _with_retries(self, call: Callable[[], T]) -> T:
         """Make a call with retries: all calls to a registry are idempotent."""
@@ -270,8 +187,6 @@ class Repository:
             raise kind(
                 f"the registry {self._host} cannot be reached: {self._redact(root_reason(error))}"
             ) from None
-        except ValueError as error:  # oras raises it for an unexpected response
-            raise Interrupted(f"the registry {self._host}: {clean(self._redact(str(error)))}") from None
 
 
 MANIFEST_TYPES = (
@@ -350,9 +265,3 @@ def media_type_of(response: Any) -> str:
     if named in MANIFEST_TYPES:
         return str(named)
     return MANIFEST_TYPES[1 if "manifests" in content else 0]
-
-
-def without_query(url: str) -> str:
-    """Return a URL without its query, which may hold an upload's secret."""
-    parts = urlsplit(url)
-    return clean(f"{parts.scheme}://{parts.netloc}{parts.path}")

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..._api.errors import HostedError
+from ..._api.registry import Repository
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem
 from .lookup import OnAppOptions
-
-if TYPE_CHECKING:
-    from ..._api.registry import Repository
 
 
 def open_repository(
@@ -26,8 +23,6 @@ def open_repository(
 
     :param sent: called after each uploaded chunk with its size in bytes.
     """
-    from ..._api.registry import Repository  # noqa: PLC0415 - it takes a third of a second
-
     options = task.options
     return Repository(
         task.client.registry_credentials(),

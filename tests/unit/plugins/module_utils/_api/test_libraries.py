@@ -22,6 +22,6 @@ def test_what_is_missing_is_told_with_the_command_that_installs_it(monkeypatch: 
 
 
 def test_what_only_some_tasks_need_is_missed_by_those_alone() -> None:
-    libraries.require_for("the image registry", libraries, "oras")
-    with pytest.raises(ConfigurationError, match="the image registry needs the Python library oras"):
-        libraries.require_for("the image registry", None, "oras")
+    libraries.require_for("SFTP", libraries, "asyncssh")
+    with pytest.raises(ConfigurationError, match="SFTP needs the Python library asyncssh"):
+        libraries.require_for("SFTP", None, "asyncssh")

@@ -378,10 +378,10 @@ def test_the_secret_is_sent_encrypted_or_to_this_machine(tmp_path: Path, realm: 
     with odd(tmp_path) as strange:
         repository = strange.repository()
         if asked:
-            repository._check_address(realm)
+            repository._session.check_address(realm)
             return
         with pytest.raises(ConfigurationError, match="which is not https"):
-            repository._check_address(realm)
+            repository._session.check_address(realm)
 
 
 @pytest.mark.parametrize("header", [[], [(b"retry-after", b"0")]])

@@ -28,6 +28,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
     error_for_status,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
+from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 from ansible_collections.hosted.services.plugins.module_utils._api.text import megabytes
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
@@ -325,19 +326,19 @@ def cut_pieces(
     monkeypatch: pytest.MonkeyPatch, cuts: list[int], error: BaseException | None = None
 ) -> list[int]:
     """Let the connection break, or raise another error, at these pieces of all uploads, counted from 1."""
-    original = registry.Repository._do_request
+    original = RegistrySession.request
     count = 0
 
-    def cutting(self: Any, client: Any, url: str, method: str = "GET", **options: Any) -> Any:
+    def cutting(self: RegistrySession, method: str, url: str, *more: Any, **options: Any) -> Any:
         nonlocal count
         if method == "PATCH":
             count += 1
             if count in cuts:
                 cuts.remove(count)
                 raise error or requests.ConnectionError("the connection was cut")
-        return original(self, client, url, method, **options)
+        return original(self, method, url, *more, **options)
 
-    monkeypatch.setattr(registry.Repository, "_do_request", cutting)
+    monkeypatch.setattr(RegistrySession, "request", cutting)
     return cuts
 
 

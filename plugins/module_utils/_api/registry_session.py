@@ -1,0 +1,145 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sends requests to an image registry, and logs in as it asks: by Basic, or by a token of its token server.
+
+The protocol: https://distribution.github.io/distribution/spec/auth/token/
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from .connection import is_loopback
+from .errors import ConfigurationError, Refused, UnexpectedAnswer, error_for_status
+from .libraries import requests
+from .models import RegistryCredentials
+from .proxies import from_environment
+from .text import clean
+
+CONNECT_SECONDS = 10.0
+PARAMETER = re.compile(r'([A-Za-z]+)="([^"]*)"')
+
+
+class RegistrySession:
+    """A session with one registry. Sends the account's secret to it and to its token server only.
+
+    :param timeout: how long the registry may be silent, in seconds.
+    """
+
+    def __init__(self, credentials: RegistryCredentials, verify: bool | str, timeout: float) -> None:
+        self._host = credentials.host
+        self._verify = verify
+        self._timeout = (min(CONNECT_SECONDS, timeout), timeout)
+        login = f"{credentials.username}:{credentials.secret}".encode()
+        self._basic = f"Basic {base64.b64encode(login).decode()}"
+        self._authorization: str | None = None
+        self._session = requests.Session()
+        self._session.trust_env = (
+            False  # keeps requests from reading .netrc and asking the platform for proxies
+        )
+
+    def look(self, url: str) -> None:
+        """Request the root of the registry, which says whether it takes Basic; then no request is sent twice.
+
+        :raises ConfigurationError: if the address is not encrypted.
+        """
+        challenge = self._send("GET", url, {}).headers.get("Www-Authenticate", "")
+        if challenge.lower().startswith("basic"):
+            self._authorization = self._basic
+
+    def request(
+        self, method: str, url: str, headers: Mapping[str, str] | None = None, data: bytes | None = None
+    ) -> Any:
+        """Send a request, and once more if the registry asks for a login, or for a new one.
+
+        :raises ConfigurationError: if the address is another server's, or is not encrypted.
+        :raises Refused: if the token server does not accept the credentials.
+        """
+        if urlsplit(url).netloc != self._host:
+            raise ConfigurationError(
+                f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
+            )
+        response = self._send(method, url, headers or {}, data, self._authorization)
+        if response.status_code not in (401, 403):
+            return response
+        authorization = self._answer(response.headers.get("Www-Authenticate", ""))
+        if authorization in (None, self._authorization):
+            return response
+        self._authorization = authorization
+        return self._send(method, url, headers or {}, data, authorization)
+
+    def check_address(self, url: str) -> None:
+        """Refuse to follow the registry to an unencrypted address.
+
+        :raises ConfigurationError: naming it.
+        """
+        parts = urlsplit(url)
+        if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+            raise ConfigurationError(
+                f"the registry {self._host} leads to {without_query(url)}, which is not https; the "
+                "registry's secret is not sent there"
+            )
+
+    def _send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        data: bytes | None = None,
+        authorization: str | None = None,
+    ) -> Any:
+        """Send one request, without following redirects."""
+        self.check_address(url)
+        login = {"Authorization": authorization} if authorization else {}
+        return self._session.request(
+            method,
+            url,
+            headers={**headers, **login},
+            data=data,
+            allow_redirects=False,
+            timeout=self._timeout,
+            **from_environment(url, self._verify),
+        )
+
+    def _answer(self, challenge: str) -> str | None:
+        """Return the header that answers a challenge; ``None`` if the challenge is of an unknown kind."""
+        scheme, _space, text = challenge.partition(" ")
+        if scheme.lower() == "basic":
+            return self._basic
+        if scheme.lower() != "bearer":
+            return None
+        return f"Bearer {self._token(dict(PARAMETER.findall(text)))}"
+
+    def _token(self, asked: Mapping[str, str]) -> str:
+        """Return a token of the token server that the registry names."""
+        realm = asked.get("realm", "")
+        address = realm if "://" in realm else f"https://{realm}"
+        query = {name: asked[name] for name in ("service", "scope") if name in asked}
+        url = requests.Request("GET", address, params=query).prepare().url if query else address
+        response = self._send("GET", str(url), {"Accept": "application/json"}, None, self._basic)
+        if response.status_code != requests.codes.ok:
+            raise self._refused(f"its token server answered {response.status_code}")
+        told = response.json()
+        if not isinstance(told, dict):
+            raise UnexpectedAnswer(f"the token server of the registry {self._host} returned no JSON object")
+        token = told.get("token") or told.get("access_token")
+        if not isinstance(token, str):
+            raise self._refused("its token server returned no token")
+        return token
+
+    def _refused(self, reason: str) -> Refused:
+        """Return the error for credentials that are not accepted."""
+        return error_for_status(
+            f"the registry {self._host} does not accept the account's registry credentials: {reason}", 401
+        )
+
+
+def without_query(url: str) -> str:
+    """Return a URL without its query, which may hold an upload's secret."""
+    parts = urlsplit(url)
+    return clean(f"{parts.scheme}://{parts.netloc}{parts.path}")
