@@ -267,15 +267,13 @@ def tried(subjects: list[Subject], trees: Sequence[Path]) -> Iterator[tuple[Subj
 
 def passing(subjects: list[Subject], tree: Path) -> bool:
     """Whether the tests pass while nothing is changed; without that nothing could be concluded."""
-    for subject in {subject.path.parent: subject for subject in subjects}.values():
+    for subject in {one.path if one.mirror_only else one.path.parent: one for one in subjects}.values():
         runs = [start(subject, tree, changed=False)]
         while not (ended := list(finished(runs))):
             time.sleep(0.02)
         if ended[0][1]:
             print((tree / "log").read_text())
-            print(
-                f"The tests of {subject.path.parent.relative_to(ROOT)} fail, or take over {PATIENCE:.0f} s."
-            )
+            print(f"The tests of {subject.name} fail, or take over {PATIENCE:.0f} s: see --mirror-only.")
             return False
     return True
 

@@ -26,9 +26,9 @@ PIECE = re.compile(r"[A-Za-z0-9]{12,}")
 
 def clean(text: str) -> str:
     """Return ``text`` on one line, without control characters, truncated to :data:`MAX_LENGTH`."""
-    shown = "".join(char if char.isprintable() else " " for char in text[: MAX_LENGTH + 1])
+    shown = "".join(char if char.isprintable() else " " for char in text[:MAX_LENGTH])
     shown = " ".join(shown.split())
-    return shown if len(text) <= MAX_LENGTH else shown[:MAX_LENGTH] + " …"
+    return shown if len(text) <= MAX_LENGTH else shown + " …"
 
 
 def megabytes(count: int) -> str:
@@ -51,7 +51,7 @@ def shortened(text: str) -> str:
 
 def harmless(char: str) -> bool:
     """Tell whether a character can be printed to a terminal unescaped."""
-    return char.isprintable() or char in HARMLESS or unicodedata.category(char) not in STEERING
+    return char in HARMLESS or unicodedata.category(char) not in STEERING
 
 
 class Redactor:

@@ -57,7 +57,7 @@ def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str
 
 def close_name(wanted: str, names: Iterable[str]) -> str:
     """Return a hint on what may have been meant, to go into a sentence; none when nothing is close."""
-    close = difflib.get_close_matches(wanted, sorted(set(names)), n=1)
+    close = difflib.get_close_matches(wanted, sorted(set(names)))
     return f" did you mean {close[0]!r}?" if close else ""
 
 
@@ -167,7 +167,7 @@ def describe_location(client: Client, service: Identifiable) -> str:
     try:
         full = client.service(service.id)
         home = full.project_id if full else None
-        name = next((project.name for project in client.projects() if home and project.id == home), None)
+        name = next((project.name for project in client.projects() if project.id == home), None)
     except HostedError:
         return said
     return f"{said} in project {name!r}" if name else said

@@ -30,7 +30,11 @@ class Rates:
 
     def of(self, status: str | None) -> Decimal | None:
         """Return the rate that is billed in this status, so far as that is shown."""
-        return {ServiceStatus.ACTIVE: self.full, ServiceStatus.SUSPENDED: self.storage}.get(status or "")
+        rates: dict[str | None, Decimal | None] = {
+            ServiceStatus.ACTIVE: self.full,
+            ServiceStatus.SUSPENDED: self.storage,
+        }
+        return rates.get(status)
 
 
 def rates_of(service: Service) -> Rates:

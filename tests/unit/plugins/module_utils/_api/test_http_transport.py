@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -323,6 +324,62 @@ def test_only_a_connection_that_was_never_made_is_a_failed_one(
     """The call is sent again after it, even if it is an order."""
     request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
     assert http_transport.translate(error, request).__class__ is kind
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            requests.exceptions.ConnectionError(of_pool(no_connection())),
+            "cannot connect to https://api.example.com: Connection refused. Is base_url right, and the "
+            "server up?",
+        ),
+        (
+            requests.exceptions.ProxyError(of_proxy("Tunnel connection failed: 403 Forbidden")),
+            "cannot connect to https://api.example.com by way of the proxy: 403 Forbidden. Is base_url "
+            "right, and the server up, and the proxy?",
+        ),
+        (
+            requests.exceptions.ConnectionError(
+                urllib3.exceptions.ProtocolError("Connection aborted.", OSError("reset by peer"))
+            ),
+            "the connection broke before the answer was whole: reset by peer",
+        ),
+        (
+            requests.exceptions.ReadTimeout(),
+            "the connection broke before the answer was whole: ReadTimeout",
+        ),
+        (requests.exceptions.InvalidURL("no host"), "cannot send: no host"),
+    ],
+)
+def test_an_error_names_the_server_and_the_innermost_reason(error: Exception, message: str) -> None:
+    request = Request("POST", "https://api.example.com/api/order", None, {}, {}, True, {}, True)
+    assert http_transport.translate(error, request).message == message
+
+
+@pytest.mark.parametrize(
+    ("query", "encoded"),
+    [
+        (None, None),
+        ({}, None),
+        ({"cursor": None}, None),
+        ({"cursor": None, "path": "a b/c&d"}, "path=a%20b%2Fc%26d"),
+        ({"ids": ["a", "b"], "page": 0}, "ids=a&ids=b&page=0"),
+    ],
+)
+def test_a_query_has_what_has_a_value(query: dict[str, Any] | None, encoded: str | None) -> None:
+    assert http_transport.encode_query(query) == encoded
+
+
+@pytest.mark.parametrize(("size", "fits"), [(10, True), (11, False)])
+def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, size: int, fits: bool) -> None:
+    monkeypatch.setattr(http_transport, "MAX_BODY", 10)
+    response = SimpleNamespace(iter_content=lambda chunk: [b"x" * 5, b"x" * (size - 5)])
+    if fits:
+        assert http_transport.read_body(response) == b"x" * size
+        return
+    with pytest.raises(errors.UnexpectedAnswer, match="the answer is larger than"):
+        http_transport.read_body(response)
 
 
 @pytest.mark.parametrize(

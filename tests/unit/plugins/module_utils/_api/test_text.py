@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 from ansible_collections.hosted.services.plugins.module_utils._api.text import (
     HARMLESS,
     HIDDEN,
+    LONGEST,
     MAX_LENGTH,
     Redactor,
     clean,
     printable,
+    shortened,
 )
 
 SECRET = "p/a+s\"s'\\w%r?>?>"  # of a length that base64 pads
@@ -117,3 +119,57 @@ def test_a_secret_of_two_megabytes_is_hidden_as_well() -> None:
     """Such as the content of a file: nothing that is done to it may grow with the square of its length."""
     secret = "x" * 2_000_000
     assert Redactor([secret])(f"before {secret} after") == f"before {HIDDEN} after"
+
+
+@pytest.mark.parametrize("ascii", [True, False])
+def test_a_secret_is_hidden_in_json_with_and_without_escapes(ascii: bool) -> None:
+    secret = 'gr\u00fc\u00df "dich"'
+    written = json.dumps({"password": secret}, ensure_ascii=ascii)
+    assert Redactor([secret])(written) == json.dumps({"password": HIDDEN})
+
+
+def test_a_piece_of_letters_or_of_digits_alone_is_left() -> None:
+    """It may be a word or an id of something else."""
+    secret = "extraordinarily/1234567890123/9f86d081884c7d"
+    text = "extraordinarily 1234567890123"
+    assert Redactor([secret])(f"{text} 9f86d081884c7d") == f"{text} {HIDDEN}"
+
+
+@pytest.mark.parametrize(
+    ("before", "left", "right"), [("", 0, 20), ("a", 2, 21), ("ab", 3, 22), ("abc", 4, 24)]
+)
+def test_inside_base64_all_is_hidden_that_the_secret_alone_decides(
+    before: str, left: int, right: int
+) -> None:
+    """Of fifteen bytes, by how many bytes come before them."""
+    encoded = base64.b64encode(f"{before}hunter2-hunter2and so on".encode()).decode()
+    assert Redactor(["hunter2-hunter2"])(encoded) == f"{encoded[:left]}{HIDDEN}{encoded[right:]}"
+
+
+@pytest.mark.parametrize(("secret", "hidden"), [("hunter2", True), ("hunter", False)])
+def test_a_short_part_of_base64_may_be_a_coincidence(secret: str, hidden: bool) -> None:
+    """With one byte before them, seven bytes decide eight characters, and six of them seven."""
+    encoded = base64.b64encode(f"x{secret}and so on".encode()).decode()
+    assert (HIDDEN in Redactor([secret])(encoded)) is hidden
+
+
+@pytest.mark.parametrize(
+    "text", ["two\nlines\tand a tab", "ideographic\u3000space", "joined\u200dup", "\ue000"]
+)
+def test_what_harms_no_terminal_is_printed_as_it_is(text: str) -> None:
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("\x1b[31m", "\\x1b[31m"), ("a\u202eb", "a\\u202eb"), ("a\rb", "a\\rb")]
+)
+def test_what_steers_a_terminal_is_escaped(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+@pytest.mark.parametrize(("length", "whole"), [(LONGEST, True), (LONGEST + 1, False)])
+def test_a_very_long_text_loses_its_middle(length: int, whole: bool) -> None:
+    text = "a" * (length - 1) + "z"
+    shown = shortened(text)
+    assert (shown == text) is whole
+    assert shown.startswith("aaa") and shown.endswith("az") and len(shown) <= LONGEST + 3

@@ -144,3 +144,22 @@ def test_where_a_service_of_the_name_is_comes_with_family_project_and_id() -> No
 def refuse() -> None:
     """Stand in for a call that the platform refuses."""
     raise error_for_status("no", 403)
+
+
+@pytest.mark.parametrize(("status", "home"), [("ACTIVE", "prj_1"), ("DELETING", None), ("DELETED", None)])
+def test_a_service_that_is_being_deleted_is_in_no_project(status: str, home: str | None) -> None:
+    client = account()
+    client.service_records["a"].update(projectId="prj_1", status=status)
+    assert lookup.project_id_of(client, "a") == home  # type: ignore[arg-type]
+    assert lookup.project_id_of(client, "gone") is None  # type: ignore[arg-type]
+
+
+def test_a_hint_names_services_that_have_a_name_of_those_that_fit_if_any_do() -> None:
+    client = account()
+    client.service_records["a"]["name"] = ""
+    everything = client.services()
+    nameless = [service for service in everything if not service.name]
+    with pytest.raises(NoSuchItem, match=r"no service of id or name 'zzz'; there are: 'db', 'web'$"):
+        lookup.find_service(everything, [], "zzz")
+    with pytest.raises(NoSuchItem, match=r"no service of id or name 'zzz'; there is none at all$"):
+        lookup.find_service(everything, nameless, "zzz")

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Scale, Service
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import rates
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan, Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 from hosted_sandbox.testing import Sandbox
@@ -186,3 +190,89 @@ def test_rates_that_do_not_make_up_the_total_of_now_give_no_price(client: FakeCl
     assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", None)
     with pytest.raises(Invalid, match=r"the price of the new size .* is not known, so max_monthly"):
         planned(client, dimensions={"ram_gb": 8}, max_monthly="5")
+
+
+# --- What is not told ---------------------------------------------------------------------------------------
+
+
+def service_of(client: FakeClient, **fields: Any) -> Service:
+    return Service.model_validate({**client.service_records["s"], **fields})
+
+
+@pytest.mark.parametrize(
+    ("status", "rate"), [("ACTIVE", 2), ("SUSPENDED", 1), ("DELETING", None), (None, None)]
+)
+def test_which_rate_is_billed_in_a_status(status: str | None, rate: int | None) -> None:
+    assert rates.Rates(Decimal(2), Decimal(1)).of(status) == rate
+
+
+@pytest.mark.parametrize("dimensions", [None, {"cpuCores": 2, "ramGb": 4, "storageGb": None}])
+def test_a_storage_rate_is_not_forecast_from_a_disk_that_is_not_told(
+    client: FakeClient, dimensions: dict[str, Any] | None
+) -> None:
+    scale = Scale.model_validate(client.setting_records["s"]["scale"])
+    target = {"cpu_cores": 2, "ram_gb": 8, "storage_gb": 20}
+    found = rates.rates_of_size(service_of(client, dimensions=dimensions), scale, target)
+    assert (found.full, found.storage) == (Decimal("1.46"), None)
+
+
+@pytest.mark.parametrize("size", [{"ram_gb": None}, {"cpu_cores": None}, {"storage_gb": None}])
+def test_a_size_of_which_a_part_is_not_told_has_no_price(client: FakeClient, size: dict[str, None]) -> None:
+    scale = Scale.model_validate(client.setting_records["s"]["scale"])
+    whole = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    assert rates.millicents_of(scale, whole) == 1060
+    assert rates.millicents_of(scale, {**whole, **size}) is None
+
+
+@pytest.mark.parametrize(
+    "rate", ["cpuMillicentsPerMonth", "ramMillicentsPerGbMonth", "storageMillicentsPerGbMonth"]
+)
+def test_a_rate_of_the_node_that_is_not_told_gives_no_price(client: FakeClient, rate: str) -> None:
+    client.setting_records["s"]["scale"][rate] = None
+    assert cost_of(planned(client, dimensions={"ram_gb": 8})[0]) == ("1.06", None)
+
+
+@pytest.mark.parametrize(
+    ("billed", "status", "before"),
+    [(1500, "ACTIVE", "1.50"), (None, "ACTIVE", "1.06"), (None, "SUSPENDED", "0.06"), (0, "ACTIVE", "0.00")],
+)
+def test_what_runs_now_is_what_is_billed_or_else_the_rate_of_the_status(
+    client: FakeClient, billed: int | None, status: str, before: str
+) -> None:
+    pricing = {**RATES, "billedMonthlyMillicents": billed}
+    cost = rates.cost_of(service_of(client, pricing=pricing, status=status), Decimal(3))
+    assert cost.as_dict()["monthly_before"] == before
+    assert rates.price_change(cost) == f"its price goes from {before} to 3.00 a month"
+
+
+def test_a_price_that_is_not_known_is_said_to_be_so() -> None:
+    assert rates.price_change(Cost(None, None)) == (
+        "its price goes from an unknown rate to an unknown one a month"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "now", "expected", "there"),
+    [
+        ("ACTIVE", {"ramGb": 8}, {"ram_gb": 8}, True),
+        ("ACTIVE", {"ramGb": 4}, {"ram_gb": 8}, False),
+        ("SUSPENDED", {"ramGb": 8}, {"ram_gb": 8}, False),
+        ("ACTIVE", None, {"ram_gb": 8}, False),
+        ("ACTIVE", None, None, True),
+    ],
+)
+def test_a_rate_is_compared_once_its_status_and_its_size_are_there(
+    client: FakeClient, status: str, now: Any, expected: Any, there: bool
+) -> None:
+    service = service_of(client, status=status, dimensions=now)
+    assert rates.has_expected_size(service, {"status": "ACTIVE", "dimensions": expected}) is there
+
+
+@pytest.mark.parametrize(("most", "over"), [("9.98", True), ("9.99", False), ("10", False), (None, False)])
+def test_a_rate_at_the_limit_is_not_over_it(client: FakeClient, most: str | None, over: bool) -> None:
+    task = task_of(SERVICE, client, id="s", max_monthly=most)
+    billed = service_of(client, pricing={**RATES, "billedMonthlyMillicents": 9990})
+    rates.compare_rate(task, billed, Cost(Decimal("1.06"), Decimal("1.66")))
+    (warning,) = task.warnings
+    assert "is billed 9.99 a month, not 1.66 as announced" in warning
+    assert (", over max_monthly 9.98" in warning) is over
