@@ -58,7 +58,7 @@ DECISIVE = (
     "module_utils/_api/http_transport.py::is_connection_failure",
     "module_utils/_api/http_transport.py::tls_refusal",
     "module_utils/_api/http_transport.py::translate",
-    "module_utils/_api/registry.py::_check_address",
+    "module_utils/_api/registry_session.py",
     "module_utils/_resources/applications/environment_rules.py",
     "module_utils/_resources/services/many_services.py",
     "module_utils/_resources/services/namesakes.py",
@@ -82,9 +82,8 @@ EQUIVALENT = {
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
     f"{SHARED}secrets_file.py check_writable: file.flush() -> pass": "a block of this size is not buffered",
     f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",
-    'module_utils/_api/registry.py Repository._check_address: parts.hostname or "" -> ((parts.hostname))': (
-        "an address without a host is not that of this machine either way"
-    ),
+    "module_utils/_api/registry_session.py RegistrySession.check_address: "
+    'parts.hostname or "" -> ((parts.hostname))': "no host is not this machine either way",
     f"{SERVICES}order.py Ordering._await_lost_order: left > 0 -> ((left) >= (0))": "no clock stands still",
     f"{SERVICES}order.py Ordering._await_lost_order: 0 -> (1)": "a second of a minute",
     f"{SERVICES}target.py find_id_by_name: target.destination is None or target.project is None -> "

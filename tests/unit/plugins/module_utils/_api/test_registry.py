@@ -363,27 +363,6 @@ def test_the_secret_does_not_follow_the_registry_to_a_plain_connection(
         assert asked and all(url.startswith(f"http://{strange.host}/") for url in asked)
 
 
-@pytest.mark.parametrize(
-    ("realm", "asked"),
-    [
-        ("https://tokens.invalid/token", True),
-        ("http://127.0.0.1:9/token", True),
-        ("http://[::1]:9/token", True),
-        ("http://127.0.0.1.invalid/token", False),
-        ("ftp://tokens.invalid/token", False),
-        ("http:///token", False),
-    ],
-)
-def test_the_secret_is_sent_encrypted_or_to_this_machine(tmp_path: Path, realm: str, asked: bool) -> None:
-    with odd(tmp_path) as strange:
-        repository = strange.repository()
-        if asked:
-            repository._session.check_address(realm)
-            return
-        with pytest.raises(ConfigurationError, match="which is not https"):
-            repository._session.check_address(realm)
-
-
 @pytest.mark.parametrize("header", [[], [(b"retry-after", b"0")]])
 def test_a_registry_that_wants_a_pause_gets_it(tmp_path: Path, header: Headers) -> None:
     answers = iter([(429, [*header, (b"content-length", b"0")], b"")])

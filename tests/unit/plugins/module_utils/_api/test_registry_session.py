@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +15,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 
-from ansible_collections.hosted.services.plugins.module_utils._api.errors import Refused, UnexpectedAnswer
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConfigurationError,
+    Refused,
+    UnexpectedAnswer,
+)
 from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
 from ansible_collections.hosted.services.plugins.module_utils._api.registry_session import RegistrySession
 
@@ -116,3 +121,94 @@ def test_a_token_server_that_gives_none_refuses(
 def test_a_token_server_that_returns_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnexpectedAnswer, match="no JSON object"):
         session(monkeypatch, Registry(CHALLENGE, ["token"])).request("HEAD", f"{ROOT}x")
+
+
+# --- Where the secret goes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("realm", "sent"),
+    [
+        ("https://tokens.example/token", True),
+        ("tokens.example/token", True),
+        ("http://127.0.0.1:9/token", True),
+        ("http://[::1]:9/token", True),
+        ("http://tokens.example/token?secret=1", False),
+        ("http://127.0.0.1.example/token", False),
+        ("ftp://tokens.example/token", False),
+        ("http:///token", False),
+    ],
+)
+def test_the_secret_is_sent_encrypted_or_to_this_machine(
+    realm: str, sent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = Registry(f'Bearer realm="{realm}"', {"token": "one"})
+    opened = session(monkeypatch, registry)
+    if sent:
+        with contextlib.suppress(Refused, UnexpectedAnswer, ValueError):
+            opened.request("HEAD", f"{ROOT}x")
+        assert registry.asked[1][2] == BASIC
+        return
+    with pytest.raises(
+        ConfigurationError, match="which is not https; the registry's secret is not"
+    ) as refused:
+        opened.request("HEAD", f"{ROOT}x")
+    assert [login for _method, _place, login in registry.asked] == [None]
+    assert "secret=1" not in refused.value.message
+
+
+def test_a_server_without_a_scope_of_its_own_is_asked_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry('Bearer realm="https://tokens.example/token"', {"token": "one"})
+    registry.valid = "Bearer one"
+    assert session(monkeypatch, registry).request("HEAD", f"{ROOT}x").status_code == 200
+    assert registry.queries == [{}]
+
+
+@pytest.mark.parametrize(
+    "url", ["https://cdn.example/v2/x?state=s3cret", "https://registry.example:8443/v2/x"]
+)
+def test_nothing_is_sent_to_another_server(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry('Basic realm="x"')
+    with pytest.raises(
+        ConfigurationError, match=r"registry.example wants the upload at .*; not sent"
+    ) as refused:
+        session(monkeypatch, registry).request("PUT", url, {}, b"content")
+    assert registry.asked == [] and "s3cret" not in refused.value.message
+
+
+def test_an_unencrypted_registry_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry('Basic realm="x"')
+    with pytest.raises(ConfigurationError, match="which is not https"):
+        session(monkeypatch, registry).look("http://registry.example/v2/")
+    assert registry.asked == []
+
+
+@pytest.mark.parametrize(("status", "again"), [(401, True), (403, True), (404, False), (500, False)])
+def test_only_a_refused_login_is_answered(status: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str | None, bytes | None, str | None]] = []
+
+    def request(method: str, url: str, headers: Mapping[str, str], data: Any, **more: Any) -> Any:
+        asked.append((headers.get("Authorization"), data, headers.get("Content-Type")))
+        return answer(status, "", {"Www-Authenticate": 'Basic realm="x"'})
+
+    opened = session(monkeypatch, Registry(""))
+    monkeypatch.setattr(requests.Session, "request", staticmethod(request))
+    opened.request("PUT", f"{ROOT}x", {"Content-Type": "text/plain"}, b"content")
+    first, second = (None, b"content", "text/plain"), (BASIC, b"content", "text/plain")
+    assert asked == [first, second][: 2 if again else 1]
+
+
+def test_a_root_that_asks_for_a_token_is_not_sent_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry(CHALLENGE, {"token": "one"})
+    opened = session(monkeypatch, registry)
+    opened.look(ROOT)
+    assert registry.asked == [("GET", "registry.example/v2/", None)]
+    opened.request("HEAD", f"{ROOT}x")
+    assert registry.asked[1] == ("HEAD", "registry.example/v2/x", None)
+
+
+def test_a_server_may_be_silent_for_ten_seconds_before_it_is_connected() -> None:
+    login = {"host": "registry.example", "project": "anna", "username": "anna", "secret": "s3crét"}
+    opened = RegistrySession(RegistryCredentials(**login), True, 60)
+    assert opened._timeout == (10, 60)
+    assert not opened._session.trust_env
