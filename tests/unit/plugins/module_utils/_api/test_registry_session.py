@@ -211,4 +211,3 @@ def test_a_server_may_be_silent_for_ten_seconds_before_it_is_connected() -> None
     login = {"host": "registry.example", "project": "anna", "username": "anna", "secret": "s3crét"}
     opened = RegistrySession(RegistryCredentials(**login), True, 60)
     assert opened._timeout == (10, 60)
-    assert not opened._session.trust_env
