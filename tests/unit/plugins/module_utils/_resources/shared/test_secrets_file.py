@@ -332,6 +332,9 @@ def test_whoever_keeps_secrets_learns_whether_that_worked(
     with task.closing, secrets_file.keep_secrets(task, "service:web", "the secrets") as place:
         assert place.write("svc_1", CONTENT, "the secrets of service 'web'") is kept_at_all
     assert any("They are lost" in warning for warning in task.warnings) is not kept_at_all
+    in_the_result = "They are in the result alone, as return_secrets is set"
+    assert any(in_the_result in warning for warning in task.warnings) is (len(fails) == 2 and kept_at_all)
+    assert ("secrets" in task.effects.facts) is given.get("return_secrets", False)
 
 
 @pytest.mark.parametrize(
@@ -427,3 +430,24 @@ def test_what_was_not_returned_stays_on_disk(
         work()
     assert bool(files(home / "hosted_services" / "secrets")) is stays
     assert bool(secret_notes.notes_on(task, "service:web")) is stays
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(OSError(28, "No space left on device"), "No space left on device"), (OSError("odd"), "odd")],
+)
+def test_the_reason_is_that_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, said: str
+) -> None:
+    def fail(*arguments: Any, **named: Any) -> Any:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "mkstemp", fail)
+        with pytest.raises(Invalid, match=f"': {said}. Nothing was sent"):
+            kept()
+    monkeypatch.setattr(secret_notes.SecretNote, "write", fail)
+    with pytest.raises(Invalid, match=f"': {said}. Nothing was sent"):
+        kept()
+    (warning,) = kept(secrets_dest=str(tmp_path / "mine.json")).warnings
+    assert f"({said}): should this run be killed" in warning
