@@ -161,7 +161,7 @@ def test_a_pattern_that_protects_nothing_is_told(
     delete: bool, idle: list[str], there: bool, warned: bool
 ) -> None:
     task = task_of(SFTP_SYNC, FakeClient(), **PUSH, delete=delete)
-    patterns: Any = SimpleNamespace(idle=idle)
+    patterns: Any = SimpleNamespace(unused=idle)
     target: Any = {ROOT} if there else set()
     guards.warn_of_idle_patterns(task, patterns, target)
     assert any("'*.db' matched nothing" in warning for warning in task.warnings) is warned
