@@ -4,8 +4,9 @@
 """Build the tarball of the collection, the same bytes for the same files: `python scripts/build.py FOLDER`.
 
 `ansible-galaxy collection build` packs the files in the order of the file system, with the time of the
-checkout and of the build. This packs again what that has built: sorted by name, with the time of the commit.
-It builds from a copy of the files that git tracks or would add, so that caches leave no empty folders behind.
+checkout and of the build. This packs again what that has built: sorted by name, with the time of the release
+or of the commit, and without empty folders, which git does not know. It builds from a copy of the files that
+git tracks or would add.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hosted.services.scripts.sources import commit_time, copy_sources
+from ansible_collections.hosted.services.scripts.sources import copy_sources, source_time
 
 LIST, MANIFEST = "FILES.json", "MANIFEST.json"
 
@@ -45,7 +46,15 @@ def pack_again(tarball: bytes, seconds: int) -> bytes:
     """Return a tarball with the same files, whose bytes depend on nothing but these and the time."""
     with tarfile.open(fileobj=io.BytesIO(tarball)) as archive:
         held = {member.name: (member, content(archive, member)) for member in archive.getmembers()}
+    filled = {
+        str(parent)
+        for name, (member, _data) in held.items()
+        if not member.isdir()
+        for parent in Path(name).parents
+    }
+    held = {name: kept for name, kept in held.items() if not kept[0].isdir() or name in filled}
     listed = json.loads(held[LIST][1])
+    listed["files"] = [entry for entry in listed["files"] if entry["name"] in {".", *held}]
     listed["files"].sort(key=lambda entry: str(entry["name"]))
     manifest = json.loads(held[MANIFEST][1])
     contents = {name: data for name, (_member, data) in held.items()}
@@ -79,7 +88,8 @@ def as_json(value: Any) -> bytes:
 def main() -> int:
     """Build the collection from this folder."""
     with tempfile.TemporaryDirectory(prefix="hosted-services-sources-") as folder:
-        tarball = build(copy_sources(Path(folder), untracked=True), Path(sys.argv[1]), commit_time())
+        sources = copy_sources(Path(folder), untracked=True)
+        tarball = build(sources, Path(sys.argv[1]), source_time(sources))
     print(f"{tarball}\nsha256 {hashlib.sha256(tarball.read_bytes()).hexdigest()}")
     return 0
 

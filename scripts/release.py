@@ -24,7 +24,7 @@ from pathlib import Path
 
 from ansible_collections.hosted.services.scripts.addresses import problem
 from ansible_collections.hosted.services.scripts.build import build as build_collection
-from ansible_collections.hosted.services.scripts.sources import commit_time, copy_sources
+from ansible_collections.hosted.services.scripts.sources import copy_sources, source_time
 
 ROOT = Path(__file__).resolve().parent.parent
 SEMANTIC = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
@@ -59,7 +59,7 @@ def make_changelog(copy: Path, folder: Path) -> None:
 
 def build(copy: Path, output: Path) -> tuple[Path, Path]:
     """Build the tarball, and the wheel of the sandbox: the same bytes each time, from one commit."""
-    seconds = commit_time()
+    seconds = source_time(copy)
     print("==> scripts/build.py", flush=True)
     tarball = build_collection(copy, output, seconds)
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]

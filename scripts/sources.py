@@ -11,7 +11,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
+
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = (".ansible", ".build", ".cache", ".venv", "__pycache__")
@@ -42,12 +45,30 @@ def copy_sources(copy: Path, untracked: bool = False) -> Path:
     return copy
 
 
-def commit_time() -> int:
-    """Return when the commit was made, in seconds; ``SOURCE_DATE_EPOCH`` takes precedence."""
+def source_time(root: Path) -> int:
+    """Return when the sources in a folder were released, or else when they were committed, in seconds.
+
+    A release is dated by its changelog, because it is built before it is committed. ``SOURCE_DATE_EPOCH``
+    takes precedence.
+    """
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given:
         return int(given)
+    if released := release_date(root):
+        return int(released.timestamp())
     if not (ROOT / ".git").exists():
         return EPOCH
     command = ["git", "log", "-1", "--format=%ct"]
     return int(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def release_date(root: Path) -> datetime | None:
+    """Return the date that the changelog has for the version in galaxy.yml."""
+    changelog = root / "changelogs" / "changelog.yaml"
+    if not changelog.is_file():
+        return None
+    version = yaml.safe_load((root / "galaxy.yml").read_text(encoding="utf-8"))["version"]
+    releases = yaml.safe_load(changelog.read_text(encoding="utf-8"))["releases"]
+    if version not in releases:
+        return None
+    return datetime.fromisoformat(str(releases[version]["release_date"])).replace(tzinfo=UTC)

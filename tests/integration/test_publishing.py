@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from ansible_collections.hosted.services.scripts.build import build
-from ansible_collections.hosted.services.scripts.sources import commit_time, copy_sources, source_files
+from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files, source_time
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import REPOSITORY, Ansible
@@ -129,6 +129,16 @@ def test_a_check_that_is_gone_would_be_noticed() -> None:
     assert missing("`make nothing`, `test_nothing`, `scripts/nothing.py`, `tests/cases.py::nothing`") == [
         "make nothing", "test_nothing", "scripts/nothing.py", "tests/cases.py::nothing",
     ]  # fmt: skip
+
+
+# --- Changelog ----------------------------------------------------------------------------------------
+
+
+def test_fragments_are_written_in_the_markup_of_the_changelog() -> None:
+    """Which is reStructuredText, and not that of the documentation of plugins."""
+    fragments = [name for name in source_files() if name.startswith("changelogs/fragments/")]
+    texts = {name: (REPOSITORY / name).read_text() for name in fragments}
+    assert [name for name, text in texts.items() if re.search(r"\b[A-Z]\([^)]*\)", text)] == []
 
 
 # --- README -------------------------------------------------------------------------------------------
@@ -369,7 +379,8 @@ EVERYTHING = """\
 @pytest.fixture
 def reduced(tmp_path: Path) -> Path:
     """The collection as it is in the tarball, without everything but four folders."""
-    tarball = build(copy_sources(tmp_path / "sources", untracked=True), tmp_path / "dist", commit_time())
+    sources = copy_sources(tmp_path / "sources", untracked=True)
+    tarball = build(sources, tmp_path / "dist", source_time(sources))
     collection = tmp_path / "reduced" / "ansible_collections" / "hosted" / "services"
     with tarfile.open(tarball) as archive:
         kept = [member for member in archive if member.name.split("/")[0] in FOLDERS]

@@ -12,8 +12,10 @@ import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from ansible_collections.hosted.services.scripts.build import build
-from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files
+from ansible_collections.hosted.services.scripts.sources import copy_sources, source_files, source_time
 
 GALAXY = """
 namespace: hosted
@@ -46,7 +48,9 @@ def digest(tarball: Path) -> str:
 
 
 def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
+    """An empty folder is no source: git does not know it."""
     one = build(write(tmp_path / "one", FILES, 1_000_000_000), tmp_path / "1", 1_700_000_000)
+    (tmp_path / "two" / "changelogs" / "fragments").mkdir(parents=True)
     two = build(write(tmp_path / "two", reversed(FILES), 1_600_000_000), tmp_path / "2", 1_700_000_000)
     assert digest(one) == digest(two)
     assert one.name == "hosted-services-1.2.3.tar.gz"
@@ -68,6 +72,20 @@ def test_another_file_gives_other_bytes_and_the_checksums_are_right(tmp_path: Pa
     found = {name: hashlib.sha256(text).hexdigest() for name, text in data.items()}
     assert told == {name: found[name] for name in found if name not in ("MANIFEST.json", "FILES.json")}
     assert {member.mtime for member in held.values()} == {1_700_000_000}
+
+
+def test_a_release_is_dated_by_its_changelog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is built before it is committed, and again from its commit."""
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    sources = write(tmp_path, FILES, 1_000_000_000)
+    commit = source_time(sources)
+    (sources / "changelogs").mkdir()
+    for version, seconds in (("1.2.2", commit), ("1.2.3", 1_767_225_600)):
+        changelog = {"releases": {version: {"release_date": "2026-01-01"}}}
+        (sources / "changelogs" / "changelog.yaml").write_text(json.dumps(changelog))
+        assert source_time(sources) == seconds
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "5")
+    assert source_time(sources) == 5
 
 
 def test_caches_and_ignored_files_are_no_sources(tmp_path: Path) -> None:
