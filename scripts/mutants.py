@@ -55,14 +55,23 @@ LIBRARIES = (
 
 # Where it is decided what is ordered, paid, deleted, selected or shown: every change has to be noticed here.
 DECISIVE = (
+    "module_utils/_ansible/execution.py::hidden_options",
+    "module_utils/_ansible/execution.py::map_strings",
+    "module_utils/_ansible/execution.py::secrets_of",
+    "module_utils/_ansible/execution.py::shown_options",
+    "module_utils/_ansible/execution.py::string_values",
+    "module_utils/_ansible/execution.py::without_secrets",
     "module_utils/_api/http_transport.py::is_connection_failure",
     "module_utils/_api/http_transport.py::tls_refusal",
     "module_utils/_api/http_transport.py::translate",
     "module_utils/_api/registry_session.py",
+    "module_utils/_api/text.py",
     "module_utils/_resources/applications/environment_rules.py",
+    "module_utils/_resources/services/lookup.py",
     "module_utils/_resources/services/many_services.py",
     "module_utils/_resources/services/namesakes.py",
     "module_utils/_resources/services/order.py",
+    "module_utils/_resources/services/rates.py",
     "module_utils/_resources/services/removal.py",
     "module_utils/_resources/services/selection.py",
     "module_utils/_resources/services/settings.py",

@@ -20,6 +20,8 @@ HARMLESS = frozenset("\n\t\u00ad\u200c\u200d")
 """Exceptions in :data:`STEERING`: line breaks, and joiners in words and emoji."""
 SHORTEST_PART = 8
 """The number of base64 characters below which a match may be a coincidence."""
+FIRST_OWN = (0, 2, 3)
+"""By how many bytes come before it: the first base64 character of a secret that none of them decides."""
 PIECE = re.compile(r"[A-Za-z0-9]{12,}")
 """Matches a part of a secret that no escaping changes."""
 
@@ -93,12 +95,11 @@ def in_base64(raw: bytes) -> set[str]:
     found: set[str] = set()
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         padded = encode(raw).decode()
-        parts = {base64_inside(encode, raw, offset) for offset in range(3)}
+        parts = {base64_inside(encode, raw, *place) for place in enumerate(FIRST_OWN)}
         found |= {padded, padded.rstrip("=")} | {part for part in parts if len(part) >= SHORTEST_PART}
     return found
 
 
-def base64_inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int) -> str:
+def base64_inside(encode: Callable[[bytes], bytes], raw: bytes, offset: int, first: int) -> str:
     """Return the base64 characters that depend on ``raw`` alone if ``offset`` bytes precede it."""
-    first, last = -(-offset * 8 // 6), (offset + len(raw)) * 8 // 6
-    return encode(bytes(offset) + raw).decode()[first:last]
+    return encode(bytes(offset) + raw).decode()[first : (offset + len(raw)) * 8 // 6]

@@ -17,6 +17,7 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.execution
     RunContext,
     execute,
     shown_options,
+    without_secrets,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api import libraries
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
@@ -34,6 +35,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.http_transpor
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._api.text import HIDDEN
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options, option
@@ -442,3 +444,14 @@ def test_a_password_in_the_url_is_not_shown(url: str) -> None:
     shown = shown_options(PROJECT, {"base_url": url})["base_url"]
     assert "hun" not in shown
     assert shown.startswith("https://host")
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"), [("abcd", True), (1234, True), ("abc", False), (None, False), (True, False)]
+)
+def test_only_values_that_tell_something_are_redacted(value: Any, hidden: bool) -> None:
+    """A short one is part of other words; null and truth values are words of every message."""
+    options = {"secret_variables": {"A": value, "B": [value]}}
+    said = [f"it is {value}", {"text": str(value), "number": 5}]
+    shown = without_secrets(ENVIRONMENT, options, said)
+    assert shown == ([f"it is {HIDDEN}", {"text": HIDDEN, "number": 5}] if hidden else said)
