@@ -455,6 +455,16 @@ def test_a_deeply_nested_body_is_an_error_and_not_a_crash(server: Server, connec
     assert "no reason was given" in outcome(connect(), r.Idempotency.READ).message
 
 
+@pytest.mark.parametrize(("pairs", "fits"), [(50, True), (51, False)])
+def test_lists_and_objects_count_alike_as_levels(pairs: int, fits: bool) -> None:
+    body = b'[{"a":' * pairs + b"1" + b"}]" * pairs
+    if fits:
+        assert session.parse(body)
+        return
+    with pytest.raises(session.Excessive, match="nested more than 100 levels deep"):
+        session.parse(body)
+
+
 # --- The request and the token --------------------------------------------------------------------------
 
 

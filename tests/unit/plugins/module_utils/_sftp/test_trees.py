@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
+from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 
 
@@ -61,3 +65,49 @@ def test_an_error_ends_the_others_once_they_have_cleaned_up() -> None:
 
 def test_nothing_to_do() -> None:
     asyncio.run(run_all())
+
+
+# --- What is on the server ----------------------------------------------------------------------------
+
+SERVER = {
+    "": {"web": trees.Kind.DIRECTORY, "a.txt": trees.Kind.FILE, "socket": trees.Kind.OTHER},
+    "web": {"inner": trees.Kind.DIRECTORY, "b.txt": trees.Kind.FILE},
+    "web/inner": {"c.txt": trees.Kind.FILE},
+}
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let the server hold SERVER; return the directories that were listed."""
+    seen: list[str] = []
+
+    async def root(*given: Any) -> Any:
+        return trees.TreeEntry(trees.Kind.DIRECTORY)
+
+    async def listing(sftp: Any, root: str, folder: str, tree: Any) -> Any:
+        seen.append(folder)
+        return [SimpleNamespace(filename=name.encode(), attrs=kind) for name, kind in SERVER[folder].items()]
+
+    async def entry(sftp: Any, path: str, kind: Any) -> Any:
+        return trees.TreeEntry(kind)
+
+    monkeypatch.setattr(trees, "remote_root", root)
+    monkeypatch.setattr(trees, "list_remote", listing)
+    monkeypatch.setattr(trees, "remote_entry", entry)
+    return seen
+
+
+def test_each_directory_is_looked_into_once_and_what_takes_no_part_is_told(listed: list[str]) -> None:
+    skipped: list[tuple[str, str]] = []
+    found = asyncio.run(
+        trees.remote_tree(None, "srv", Patterns([], []), lambda path, why: skipped.append((path, why)))
+    )
+    assert sorted(found.entries) == ["", "a.txt", "web", "web/b.txt", "web/inner", "web/inner/c.txt"]
+    assert sorted(listed) == ["", "web", "web/inner"]
+    assert skipped == [("socket", "it is neither a file, a directory nor a link")]
+    assert found.left_out == {"socket"}
+
+
+def test_an_excluded_directory_is_not_looked_into(listed: list[str]) -> None:
+    found = asyncio.run(trees.remote_tree(None, "srv", Patterns([], ["web"]), lambda path, why: None))
+    assert sorted(found.entries) == ["", "a.txt"] and listed == [""]

@@ -26,6 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.in_process import (
     InProcessAction,
     check_own_name,
+    check_python,
     progress_interval,
     throttle,
     with_host_variables,
@@ -257,3 +258,28 @@ def test_a_task_that_belongs_elsewhere_runs_as_a_module(
 def test_a_task_that_is_delegated_to_this_machine_runs_here(client: FakeClient) -> None:
     action = ProjectAction(GAMES, client, delegate_to="localhost")
     assert action.run(task_vars={})["changed"] and action.modules == []
+
+
+SFTP_HOST: dict[str, Any] = {"ansible_facts_modules": [], "hosted_url": URL}
+
+
+@pytest.mark.parametrize(
+    ("delegated", "variables", "refused"),
+    [
+        (None, {"inventory_hostname": "web", **SFTP_HOST}, "web"),
+        (None, {"inventory_hostname": "web", "hosted_url": URL}, None),
+        (None, {"inventory_hostname": "web", "ansible_facts_modules": []}, None),
+        ("db", {"inventory_hostname": "web", "ansible_delegated_vars": {"db": SFTP_HOST}}, "db"),
+        ("db", {"inventory_hostname": "web", "ansible_delegated_vars": {"db": {}}, **SFTP_HOST}, None),
+        ("db", {"inventory_hostname": "web", **SFTP_HOST}, None),
+    ],
+)
+def test_no_module_is_sent_to_a_host_that_speaks_sftp_alone(
+    delegated: str | None, variables: dict[str, Any], refused: str | None
+) -> None:
+    """It is the host that the task is delegated to, if it is."""
+    if refused is None:
+        check_python(delegated, variables)
+        return
+    with pytest.raises(ConfigurationError, match=f"^{refused} is reached over SFTP, where"):
+        check_python(delegated, variables)
