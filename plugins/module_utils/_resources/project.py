@@ -192,7 +192,7 @@ def plan_creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Pla
 
 def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
     """Plan another name for a project, or nothing."""
-    if current.name == name or (name != normalize_name(name) and is_variant_of(current.name, name)):
+    if is_variant_of(current.name, name):
         warn_of_name(task, current.name, name)
         now = {"name": current.name}
         return Plan(result=current.as_dict(), before=now, after=now)
