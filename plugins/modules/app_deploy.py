@@ -75,7 +75,7 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The API for applications does not tell whether the process runs, only which image is in service. So a deploy that
+  - The API for applications does not show whether the process runs, only which image is in service. So a deploy that
     was begun and not seen to succeed is remembered on the controller, and made again by the next run.
   - An application that is C(PROVISIONING) takes its first deploy. Where the platform refuses that, its creation is
     waited for.

@@ -124,7 +124,7 @@ apps:
       type: str
     releases:
       description:
-        - Its releases, oldest first; in the order of their analysis where the platform does not tell when they were
+        - Its releases, oldest first; in the order of their analysis where the platform does not show when they were
           declared.
         - Each with C(tag), C(digest), C(scan_status), C(scanned_at), C(created_at), and C(in_service), which is
           whether its image is the one in service.
@@ -158,7 +158,7 @@ apps:
     previous_release:
       description:
         - The release to roll back to, the last one whose image was in service before the current one and started.
-        - The platform does not tell what was in service. It is known on the controller that made the deploys, with
+        - The platform does not show what was in service. It is known on the controller that made the deploys, with
           M(hosted.services.app_deploy) and the same O(state_dir). Null when it is not known.
       returned: with O(include=releases)
       type: dict

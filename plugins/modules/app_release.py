@@ -40,7 +40,7 @@ options:
       - Verdicts and severities that make the task fail, with the whole report in the result.
       - A verdict C(BLOCKED) keeps a release from being deployed. C(WARNED) and C(FAILED), an analysis that did not
         complete, do not.
-      - A severity counts every flaw of its kind, those that the platform only warns of too. Where the scan does not tell
+      - A severity counts every flaw of its kind, those that the platform only warns of too. Where the scan does not show
         severities, a limit for one makes the task fail; where the analysis did not complete, the task warns.
       - An empty list accepts everything. A release whose verdict was lifted by the platform's team may still be shown
         as C(BLOCKED); M(hosted.services.app_deploy) leaves it to the platform.

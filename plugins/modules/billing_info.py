@@ -156,7 +156,7 @@ billing:
       description:
         - The platform's answer as it came. Where it says that there are more pages, the entries of all of them as a
           list.
-        - RV(billing.notes) says where entries are missing, or where the answer does not tell whether any are.
+        - RV(billing.notes) says where entries are missing, or where the answer does not show whether any are.
       returned: when O(include) has V(invoices)
       type: raw
     statements:

@@ -34,7 +34,7 @@ options:
     description:
       - V(present) creates the project if it does not exist, or renames it if its name differs.
       - V(absent) deletes the project. The default project cannot be deleted.
-        The platform does not tell which one that is, so check mode warns of it.
+        The platform does not show which one that is, so check mode warns of it.
     type: str
     choices: [present, absent]
     default: present

@@ -236,7 +236,7 @@ def main() -> int:
     for line in [*missing, *changes]:
         print(line)
     if changes:
-        print(f"\n{PAGE.name} does not tell what the run showed; `make coverage` renews it.")
+        print(f"\n{PAGE.name} does not match the run; `make coverage` renews it.")
     if not missing and not changes:
         print(f"All {len(ROUTES)} routes were answered with success, to a module and in a target.")
     return 1 if missing or changes else 0

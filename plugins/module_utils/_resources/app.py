@@ -98,7 +98,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     def make() -> None:
         with one_at_a_time(order_lock(slug), f"creating application {slug!r}"):
             if new_ones():
-                task.warn(f"application {slug!r} appeared before it was created; it was taken instead")
+                task.warn(f"application {slug!r} appeared before it was created; it is used instead")
                 return
             try:
                 create_unique(call, new_ones, f"application {slug!r}", task)
@@ -146,8 +146,8 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
     project = read_project_of_app(task.client, app, task.client.project, ids)
     if project is None:
         task.warn(
-            f"{', '.join(asked)} of application {app.slug!r}, which is there, cannot be compared with this "
-            "token: the routes that it opens do not show them. A token of scope FULL compares them"
+            f"{', '.join(asked)} of application {app.slug!r}, which exists, cannot be compared with this "
+            "token: the routes that it may call do not show them. Use a token of scope FULL"
         )
         return
     service = next(service for service in project.resources if service.id == app.id)
@@ -309,9 +309,9 @@ def await_app(task: Task[AppOptions]) -> App:
             raise WaitEnded(
                 f"application {app.slug!r} is {app.status}: "
                 + (
-                    "its creation failed; hosted.services.service_info with include: [details] tells why"
+                    "its creation failed; hosted.services.service_info with include: [details] shows why"
                     if app.status == ServiceStatus.FAILED
-                    else "it waits for somebody at the platform"
+                    else "it waits for an operator of the platform"
                 ),
                 app=app_view(app),
             )
@@ -326,8 +326,8 @@ def await_app(task: Task[AppOptions]) -> App:
     )
     if app.status == ServiceStatus.PROVISIONING:
         task.warn(
-            f"application {app.slug!r} is still {ServiceStatus.PROVISIONING}; it may stay so until its "
-            "first deploy, so it is not waited for any longer"
+            f"application {app.slug!r} is still {ServiceStatus.PROVISIONING}; it may stay so until its first "
+            "deploy, so the task does not wait any longer"
         )
     return app
 

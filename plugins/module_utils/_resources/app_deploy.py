@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deploying: the image that a release names is brought into service, or the one before comes back.
+"""Deploying: the image that a release names is brought into service, or the previous one comes back.
 
 A digest identifies an image and a tag only names one for a while (Applications, rule 4), so what is in
 service and what is wished for are compared by digest.
@@ -246,7 +246,7 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
 
 
 def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool) -> None:
-    """Deploy; when the version does not come up, see to the one before and fail with all that is known.
+    """Deploy; when the version does not come up, see to the previous one and fail with all that is known.
 
     :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
     """

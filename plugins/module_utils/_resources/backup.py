@@ -36,7 +36,7 @@ from .shared.waiting import act, create, wait_until
 
 IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 AFTER_MAKING = "Running this again removes it and makes another one"
-AFTER_RESTORE = "Look at the files of the service before it is used, and restore another backup if need be"
+AFTER_RESTORE = "Check the files of the service before you use it, and restore another backup if need be"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ def find_concurrent_backup(
     ]
     if not there:
         return None
-    task.warn(f"another task made backup {name!r} of {label(service)} in the same moment; it is taken")
+    task.warn(f"another task made backup {name!r} of {label(service)} at the same time; it is used")
     found = there[0]
     return (wait_for_backup(task, service, found.id) if task.options.wait else found), []
 
@@ -240,7 +240,7 @@ def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Back
     for backup in backups:
         if backup.id == id:
             return backup
-    raise WaitEnded(f"backup {id} of {label(service)} is not on the platform's list any more")
+    raise WaitEnded(f"backup {id} of {label(service)} is no longer on the platform's list")
 
 
 # --- Restored ---------------------------------------------------------------------------------------
@@ -264,8 +264,8 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
         )
     backup = find_restorable(task, service, there, everything)
     overwrites = (
-        f"all files of {label(service)} as they are now give way to those of backup {backup.name!r} "
-        f"of {backup.created_at or 'unknown date'}"
+        f"the restore replaces all files of {label(service)} with those of backup {backup.name!r} of "
+        f"{backup.created_at or 'unknown date'}"
     )
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)

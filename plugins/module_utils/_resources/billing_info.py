@@ -28,8 +28,10 @@ NOT_SHOWN: Mapping[str, Callable[[Client, Query], Any]] = {
 }
 """Parts of which the specification does not show a field."""
 PARTS = [OVERVIEW, WALLET, TRANSACTIONS, *NOT_SHOWN]
-PAGES_UNKNOWN = "the answer does not tell whether there are more pages, and how to ask for them is not shown"
-PASSED_ON = "; transactions_query passes on whatever this platform takes"
+PAGES_UNKNOWN = (
+    "the response does not show whether there are more pages, and how to request them is not documented"
+)
+PASSED_ON = "; transactions_query passes parameters to the platform"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +118,7 @@ def resume_pages(first: Any, read: Callable[[Query], Any]) -> Callable[[Query], 
 def all_pages(read: Callable[[Query], Any], part: str, notes: dict[str, str]) -> Any:
     """Return a list as it came where it is whole, and the entries of all pages where it is cut.
 
-    Neither is shown. A note says where entries are missing, or where the answer does not tell.
+    Neither form is documented. A note says if entries are missing, or may be.
     """
     first = read({})
     entries = entries_in(first)
@@ -129,7 +131,9 @@ def all_pages(read: Callable[[Query], Any], part: str, notes: dict[str, str]) ->
         return first
     if not listed.whole:
         count = f"{len(listed.entries)} of {listed.total}" if listed.total else f"only {len(listed.entries)}"
-        notes[part] = f"the platform returned {count} entries, and how to ask for the others is not shown"
+        notes[part] = (
+            f"the platform returned {count} entries, and how to request the others is not documented"
+        )
     return list(listed.entries)
 
 

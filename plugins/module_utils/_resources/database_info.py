@@ -98,7 +98,7 @@ def find_table(inventory: DatabaseInventory, name: str, schema: str | None) -> D
 
 
 def page_of(task: Task[DatabaseInfoOptions], id: str, table: DatabaseTable | None) -> dict[str, Any]:
-    """Return a page of a table. A full one may be the last: the platform does not tell."""
+    """Return a page of a table. A full one may be the last: the platform does not say."""
     number = task.options.page
     if table is None:
         schema, name, result = task.options.schema, task.options.table, as_table(empty_query_result())

@@ -77,8 +77,8 @@ def check_write(task: Task[DatabaseQueryOptions], asked: Statement) -> None:
             else f"it begins with {asked.verb} or holds a word that writes"
         )
         raise Invalid(
-            f"this statement does not pass for a plain read: {why}. Nothing was sent. "
-            "Set read_only: false to run it all the same"
+            f"this statement is not certain to be a plain read: {why}. Nothing was sent. Set read_only: "
+            "false to run it anyway"
         )
     if task.options.all_rows:
         raise Invalid("all_rows is for plain reads; a statement that may write is sent once")
@@ -211,8 +211,8 @@ class WriteStatement:
                 raise unknown_outcome(error) from error
             if self.statement.several:
                 error.append(
-                    ". The query has several statements: those before it may have been carried out. Look at "
-                    "the data before running it again"
+                    ". The query has several statements: those before it may have been carried out. Check "
+                    "the data before you run it again"
                 )
             raise
         self.task.effects.nothing_changed = not self.had_effect()
@@ -233,8 +233,8 @@ class WriteStatement:
 def unknown_outcome(cause: HostedError) -> EffectUnverified:
     """Return the error for a statement of which nobody can say whether it was carried out."""
     return EffectUnverified(
-        f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; "
-        "look at the data before running it again"
+        f"whether the statement was carried out is unknown: {cause.message}. It was not sent again; check "
+        "the data before you run it again"
     )
 
 

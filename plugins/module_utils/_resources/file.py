@@ -83,7 +83,9 @@ def requested_paths(task: Task[FileOptions]) -> list[str]:
     paths = [relative_path(name, path) for path in given]
     for path, plain in zip(given, paths, strict=True):
         if not plain:
-            raise Invalid(f"{name} is {path!r}, the root of the service, which is always there and stays")
+            raise Invalid(
+                f"{name} is {path!r}, the root of the service, which always exists and cannot be removed"
+            )
     if options.path and options.path.endswith("/") and options.state == "present":
         raise Invalid(f"path is {options.path!r}; a file cannot end with a slash")
     if options.state in ("absent", "renamed"):
@@ -121,8 +123,8 @@ def check_full_path(path: str | None, paths: Sequence[str] | None) -> None:
     for label, item in given.items():
         if ends_with_empty_variable(item):
             raise Invalid(
-                f"{label} is {item!r}, which is what an empty variable makes of a longer path; "
-                f"write {relative_path(label, item)!r} if all of that is to go or to be renamed"
+                f"{label} is {item!r}, which looks like a longer path with an empty variable; write "
+                f"{relative_path(label, item)!r} to delete or rename all of it"
             )
 
 
@@ -199,8 +201,8 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
     refuse_link(files, path, entry)
     if entry is not None and entry.directory:
         raise Invalid(
-            f"{path!r} on {files.label} is a directory, and a file is wanted; "
-            "remove it first with state: absent"
+            f"{path!r} on {files.label} is a directory, but the task asks for a file; remove it first with "
+            "state: absent"
         )
     check_not_emptied(task, files, path, entry, text)
     before = files.text_or_note(path, entry, text) if entry is not None else ""
@@ -227,8 +229,8 @@ def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Pl
     refuse_link(files, path, entry)
     if entry is not None and not entry.directory:
         raise Invalid(
-            f"{path!r} on {files.label} is a file, and a directory is wanted; "
-            "remove it first with state: absent"
+            f"{path!r} on {files.label} is a file, but the task asks for a directory; remove it first with "
+            "state: absent"
         )
     state = {"path": path, "directory": True}
     if entry is not None:
@@ -255,13 +257,13 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
     if entry is None and other is not None:
         return Plan(result=as_result(target, other), before=state, after=state)
     if entry is None:
-        missing = NoSuchItem(f"there is neither {path!r} nor {target!r} on {files.label}")
+        missing = NoSuchItem(f"neither {path!r} nor {target!r} exists on {files.label}")
         expect_created(files.task, missing, "makes")
         entry = FileEntry.model_construct(name=posixpath.basename(path))
     if other is not None:
         raise Invalid(
-            f"{path!r} cannot be renamed: {target!r} is there as well on {files.label}; "
-            "remove one of them first with state: absent"
+            f"{path!r} cannot be renamed: {target!r} also exists on {files.label}; remove one of them first "
+            "with state: absent"
         )
     return Plan(
         result=as_result(target, entry.model_copy(update={"name": name, "mime": None})),
@@ -337,7 +339,7 @@ def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any
     if found["size"] not in (None, size):
         files.task.warn(
             f"{path!r} on {files.label} has {found['size']} bytes though {size} were written: the platform "
-            "or the service has changed it. As long as that is so, every run writes it again"
+            "or the service has changed it. Until that stops, every run writes it again"
         )
     return found
 

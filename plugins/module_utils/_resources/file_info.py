@@ -95,5 +95,7 @@ def list_directory(files: FileManager, folder: str, link: FileEntry | None) -> l
         return sorted(files.entries(folder), key=lambda item: item.name)
     except Refused as error:
         if link is not None and link.symlink:
-            raise Invalid(f"{folder!r} on {files.label} is a link that leads to no directory") from error
+            raise Invalid(
+                f"{folder!r} on {files.label} is a link that does not lead to a directory"
+            ) from error
         raise

@@ -110,7 +110,7 @@ def warn_of_similar(task: Task[ProjectOptions], current: Project | None, project
     if alike is not None:
         task.warn(
             f"there is no project named {name!r}, but project {alike.name!r} exists (id {alike.id}) and was "
-            "left alone. To delete that one, give its name without blanks to spare, or its id"
+            "left alone. To delete that one, give its name without extra spaces, or its id"
         )
 
 
@@ -258,8 +258,8 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
     count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
     if count and not task.options.force:
         raise Invalid(
-            f"project {current.name!r} has {count} services, which would join the default project. "
-            "Set force: true to delete it all the same",
+            f"project {current.name!r} has {count} services, which would join the default project. Set "
+            "force: true to delete it anyway",
             resource_count=count,
         )
     if count:
@@ -268,8 +268,8 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
 
     if task.check_mode:
         task.warn(
-            f"whether project {current.name!r} is the account's default project is not known here; "
-            "the platform refuses to delete that one"
+            f"whether project {current.name!r} is the account's default project is unknown; the platform "
+            "refuses to delete that one"
         )
 
     def delete() -> None:

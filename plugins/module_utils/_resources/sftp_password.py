@@ -29,7 +29,7 @@ class SftpPasswordOptions(OnServiceOptions, SecretsOptions):
 
 
 class SftpPasswordResource(Resource[SftpPasswordOptions]):
-    """The password of a service. A new one ends the one before."""
+    """The password of a service. A new one ends the previous one."""
 
     result_key = "sftp_password"
 
@@ -88,8 +88,8 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
             retried = task.client.last_call_was_retried
         except (CallOutcomeUnknown, UnexpectedAnswer) as error:
             error.append(
-                ". A password may have been made and lost, which would have ended the one before; "
-                "run this again with update_password: always"
+                ". A password may have been made and lost, which would have ended the previous one; run "
+                "this again with update_password: always"
             )
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):

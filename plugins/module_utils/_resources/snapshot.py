@@ -152,7 +152,7 @@ def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot:
             return first.pop()
         found = next((s for s in task.client.snapshots(service.id) if s.name == snapshot.name), None)
         if found is None:
-            raise WaitEnded(f"{what} is not on the platform's list any more")
+            raise WaitEnded(f"{what} is no longer on the platform's list")
         return found
 
     def whole(now: Snapshot) -> bool:
@@ -176,7 +176,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
         expect_created(task, NoSuchItem(missing), "takes")
         snapshot = Snapshot.model_construct(name=name)
     since = snapshot.created_at or "an unknown date"
-    overwrites = f"all that changed on {label(service)} since {since} is lost with the rollback to {name!r}"
+    overwrites = f"all changes on {label(service)} since {since} are lost with the rollback to {name!r}"
     if not task.options.confirm:
         raise Invalid(f"{overwrites}. Set confirm: true to go ahead", overwrites=overwrites)
     newer = newer_than(snapshot, everything)
@@ -231,9 +231,8 @@ def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer:
     """
     if newer and not task.options.discard_newer:
         raise Invalid(
-            f"on {label(service)}, {quoted_names(newer)} were taken after {name!r}. What becomes of them "
-            "with a rollback the platform does not say: it may delete them. Set discard_newer: true to go "
-            "ahead",
+            f"on {label(service)}, {quoted_names(newer)} were taken after {name!r}. The platform does not "
+            "say what a rollback does to them: it may delete them. Set discard_newer: true to go ahead",
             newer=[snapshot.name for snapshot in newer],
         )
 
@@ -257,8 +256,8 @@ def roll_back_and_wait(
         retry_while_busy(task, begin, what, lambda: is_busy(task, service))
     except CallOutcomeUnknown as error:
         raise EffectUnverified(
-            f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. "
-            "Nothing was sent again. To be sure run this again: it leads to the same snapshot"
+            f"whether {label(service)} went back to snapshot {name!r} is unknown: {error.message}. The call "
+            "was not sent again. To be sure run this again: it leads to the same snapshot"
         ) from error
     except Refused as error:
         add_dependents(error, newer)
@@ -281,8 +280,8 @@ def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
     """Add to a refusal the snapshots that may be its reason."""
     if newer:
         error.append(
-            f". {quoted_names(newer)} were taken after it, which may be why; delete them first with state: "
-            "absent if they may go"
+            f". {quoted_names(newer)} were taken after it, which may be why; if you do not need them, delete "
+            "them first with state: absent"
         )
 
 

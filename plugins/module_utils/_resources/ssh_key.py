@@ -115,7 +115,8 @@ def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
         )
     if registered is not None and registered.name != name:
         task.warn(
-            f"this key is registered as {registered.name!r}; the platform cannot rename keys, so it stays"
+            f"this key is registered as {registered.name!r}; the platform cannot rename keys, so the name "
+            "stays"
         )
     steps = [] if registered else [register_step(task, key, name, keys, others)]
     steps += [delete_step(task, other, others) for other in others]

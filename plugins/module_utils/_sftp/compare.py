@@ -185,7 +185,7 @@ def without_stray_links(tree: Tree, skip: Callable[[str, str], None]) -> Tree:
     stray = {}
     for path, entry in tree.entries.items():
         if entry.kind is Kind.LINK and entry.target is None:
-            stray[path] = "it is a link, and the server does not tell where it leads"
+            stray[path] = "it is a link, and the server does not show where it leads"
         elif entry.kind is Kind.LINK and not stays_inside(path, str(entry.target), tree.entries):
             stray[path] = f"it is a link that leads out of the tree, to {printable_path(str(entry.target))}"
     for path, why in stray.items():

@@ -17,7 +17,7 @@ class HostKeyRefused(HostedError):
 
 
 class TransferFailed(HostedError):
-    """A file or a directory could not be read or written. What was finished before it stands."""
+    """A file or a directory could not be read or written. What was finished before remains."""
 
 
 class ConnectionBroken(HostedError):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find out what a server supports beyond reading and writing. Its name does not tell.
+"""Find out what a server supports beyond reading and writing. Its name does not say.
 
 The protocol and OpenSSH disagree about the order of the two paths in a request for a symbolic link, and
 servers follow either. Some refuse to set times and permissions, others accept the request and do nothing.

@@ -241,7 +241,7 @@ async def list_remote(sftp: Any, root: str, folder: str, tree: Tree) -> list[Any
 async def remote_root(sftp: Any, root: str) -> TreeEntry | None:
     """Return what stands at the root; a link that the user named is followed.
 
-    :raises TransferFailed: when the server does not tell.
+    :raises TransferFailed: when the server does not show.
     """
     for look in (sftp.stat, sftp.lstat):
         try:
@@ -265,7 +265,7 @@ async def remote_entry(sftp: Any, path: str, attributes: Any) -> TreeEntry:
 
 
 async def remote_target(sftp: Any, path: str) -> tuple[str | None, bool]:
-    """Return where a link points, ``None`` when the server does not tell, and whether it was put otherwise.
+    """Return where a link points, ``None`` when the server does not show, and whether it was put otherwise.
 
     Some servers tell an absolute path for any link; below the directory where the session began, that is
     made relative to the link again.

@@ -170,7 +170,7 @@ def check_same_account(is_own: bool, variables: Mapping[str, Any]) -> None:
 
 
 def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Refuse a token and a token file in one place: Ansible does not tell which of them is nearer to a task.
+    """Refuse a token and a token file in one place: Ansible does not say which of them is nearer to a task.
 
     :raises ConfigurationError: naming both, as they may be of two accounts.
     """

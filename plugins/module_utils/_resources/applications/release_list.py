@@ -66,5 +66,5 @@ def read_declared(client: Client, slug: str, tag: str | None = None) -> Declared
         return DeclaredReleases(found)
     count = f"{len(found)} of {listed.total}" if listed.total else f"only {len(found)}"
     return DeclaredReleases(
-        found, f"the platform's list of releases shows {count}, and not how to get the others"
+        found, f"the platform's list of releases shows {count}, and not how to request the others"
     )

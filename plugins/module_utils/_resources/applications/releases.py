@@ -170,7 +170,7 @@ def describe_flaw(flaw: Flaw) -> str:
 def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
     """Return what in a report the user does not want: verdicts, and severities that were found.
 
-    A limit for a severity is not kept where the report has flaws and does not tell their severity.
+    A limit for a severity is not kept where the report has flaws and does not show their severity.
     """
     wanted = set(fail_on)
     found = [f"its verdict is {report.scan_status}"] if report.scan_status.lower() in wanted else []
@@ -181,7 +181,7 @@ def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
             found.append(f"it has {counts[name]} {name} flaw{'s' if counts[name] > 1 else ''}")
     if limits and untold:
         found.append(
-            f"its scan does not tell the severity of {untold}, so {', '.join(limits)} cannot be held"
+            f"its scan does not show the severity of {untold}, so {', '.join(limits)} cannot be held"
         )
     return found
 

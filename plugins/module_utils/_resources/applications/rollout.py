@@ -172,7 +172,7 @@ def roll_out(task: Task[ReleaseOptions], tag: str, digest: str, before: str | No
         except CallOutcomeUnknown as error:
             if wait_for_image(task, digest, QUIET_SECONDS / 2) and before != digest:
                 task.warn(
-                    f"the answer to the deploy of release {tag!r} was lost ({error.message}); its image is "
+                    f"the response to the deploy of release {tag!r} was lost ({error.message}); its image is "
                     "in service, but whether it runs is not known, so the next run deploys it again"
                 )
                 return False
@@ -303,17 +303,17 @@ def roll_back(task: Task[ReleaseOptions], previous: str | None, failed: str) -> 
     Raises nothing, because the task ends with the failure of the deploy itself.
     """
     if previous is None:
-        return "There is no version before to bring back", False
+        return "There is no previous version to roll back to", False
     if previous == failed:
-        return "The version before is the same one, so there is nothing to bring back", False
+        return "The previous version is the same one, so there is nothing to roll back to", False
     try:
         if digest_in_service(current_app(task, previous)) == previous:
-            return f"The version before, {previous}, is in service", True
+            return f"The previous version, {previous}, is in service", True
         tag = tag_of(task, previous)
         put_in_service(task, tag, previous)
     except HostedError as error:
-        return f"Bringing back the version before, {previous}, failed too: {error.message}", False
-    return f"The version before, {previous} (release {tag!r}), was brought back", True
+        return f"Rolling back to the previous version, {previous}, failed too: {error.message}", False
+    return f"Rolled back to the previous version, {previous} (release {tag!r})", True
 
 
 def tag_of(task: Task[ReleaseOptions], digest: str) -> str:

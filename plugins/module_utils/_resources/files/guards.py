@@ -92,8 +92,8 @@ def check_source(src: str, local: bool) -> None:
         )
     if short:
         raise Invalid(
-            f"src is {src!r}, which is what an empty variable makes of a longer path; write "
-            f"{os.path.normpath(src)!r} if all of that folder is to be copied"
+            f"src is {src!r}, which looks like a longer path with an empty variable; write "
+            f"{os.path.normpath(src)!r} to copy all of that folder"
         )
 
 
@@ -108,8 +108,8 @@ def check_target(dest: str, local: bool) -> None:
         short = dest != "." and (plain == "." or ends_with_empty_variable(dest))
     if short:
         raise Invalid(
-            f"dest is {dest!r}, which is what an empty variable makes of a longer path, and delete is true; "
-            f"write {plain!r} if that is the folder to delete in"
+            f"dest is {dest!r}, which looks like a longer path with an empty variable, and delete is true; "
+            f"write {plain!r} if you want to delete in that folder"
         )
 
 
@@ -124,8 +124,8 @@ def check_local_target(dest: str) -> None:
         else:
             continue
         raise Invalid(
-            f"dest is {dest!r}, which {found}: with delete: true all that is there and not in src would be "
-            "deleted. Give dest a folder of its own, or leave delete out"
+            f"dest is {dest!r}, which {found}: with delete: true, everything there that is not in src would "
+            "be deleted. Give dest a folder of its own, or leave delete out"
         )
 
 
@@ -151,11 +151,11 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
     options = task.options
     doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]
     if doomed and is_empty(source) and not options.allow_empty_source:
-        part = " that takes part" if options.include or options.exclude else ""
+        part = " after include and exclude" if options.include or options.exclude else ""
         raise Invalid(
-            f"src {options.src!r} holds nothing{part}, and delete: true would delete {len(doomed)} "
-            f"entries of dest {options.dest!r} for that; nothing was deleted. Look whether src is the "
-            "right folder. To empty dest, set allow_empty_source: true",
+            f"src {options.src!r} is empty{part}, and delete: true would delete {len(doomed)} entries of "
+            f"dest {options.dest!r}; nothing was deleted. Check that src is the right folder. To empty "
+            "dest, set allow_empty_source: true",
             would_delete=doomed,
         )
     limit = options.max_delete

@@ -117,7 +117,7 @@ class FileManager:
         """Refuse a file where a directory is needed. A link may lead to one."""
         entry = self.entry(path)
         if entry is not None and not entry.directory and not entry.symlink:
-            raise Invalid(f"{path!r} on {self.label} is a file, so there is nothing below it")
+            raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
 
     def content(self, path: str, entry: FileEntry) -> str:
         """Return the text of a file.
@@ -132,7 +132,7 @@ class FileManager:
         try:
             text = self.client.read_file(self.id, path)
         except NotFoundResponse as error:
-            raise NoSuchItem(f"{path!r} on {self.label} is not there any more, or leads nowhere") from error
+            raise NoSuchItem(f"{path!r} on {self.label} no longer exists, or leads nowhere") from error
         except Refused as error:
             error.append(
                 f". The file manager reads text of up to {MAX_BYTES} bytes; for others, {USE_SFTP_SYNC}"
@@ -150,9 +150,9 @@ class FileManager:
         """
         entry = self.entry(path)
         if entry is None or not is_full_text(entry, text):
-            size = f"{entry.size} bytes" if entry else "no such file any more"
+            size = f"{entry.size} bytes" if entry else "no such file"
             raise Invalid(
-                f"what the file manager returned of {path!r} on {self.label} is not the file: it has "
+                f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
                 f"{len(text.encode())} bytes, and the directory has {size}. It was cut, or changed because "
                 f"it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
             )

@@ -126,7 +126,7 @@ class MirrorWork:
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         """Return the error for what could not be done."""
-        rest = "; nothing was deleted for that" if self.task.options.delete else ""
+        rest = ", so nothing was deleted" if self.task.options.delete else ""
         return TransferFailed(
             f"{describe_failures(failures)}{rest}", failures=failures_as_list(failures), **details
         )
@@ -135,20 +135,20 @@ class MirrorWork:
         """Say what the server turned out not to do."""
         options, features = self.task.options, self.features
         if not features.links and self.links:
-            does = "changes the targets of" if features.links_changed else "makes no"
+            does = "changes the targets of" if features.links_changed else "does not support"
             self.task.warn(
                 f"the server {does} symbolic links, so these were left out: {first_paths(self.links)}"
             )
         if not features.times:
             self.task.warn(
-                "the server does not keep times of change, so files of the same size are read and compared "
-                "by their content, as with checksum: true"
+                "the server does not keep modification times, so files of the same size are compared by "
+                "their content, as with checksum: true"
             )
         wanted = options.preserve_modes, options.file_mode, options.directory_mode
         if not features.modes and any(wanted):
             self.task.warn(
-                "the server does not keep permissions that are set, so it gives its own; preserve_modes: "
-                "false says that this is right"
+                "the server does not keep permissions that are set, and uses its own; set "
+                "preserve_modes: false to accept that"
             )
 
 
@@ -200,7 +200,8 @@ def with_known_times(task: Task[SftpSyncOptions], source: Tree) -> Tree:
     files = [path for path, entry in near.items() if entry.kind is Kind.FILE]
     if files:
         task.warn(
-            f"SFTP has no times before 1970 or after 2106, so these get the nearest one: {first_paths(files)}"
+            "SFTP cannot store times before 1970 or after 2106, so these get the nearest one: "
+            f"{first_paths(files)}"
         )
     return replace(source, entries={**source.entries, **near})
 
@@ -306,9 +307,7 @@ def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str
     where = str(login) if login.host else f"service {task.options.service!r}"
     push = pushes(task.options.direction)
     way = f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
-    return (
-        f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: what is there is not known yet"
-    )
+    return f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: the content is not known yet"
 
 
 def diff_entries(entries: Mapping[str, TreeEntry]) -> dict[str, str]:

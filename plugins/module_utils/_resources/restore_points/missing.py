@@ -40,9 +40,9 @@ def warn_of_missing(
     )
     more = f" and {len(gone) - MAX_NAMED_COPIES} more" if len(gone) > MAX_NAMED_COPIES else ""
     task.warn(
-        f"after {what}, {len(gone)} {kind}{'s are' if len(gone) > 1 else ' is'} not on the list any more "
-        f"that {label(service)} had before: {some}{more}. This task did not delete them: the platform may "
-        "have made room, or another run may have removed them"
+        f"after {what}, {len(gone)} {kind}{'s' if len(gone) > 1 else ''} of {label(service)} "
+        f"{'are' if len(gone) > 1 else 'is'} no longer on its list: {some}{more}. This task did not delete "
+        "them: the platform may have deleted them to make room, or another run may have"
     )
 
 

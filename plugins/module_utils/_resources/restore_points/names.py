@@ -41,9 +41,7 @@ def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
     if not close:
         return ""
     listed = ", ".join(repr(other) for other in close)
-    return (
-        f". There is {listed}, which may be what the platform made of {name!r}; use that name if it is meant"
-    )
+    return f". There is {listed}, which may be the platform's form of {name!r}; use that name if you mean it"
 
 
 def check_distinct_name(kind: str, service: Service, name: str, copies: Iterable[Backup | Snapshot]) -> None:
@@ -54,9 +52,9 @@ def check_distinct_name(kind: str, service: Service, name: str, copies: Iterable
     close = possible_names(name, copies)
     if close:
         raise Invalid(
-            f"{label(service)} has no {kind} named {name!r}, but {close[0]!r}, which may be what the "
-            f"platform made of it. Use that name if it is meant; for another {kind}, choose a name that "
-            "differs in more than case, blanks and punctuation"
+            f"{label(service)} has no {kind} named {name!r}, but {close[0]!r}, which may be the platform's "
+            f"form of it. Use that name if you mean it; for another {kind}, choose a name that differs in "
+            "more than case, blanks and punctuation"
         )
 
 
@@ -67,5 +65,5 @@ def warn_of_changed_name(
     if made.name != name:
         task.warn(
             f"the platform named the {kind} of {label(service)} {made.name!r} in place of {name!r}; use that "
-            "name in all tasks, as none finds it by the other one"
+            "name in all tasks, because none finds it by the other one"
         )

@@ -104,9 +104,9 @@ def describe_observation(sight: Observation) -> str:
 def warn_unseen(task: Task[QuietOptions], what: str, missed: str) -> None:
     """Say that nobody saw the start, and what that means. ``missed`` is what would have shown it."""
     task.warn(
-        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is taken for "
-        "done, but that is not certain. Look at the files of the service before it is used; raise quiet_time "
-        "if the platform begins later than that"
+        f"the start of {what} was not seen: {missed} for {quiet_seconds(task):g} seconds. It is assumed to "
+        "be done, but that is not certain. Check the files of the service before you use it; raise "
+        "quiet_time if the platform begins later than that"
     )
 
 
@@ -129,14 +129,14 @@ def trace_of(
     failed = [kind for kind in gained or () if FAILS.search(kind) and OF_BRINGING_BACK.search(kind)]
     if failed:
         raise WaitEnded(
-            f"{what} failed: the journal has {failed[0]} since. Nothing was sent again. Look at the files of "
-            "the service before it is used",
+            f"{what} failed: the journal has {failed[0]} since. The call was not sent again. Check the "
+            "files of the service before you use it",
             events=gained,
         )
     if seen and gained == []:
         task.warn(
             f"{what} is over, but nothing in the journal of the service says that it brought anything back. "
-            "Look at the files of the service before it is used"
+            "Check the files of the service before you use it"
         )
     if before.state == ContainerState.RUNNING and passage.last.state == ContainerState.STOPPED:
         task.warn(

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The services of the account for an inventory: each with its project, and with what was asked for beside it.
 
-The list form of a service does not tell its project (Resources and their fields), so the projects' own lists
+The list form of a service does not show its project (Resources and their fields), so the projects' own lists
 are read as well. They are read one after the other while services may move, so a service can be in two of
 them or in none; such a one is asked itself.
 """

@@ -52,7 +52,7 @@ def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str
         return f";{close}"
     what, known = ("", known) if known else ("id ", others)
     shown = ", ".join(f"{what}{name!r}" for name in known[:10])
-    return f"; there are: {shown}{' …' if len(known) > 10 else ''}" if known else "; there is none at all"
+    return f"; there are: {shown}{' …' if len(known) > 10 else ''}" if known else "; there are none"
 
 
 def close_name(wanted: str, names: Iterable[str]) -> str:
@@ -121,10 +121,10 @@ def in_project(
 ) -> list[ServiceSummary]:
     """Return those of the services that are in a project; all of them where none is given.
 
-    Each is asked itself: the list form does not tell the project, and the page of a project is not promised
+    Each is asked itself: the list form does not show the project, and the page of a project is not promised
     to show a new service at once (Ordering). There are none in a project that is still to be created.
 
-    :raises UnexpectedAnswer: when the platform does not tell where a service is.
+    :raises UnexpectedAnswer: when the platform does not show where a service is.
     """
     if project is None:
         return list(services)
@@ -137,15 +137,15 @@ def in_project(
 def project_id_of(client: Client, id: str) -> str | None:
     """Return the id of the project of a service, ``None`` when the service is gone or is being deleted.
 
-    :raises UnexpectedAnswer: when the platform does not tell.
+    :raises UnexpectedAnswer: when the platform does not show.
     """
     service = client.service(id)
     if service is None or service.status in ServiceStatus.DELETING_OR_DELETED:
         return None
     if service.project_id is None:
         raise UnexpectedAnswer(
-            f"the platform does not tell the project of service {service.name!r} ({id}), so it cannot be told"
-            " from others of its name. Name it by id, or leave project out"
+            f"the platform does not show the project of service {service.name!r} ({id}), so it cannot be "
+            "told from others of its name. Name it by id, or leave project out"
         )
     return service.project_id
 

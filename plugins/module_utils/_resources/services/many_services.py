@@ -208,7 +208,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
     """
     jobs = select_jobs(task)
     if not jobs:
-        task.warn("no service answers to the selection")
+        task.warn("no service matches the selection")
 
     def prepare(client: Client, job: ServiceJob) -> None:
         job.task.client = client
@@ -264,7 +264,7 @@ def warn_of_skipped(task: Task[ManyServicesOptions], operation: Operation, skipp
         task.warn(str(skipped[0].skipped))
     elif skipped:
         task.warn(
-            f"skipped {len(skipped)} services that have no {operation.what}, as they do not offer "
+            f"skipped {len(skipped)} services that have no {operation.what} because they do not offer "
             f"{operation.capability!r} in their present status: {', '.join(job.label for job in skipped)}"
         )
 

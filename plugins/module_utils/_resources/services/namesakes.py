@@ -123,8 +123,8 @@ def check_namesakes(
     if slip is not None and not others:
         ids = ", ".join(service.id for service in services if service.name == slip)
         task.warn(
-            f"there is no service named {name!r}, so one is ordered; did you mean {slip!r} ({ids})? If so, "
-            "correct the name"
+            f"there is no service named {name!r}, so one will be ordered; did you mean {slip!r} ({ids})? If "
+            "so, correct the name"
         )
 
 
@@ -161,14 +161,14 @@ def check_namesake(
     if reason is None:
         move = ". To move that one instead, set its id and new_project" if elsewhere else ""
         task.warn(
-            f"a service named {other.name!r} exists in {'another' if elsewhere else 'this'} project "
-            f"(id {other.id}); one more is ordered{move}"
+            f"a service named {other.name!r} exists in {'another' if elsewhere else 'this'} project (id "
+            f"{other.id}); another one is ordered{move}"
         )
         return
     to = f" and new_project: {project.name}, to move it" if project and elsewhere else ", to use it"
     raise Invalid(
-        f"service {other.name!r} ({other.id}) is there already: {reason}. Nothing was ordered. Either set "
-        f"id: {other.id}{to}; or set allow_duplicate_name: true, to order another one",
+        f"service {other.name!r} ({other.id}) already exists: {reason}. Nothing was ordered. Either set id: "
+        f"{other.id}{to}; or set allow_duplicate_name: true, to order another one",
         namesakes=[other.id],
     )
 
@@ -188,7 +188,7 @@ def reason_to_stop(
 ) -> str | None:
     """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
     if project is None or home == project.id:
-        return f"its name differs from {task.options.name!r} only in what a platform may change in a name"
+        return f"its name differs from {task.options.name!r} only in characters that a platform may change"
     projects = known.with_project(home)
     if home not in projects:
         return f"its project {home} is not on the list of projects"
@@ -199,7 +199,7 @@ def reason_to_stop(
             "deleted join it"
         )
     if is_newer_project(project, other):
-        return f"{where}, while project {project.name!r} came after it and is empty or less than a day old"
+        return f"{where}, while project {project.name!r} is newer and is empty or less than a day old"
     return None
 
 
@@ -235,7 +235,7 @@ def check_list_complete(
     if others and not task.options.allow_duplicate_name:
         raise Invalid(
             f"{label(others[0])} is not among the {len(services)} services that the platform lists, but on "
-            "the page of its project: the list is not whole. Nothing was done. Name the service by its id",
+            "the page of its project: the list is incomplete. Nothing was done. Name the service by its id",
             namesakes=[other.id for other in others],
         )
 
@@ -269,7 +269,7 @@ def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> Non
         return
     told = (
         f"the platform named the new service {service.name!r}, not {wanted!r}. Use that name or its id, "
-        f"{service.id}, from now on: by the other name it will not be found"
+        f"{service.id}, from now on: tasks that use the other name will not find it"
     )
     if not same_name(service.name, wanted):
         raise Invalid(f"{told}, and another one would be ordered")

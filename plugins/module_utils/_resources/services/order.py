@@ -55,7 +55,7 @@ def missing_service(task: Task[ServiceOptions], name: str) -> str:
     services = task.client.services()
     elsewhere = [describe_location(task.client, service) for service in with_name(services, name, None)]
     if elsewhere:
-        return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} is called so."
+        return f"there is no service named {name!r}{here}, but {', '.join(elsewhere)} has that name."
     hint = close_name(name, (service.name for service in services))
     return f"there is no service named {name!r}{here}{f';{hint}' if hint else '.'}"
 
@@ -198,7 +198,7 @@ class Ordering:
         if appeared is not None:
             self.id = appeared.id
             self.task.warn(
-                f"a service named {self.name!r} appeared before it was ordered; it was taken instead"
+                f"a service named {self.name!r} appeared before it was ordered; it is used instead"
             )
         else:
             self.id = self._send_once()
@@ -215,8 +215,8 @@ class Ordering:
         left = LOST_ORDER_SECONDS - seconds_since_call(self.task, subject_of(ORDERED, self.name))
         if left > 0:
             self.task.warn(
-                f"an earlier order of service {self.name!r} had no answer, so the list of services is "
-                f"watched for up to {left:.0f} seconds before another one"
+                f"an earlier order of service {self.name!r} got no response, so the list of services is "
+                f"watched for up to {left:.0f} seconds before another one is sent"
             )
             poll_for(lambda: self._find_existing() is not None, left)
 
@@ -241,7 +241,7 @@ class Ordering:
             if order is None:
                 kept.discard()
                 self.task.warn(
-                    f"the one-time secrets of {what}, if any, were in the lost answer: they are lost too. If "
+                    f"the one-time secrets of {what}, if any, were in the lost response and are lost too. If "
                     f"it has any: {kept.note.remedy}"
                 )
                 return str(adopted.id)
@@ -293,7 +293,7 @@ class Ordering:
         told = order.instance_id
         cause = "names no service" if told is None else f"names {told!r}, which is no service"
         found = adopt(
-            new_ones, f"service {self.name!r}", UnexpectedAnswer(f"the answer to the order {cause}")
+            new_ones, f"service {self.name!r}", UnexpectedAnswer(f"the response to the order {cause}")
         )
         if told is not None:
             self.task.warn(f"the id of service {self.name!r} is {found.id}, not the one that its order names")
@@ -317,9 +317,9 @@ class Ordering:
         if others:
             self.task.effects.facts["namesakes"] = list(others)
             self.task.warn(
-                f"besides service {self.name!r} ({id}), others of the name were ordered in the same moment, "
-                f"perhaps by another run: {', '.join(others)}; each is billed. Remove what is too many by "
-                "its id, with state: absent"
+                f"besides service {self.name!r} ({id}), others of that name were ordered at the same time, "
+                f"perhaps by another run: {', '.join(others)}; each is billed. Delete the extra ones by id, "
+                "with state: absent"
             )
 
 
@@ -330,8 +330,8 @@ def write_order_secrets(kept: secrets_file.SecretWriter, name: str, order: Order
     """
     if order.secrets is None:
         kept.task.warn(
-            f"the answer to the order of service {name!r} lists no one-time secrets, so whether the platform "
-            f"generated any is unknown. If it did: {kept.note.remedy}"
+            f"the response to the order of service {name!r} lists no one-time secrets, so whether the "
+            f"platform generated any is unknown. If it did: {kept.note.remedy}"
         )
     secrets = [secret.as_dict() for secret in order.secrets or []]
     if not secrets:

@@ -41,7 +41,7 @@ STATE_REPORT_SECONDS = 60.0
 """How long a service that was ordered or resumed, and is billed for it, may tell nothing of a container."""
 
 
-NO_POWER = "it tells no state and offers no power signals, so it can be neither started nor stopped"
+NO_POWER = "it reports no state and accepts no power signals, so it cannot be started or stopped"
 
 
 def check_resume(task: Task[ServiceOptions]) -> None:
@@ -60,9 +60,7 @@ def stays_suspended(task: Task[ServiceOptions], view: View) -> bool:
     if task.options.resume or not needs_resume(task, view):
         return False
     check_immutable(task, view)
-    task.warn(
-        f"{view.label} is suspended, and resume is false: it was left as it is, and nothing of it was changed"
-    )
+    task.warn(f"{view.label} is suspended, and resume is false; nothing was changed")
     return True
 
 
@@ -71,8 +69,8 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
     changes.rates = rates_of(view.service)
     if task.options.state == "started" and view.state is None:
         raise Invalid(
-            f"{view.label} is suspended, and nobody could tell whether it runs once it is resumed: "
-            f"{explain_unknown_state(view)}. Nothing was done. state: resumed resumes it all the same, and "
+            f"{view.label} is suspended, and whether it will run after a resumption is unknown: "
+            f"{explain_unknown_state(view)}. Nothing was done. state: resumed resumes it anyway, and "
             f"{describe_resume_price(task, view)}"
         )
     check_budget(task, changes.rates.full, f"{view.label}, resumed,")
@@ -106,8 +104,8 @@ def check_not_suspended(task: Task[ServiceOptions], view: View) -> None:
     if view.service.status == ServiceStatus.SUSPENDED and task.options.state == "restarted":
         raise Invalid(
             f"{view.label} is suspended, so there is nothing to restart. To resume and start it, set state: "
-            "started; to resume it and send no start, state: resumed. Either way it is billed in full again, "
-            f"and {describe_resume_price(task, view)}"
+            "started; to resume it and send no start, state: resumed. Either way it is billed at the full "
+            f"rate again, and {describe_resume_price(task, view)}"
         )
 
 
@@ -254,7 +252,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
     except CallOutcomeUnknown as error:
         if not poll_for(lambda: restarted_since(task, id, first)):
             raise EffectUnverified(
-                f"whether {view.label} was restarted is unknown: {error.message}. Nothing was sent again"
+                f"whether {view.label} was restarted is unknown: {error.message}. The call was not sent again"
             ) from error
         task.effects.wrote()
     if task.options.wait:
@@ -293,7 +291,7 @@ def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
     if not passage.began:
         task.warn(
             f"the restart of {view.label} was accepted, but within {QUIET_SECONDS:g} seconds nothing showed "
-            "that it began: its state stayed running, and its uptime did not begin anew"
+            "that it started: its state stayed running, and its uptime was not reset"
         )
 
 
@@ -322,7 +320,9 @@ def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes:
         wait_for_known_state(replace(task, options=replace(task.options, wait_timeout=seconds)), view)
     except WaitEnded:
         why = (
-            f"no state was told within {seconds:g} seconds" if accepts_power_signals(task, view) else NO_POWER
+            f"the platform reported no state within {seconds:g} seconds"
+            if accepts_power_signals(task, view)
+            else NO_POWER
         )
         price = price_change(changes.cost) if changes.cost else describe_resume_price(task, view)
         raise WaitEnded(

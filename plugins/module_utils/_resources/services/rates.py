@@ -130,5 +130,5 @@ def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -
         over = f", over max_monthly {format_amount(read_amount(limit, 'max_monthly'))}"
     task.warn(
         f"service {service.name!r} ({service.id}) is billed {format_amount(billed)} a month, not "
-        f"{format_amount(announced.after)} as announced{over}. Look at it in the customer web space"
+        f"{format_amount(announced.after)} as announced{over}. Check it in the customer web space"
     )

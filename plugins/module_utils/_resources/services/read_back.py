@@ -40,7 +40,7 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
         if told:
             task.warn(
                 f"the platform accepted {told} of {view.label}, but shows something else after "
-                f"{QUIET_SECONDS:g} seconds. Look at the service before running this again"
+                f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
             )
     check_stored_as_written(task, view, now, missing)
     return now

@@ -69,8 +69,8 @@ def find_existing(task: Task, id: str) -> Service | None:
     service = task.client.service(id)
     if service is None:
         raise UnexpectedAnswer(
-            f"the platform lists a service of id {id!r}, but answers that there is none when it is read. "
-            "Nothing was deleted. Run this again, or look at the service in the customer web space"
+            f"the platform lists a service of id {id!r}, but reports that there is none when it is read. "
+            "Nothing was deleted. Run this again, or check the service in the customer web space"
         )
     return service
 

@@ -22,7 +22,7 @@ SOURCES = "the result of service_info, or of project_info with include: [service
 
 @dataclass(frozen=True)
 class ServiceEntry:
-    """A service of a result, and what is known of it; empty is what the result does not tell."""
+    """A service of a result, and what is known of it; empty is what the result does not show."""
 
     record: Mapping[str, Any] = field(repr=False)
     id: str
@@ -47,7 +47,7 @@ def select_services(
     ``services`` are ids or names, and each has to be there: as in the modules, an id wins over a name, and
     names are looked for in ``project`` and ``family``. ``name`` are patterns, as in an inventory.
 
-    :raises Invalid: for a result without services, and a criterion that it does not tell enough for.
+    :raises Invalid: for a result without services, and a criterion that it does not show enough for.
     :raises NoSuchItem: for a service, or a project of a result of projects, that is not there.
     """
     home = ServiceQuery(
@@ -142,7 +142,7 @@ def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
 
 
 def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: ServiceQuery) -> None:
-    """Refuse to pick by what a result does not tell: a service must not be left out for that.
+    """Refuse to pick by what a result does not show: a service must not be left out for that.
 
     :raises Invalid: saying what to read instead.
     """
@@ -150,7 +150,7 @@ def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: Se
         who = f"service {entry.name!r} ({entry.id})"
         if home.projects and not entry.projects:
             raise Invalid(
-                f"the result does not tell the project of {who}. Read it with service_info and include: "
+                f"the result does not show the project of {who}. Read it with service_info and include: "
                 "[details], and give the id of the project; or with project_info and include: [services]"
             )
         for what, asked, told in (
@@ -158,7 +158,7 @@ def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: Se
             ("status", rest.statuses, entry.status),
         ):
             if asked and not told:
-                raise Invalid(f"the result does not tell the {what} of {who}; give {SOURCES}")
+                raise Invalid(f"the result does not show the {what} of {who}; give {SOURCES}")
 
 
 def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:

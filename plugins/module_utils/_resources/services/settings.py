@@ -171,8 +171,8 @@ def size_of_preset(task: Task[ServiceOptions], view: View, preset: str) -> dict[
 def unknown_preset(view: View, preset: str, why: str) -> Invalid:
     """Say that a preset cannot be compared with what is there."""
     return Invalid(
-        f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions in its place, "
-        "or neither to leave the size alone; nothing changed"
+        f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions instead, or "
+        "neither to keep the size; nothing was changed"
     )
 
 
@@ -219,8 +219,8 @@ def set_scale(task: Task, view: View, size: Dimensions) -> None:
         if now is not None and now.dimensions != planned:
             other = describe_size(now.dimensions.as_dict()) if now.dimensions else "one that is not shown"
             raise Invalid(
-                f"the size of {view.label} was changed to {other} while this task looked at it; it was left "
-                "so. Run this again to change it from there"
+                f"the size of {view.label} was changed to {other} while this task ran, so this "
+                "task did not change it. Run this again to start from that size"
             )
         task.client.set_scale(id, size)
 
@@ -235,7 +235,7 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
     unknown = sorted(name for name, value in target.items() if value is None)
     if unknown:
         raise Invalid(
-            f"the platform does not tell {', '.join(unknown)} of {view.label}; set it in dimensions"
+            f"the platform does not show {', '.join(unknown)} of {view.label}; set it in dimensions"
         )
     if scale.storage_gb is not None and target["storage_gb"] < scale.storage_gb:
         raise Invalid(
@@ -250,7 +250,7 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
     for name, (low, high) in bounds.items():
         if (low is not None and target[name] < low) or (high is not None and target[name] > high):
             raise Invalid(
-                f"{name} {target[name]} is outside what the node of {view.label} offers: {low} to {high}"
+                f"{name} {target[name]} is outside the bounds of the node of {view.label}: {low} to {high}"
             )
 
 
@@ -270,7 +270,7 @@ def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
     if running > most:
         task.warn(
             f"{view.label} costs {format_amount(running)} a month, over max_monthly {format_amount(most)}, "
-            "and is left as it is: the limit refuses orders, new sizes and resumptions"
+            "and was not changed: max_monthly limits orders, new sizes and resumptions only"
         )
 
 
@@ -406,7 +406,7 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
             if not reached():
                 raise
             task.effects.wrote()
-            task.warn(f"the platform did it, but answered with an error: {error.message}")
+            task.warn(f"the platform made the change, but returned an error: {error.message}")
 
     if first.state != ContainerState.RUNNING:
         change()
@@ -435,8 +435,8 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
         elif time.monotonic() - up >= QUIET_SECONDS:
             check_in_service(task, view.service.id)
             raise WaitEnded(
-                f"the network of {view.label} is changed, but its container, which was recreated for it, "
-                "does not run since. Its log may tell why; state: started starts it"
+                f"the network of {view.label} is changed, but its container was recreated for that and has "
+                "not run since. Its log may show why; state: started starts it"
             )
         return state == ContainerState.RUNNING
 

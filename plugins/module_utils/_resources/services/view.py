@@ -160,7 +160,7 @@ def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
 
 
 def billed_rate(service: Service) -> Decimal | None:
-    """Return what a service costs in a month as it is now; ``None`` where the platform does not tell."""
+    """Return what a service costs in a month as it is now; ``None`` where the platform does not show."""
     millicents = service.pricing.billed_monthly_millicents if service.pricing else None
     return None if millicents is None else from_millicents(millicents)
 
@@ -215,11 +215,11 @@ def check_in_service(task: Task, id: str) -> None:
     """
     service = task.client.service(id)
     if service is None:
-        raise WaitEnded(f"the service of id {id!r} is not there any more: it was deleted meanwhile")
+        raise WaitEnded(f"the service of id {id!r} no longer exists: it was deleted in the meantime")
     check_not_terminal(service)
     if service.status == ServiceStatus.SUSPENDED:
         raise WaitEnded(
-            f"service {service.name!r} ({id}) was suspended meanwhile", status=ServiceStatus.SUSPENDED
+            f"service {service.name!r} ({id}) was suspended in the meantime", status=ServiceStatus.SUSPENDED
         )
 
 
@@ -237,7 +237,7 @@ def check_not_terminal(service: Service) -> None:
         )
     if service.status == ServiceStatus.AWAITING_ADMIN:
         raise WaitEnded(
-            f"{label} awaits an intervention of the platform's operators; nothing goes on before it",
+            f"{label} awaits an intervention of the platform's operators; nothing happens until then",
             status=ServiceStatus.AWAITING_ADMIN,
         )
     if service.status in (ServiceStatus.DELETING, ServiceStatus.DELETED):

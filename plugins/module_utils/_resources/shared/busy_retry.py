@@ -65,7 +65,7 @@ def retry_while_busy(
             left = retry_budget(task, error, moving) - spent
             if left <= 0 or (isinstance(error, RateLimited) and wait > left):
                 raise with_attempts(error, spent) from None
-            task.progress(f"{what} is not taken yet, {spent:.0f} s: {error.message}")
+            task.progress(f"{what} is not accepted yet, {spent:.0f} s: {error.message}")
             time.sleep(min(wait, left))
             pause = min(pause * 1.5, max(task.options.wait_interval, 0.5), LONGEST_PAUSE)
 
@@ -92,7 +92,7 @@ def retry_budget(task: Task[QuietOptions], error: Refused | RateLimited, moving:
 def with_attempts(error: Refused | RateLimited, spent: float) -> Refused | RateLimited:
     """Return the refusal with what was tried."""
     error.append(
-        f". It was asked for again for {spent:.0f} seconds; nothing was begun. If the service is busy with "
-        "another copy, or takes the next one only later, raise wait_timeout"
+        f". It was retried for {spent:.0f} seconds; nothing was started. If the service is busy with another "
+        "copy, or takes the next one only later, raise wait_timeout"
     )
     return error

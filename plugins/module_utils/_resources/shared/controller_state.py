@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The collection's folder on the controller: what the platform does not tell again is kept there.
+"""The collection's folder on the controller: what the platform does not show again is kept there.
 
 Everything of it is in ``hosted_services`` inside Ansible's home: ``environments`` (fingerprints), ``pending``
 (what is written and not in effect), ``secrets`` (what the platform shows only once) and ``locks``.

@@ -32,9 +32,9 @@ UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
 
 
 def describe_monthly(amount: Decimal | None) -> str:
-    """Write a monthly price as the end of a sentence, also one that a quote does not tell."""
+    """Write a monthly price as the end of a sentence, also one that a quote does not show."""
     return (
-        "at a price that the quote does not tell"
+        "at a price that the quote does not show"
         if amount is None
         else f"for {format_amount(amount)} a month"
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists whose shape is not shown: what they hold, whether that is all, and how to ask for the rest."""
+"""Lists whose shape is not shown: what they hold, whether that is all, and how to request the rest."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Step:
     summary: str
     run: Callable[[], Any]
     needs: Sequence[Step] | None = None
-    """The steps that have to be done first; if not said, the one before it in the plan."""
+    """The steps that have to be done first; if not said, the step before it in the plan."""
     changes: bool = True
     """Whether it changes anything. A step that only waits or reads does not make a task changed."""
     branch: Branch | None = None

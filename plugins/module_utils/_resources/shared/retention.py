@@ -115,8 +115,8 @@ def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Polic
         raise Invalid(f"the policy is empty: it would keep nothing. Set one of {rules} or keep_within")
     if not re.sub(r"\[!?\]?[^]]*\]|[*?]", "", pattern).strip():
         raise Invalid(
-            f"the pattern {pattern!r} would own every copy, also those that somebody made by hand. "
-            "Begin it with the words that your schedule puts first, as in 'nightly-*'"
+            f"the pattern {pattern!r} would match every copy, including those made by hand. Begin it with "
+            "the words that your schedule puts first, such as 'nightly-*'"
         )
     return Policy({rule: count for rule, count in counts.items() if count}, within, pattern, failed, zone)
 
@@ -133,8 +133,8 @@ def read_span(text: str | None) -> Span | None:
     spelled = "".join(amount + unit for amount, unit in parts) == text.strip()
     if not spelled or len(amounts) != len(parts) or not any(amounts.values()):
         raise Invalid(
-            f"{text!r} is no duration; write years, months, days and hours as in 2y5m7d3h, each at most once "
-            "and not all of them 0"
+            f"{text!r} is not a duration; write years, months, days and hours as in 2y5m7d3h, each at most "
+            "once and not all of them 0"
         )
     if amounts.get("years", 0) * 12 + amounts.get("months", 0) > 12_000 or sum(amounts.values()) > 100_000:
         raise Invalid(f"{text!r} is longer than 1000 years; write something shorter")
@@ -244,6 +244,6 @@ def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> N
     if max_delete is not None and len(doomed) > max_delete:
         raise Invalid(
             f"the policy would delete {len(doomed)} copies, and max_delete is {max_delete}; nothing was "
-            f"deleted. If that many are meant to go, raise max_delete to {len(doomed)}",
+            f"deleted. If you want to delete that many, raise max_delete to {len(doomed)}",
             would_delete=doomed,
         )

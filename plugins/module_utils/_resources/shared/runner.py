@@ -46,7 +46,7 @@ class Run:
         self.announced = 0
 
     def one_by_one(self) -> None:
-        """Carry out steps each of which needs the one before it, with the client of the task."""
+        """Carry out steps each of which needs the step before it, with the client of the task."""
         for step in self.plan.steps:
             if self.needs[step] & self.failed:
                 self.failed.add(step)
@@ -162,5 +162,5 @@ def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
 
 
 def is_chain(steps: Sequence[Step], needs: Mapping[Step, set[Any]]) -> bool:
-    """Tell whether each step needs the one before it, so that they can only follow each other."""
+    """Tell whether each step needs the step before it, so that they can only follow each other."""
     return all(before in needs[step] for before, step in pairwise(steps))

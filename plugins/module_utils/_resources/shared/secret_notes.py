@@ -107,11 +107,11 @@ def warn_of_lost_secrets(task: Task, subject: str) -> None:
         content = read_note(path)
         what = content.get("what", "what the platform shows only once")
         since = content.get("since", "an unknown date")
-        cause = "the run that asked for it did not come to its end, or is still under way"
+        cause = "the run that requested it did not finish, or is still running"
         if "kept_in" in content:
             task.warn(
-                f"{what}, generated on {since}, is in {content['kept_in']}: {cause}. Move that file to where "
-                f"it is safe, and remove {path} to end this warning"
+                f"{what}, generated on {since}, is in {content['kept_in']}: {cause}. Move that file to a "
+                f"safe place, and remove {path} to end this warning"
             )
             continue
         task.warn(

@@ -242,7 +242,7 @@ class SecretWriter:
 def write_private(path: str, content: dict[str, Any]) -> None:
     """Write JSON for the owner alone, whole or not at all. A file that is there is put aside.
 
-    Several hosts of a play may name one file: each puts aside what the one before has written.
+    Several hosts of a play may name one file: each puts aside what the previous one has written.
 
     :raises OSError: when that fails.
     """

@@ -154,13 +154,13 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
         except HostedError as error:
             raise EffectUnverified(
                 f"whether {what} was created is unknown: {cause.message}; reading the list failed too: "
-                f"{error.message}. Look at the account before running this again"
+                f"{error.message}. Check the account before you run this again"
             ) from cause
         if len(found) > 1:
             ids = [getattr(item, "id", str(item)) for item in found]
             raise Ambiguous(
-                f"the answer to creating {what} was lost, and {len(found)} new ones are there: "
-                f"{', '.join(ids)}. Nothing was sent again; remove what is too many",
+                f"the response to creating {what} was lost, and {len(found)} new ones exist: "
+                f"{', '.join(ids)}. The call was not sent again; delete the extra ones",
                 ids=ids,
             ) from cause
         if found:
@@ -168,8 +168,8 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
         if time.monotonic() >= until:
             raise EffectUnverified(
                 f"whether {what} was created is unknown: {cause.message}. Nothing new showed up on the list "
-                f"within {QUIET_SECONDS:g} seconds, and nothing was sent again. Running this again is safe "
-                "once the list is seen not to hold it"
+                f"within {QUIET_SECONDS:g} seconds, and the call was not sent again. Running this again is "
+                "safe once you have checked that the list does not contain it"
             ) from cause
         time.sleep(1)
 
@@ -184,7 +184,7 @@ def create(
         adopted = adopt(find_new, what, error)
         task.effects.wrote()
         task.warn(
-            f"the answer to creating {what} was lost ({error.message}); the one that appeared was adopted"
+            f"the response to creating {what} was lost ({error.message}); the one that appeared was adopted"
         )
         return None, adopted
 
@@ -203,8 +203,8 @@ def create_unique(
         if not (poll_for(lambda: exists_now(find_new), QUIET_SECONDS / 2) if late else exists_now(find_new)):
             raise
         task.warn(
-            f"the creation of {what} was refused ({error.message}), but it is there now: another run made it "
-            "in the same moment, and it is taken as it is"
+            f"the creation of {what} was refused ({error.message}), but it exists now: another run created "
+            "it at the same time, so it is used as it is"
         )
 
 
@@ -245,7 +245,7 @@ def act(
                     task.effects.wrote()  # what fails after this is to know that something was done
                     return
                 time.sleep(0.5)
-    again = ". Nothing was sent again" if tries == 1 else ""
+    again = ". The call was not sent again" if tries == 1 else ""
     raise EffectUnverified(f"whether {what} was carried out is unknown: {cause.message}{again}") from cause
 
 

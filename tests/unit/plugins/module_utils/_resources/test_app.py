@@ -194,7 +194,7 @@ def test_a_quote_without_a_price_is_told(plain: Platform, monkeypatch: pytest.Mo
     """Never as nothing to pay; a limit for the price is not kept by it."""
     monkeypatch.setattr(Client, "quote_app", lambda *given: AppQuote(host_label="Paris 1"))
     planned = plain.run(APP, check_mode=True, slug="blog")
-    assert planned["actions"][0] == "create application 'blog' at a price that the quote does not tell"
+    assert planned["actions"][0] == "create application 'blog' at a price that the quote does not show"
     assert planned["cost"]["monthly_after"] is None and planned["cost"]["monthly_change"] is None
     limited = plain.run(APP, slug="blog", max_monthly="5")
     assert limited["failed"] and "is not known, so max_monthly" in limited["msg"]

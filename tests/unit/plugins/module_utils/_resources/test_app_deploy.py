@@ -184,7 +184,7 @@ def test_an_answer_that_was_lost_is_no_success(plain: Platform) -> None:
 
 
 def test_what_the_platform_refused_to_begin_is_not_made_again(plain: Platform) -> None:
-    """The version before runs on, and is not restarted for it."""
+    """The previous version runs on, and is not restarted for it."""
     plain.sandbox.fault(DEPLOY, "status", status=409)
     assert plain.run(APP_DEPLOY, tag="v2")["failed"]
     assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
@@ -306,7 +306,7 @@ def test_a_first_deploy_waits_for_the_creation_where_it_has_to(plain: Platform) 
 
 @pytest.mark.parametrize("rollback", [True, False])
 def test_a_deploy_that_the_platform_never_began_changes_nothing(rollback: bool, plain: Platform) -> None:
-    """What is in service is looked at: an error of the server alone does not tell."""
+    """What is in service is looked at: an error of the server alone does not show."""
     plain.sandbox.fault(DEPLOY, "status", count=None)
     result = plain.run(APP_DEPLOY, tag="v2", rollback=rollback)
     assert result["failed"] and not result["changed"]
@@ -324,7 +324,7 @@ def test_the_image_before_comes_back_although_its_tag_moved(plain: Platform) -> 
 
 
 def test_a_rollback_that_fails_is_told_too(plain: Platform) -> None:
-    """The version before may be blocked by now."""
+    """The previous version may be blocked by now."""
     plain.sandbox.operator("scans/shop", digest=plain.digests["v1"], status="BLOCKED")
     result = plain.run(APP_DEPLOY, tag="broken", rollback=True)
     assert result["failed"] and not result["rolled_back"]
@@ -337,7 +337,7 @@ def test_the_first_version_has_none_before(plain: Platform) -> None:
         {"apps": [{"slug": "blog", "images": [{"tag": "v", "labels": {"sandbox.start": "fail"}}]}]}
     )
     result = plain.run(APP_DEPLOY, slug="blog", tag="v", rollback=True)
-    assert result["failed"] and not result["rolled_back"] and "no version before" in result["msg"]
+    assert result["failed"] and not result["rolled_back"] and "no previous version" in result["msg"]
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncated", "html"])

@@ -114,7 +114,7 @@ def test_a_restore_asks_first(sandbox: Sandbox) -> None:
     for check_mode in (True, False):
         result = run(sandbox, BACKUP, check_mode, services=["one"], name="n", state="restored")
         assert result["failed"]
-        assert result["overwrites"].startswith("all files of service 'one'")
+        assert result["overwrites"].startswith("the restore replaces all files of service 'one'")
         assert "Set confirm: true" in result["msg"]
     assert writes(sandbox) == []
 
@@ -129,7 +129,7 @@ def test_a_restore_whose_answer_is_lost_is_never_begun_twice(sandbox: Sandbox, s
     result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
     assert writes(sandbox) == ["backups.restore"]
     assert ("is unknown" in result.get("msg", "")) is (seconds == 0)
-    assert ("Nothing was sent again" in result.get("msg", "")) is (seconds == 0)
+    assert ("The call was not sent again" in result.get("msg", "")) is (seconds == 0)
 
 
 def test_a_restore_brings_the_files_back(sandbox: Sandbox) -> None:
@@ -201,7 +201,7 @@ def test_a_restore_that_fails_is_told(sandbox: Sandbox) -> None:
     sandbox.operator(f"services/{one}", restore_fails=True)
     result = run(sandbox, BACKUP, services=["one"], name="n", state="restored", confirm=True)
     assert result["failed"] and result["changed"]
-    assert "ended as FAILED" in result["msg"] and "Look at the files of the service" in result["msg"]
+    assert "ended as FAILED" in result["msg"] and "Check the files of the service" in result["msg"]
     assert content(sandbox, one) == "second"
 
 
@@ -336,7 +336,7 @@ def test_a_restore_whose_failure_only_the_journal_tells_is_an_error(sandbox: San
     sandbox.operator(f"services/{one}", restore_fails=True)
     result = run(sandbox, BACKUP, **RESTORED)
     assert result["failed"] and result["changed"]
-    assert "BACKUP_RESTORE_FAILED" in result["msg"] and "Look at the files of the service" in result["msg"]
+    assert "BACKUP_RESTORE_FAILED" in result["msg"] and "Check the files of the service" in result["msg"]
     assert content(sandbox, one) == "second"
     assert writes(sandbox) == ["backups.restore"]
 
@@ -348,7 +348,7 @@ def test_a_restore_that_nothing_confirms_is_told(sandbox: Sandbox) -> None:
     sandbox.operator(f"services/{one}", restore_fails=True)
     result = run(sandbox, BACKUP, **RESTORED)
     (warning,) = result["warnings"]
-    assert "nothing in the journal" in warning and "Look at the files of the service" in warning
+    assert "nothing in the journal" in warning and "Check the files of the service" in warning
     assert result["services"][0]["events"] == []
     assert content(sandbox, one) == "second"
     sandbox.operator(f"services/{one}", restore_fails=False)
@@ -383,7 +383,7 @@ def test_a_service_that_stays_busy_is_told(sandbox: Sandbox) -> None:
     options = dict[str, Any](services=["one"], name="m")
     result = run(sandbox, BACKUP, **options, wait_timeout=1)
     assert "Another operation is in progress" in result["msg"]
-    assert "wait_timeout" in result["msg"] and "nothing was begun" in result["msg"]
+    assert "wait_timeout" in result["msg"] and "nothing was started" in result["msg"]
     assert result["failed"] and not result["changed"]
     sandbox.clear_journal()
     assert run(sandbox, BACKUP, **options, wait=False)["failed"]
@@ -401,7 +401,7 @@ def test_a_backup_that_comes_too_soon_is_asked_for_again(sandbox: Sandbox, answe
     assert len(backups(sandbox, "one")) == 2
     sandbox.delays(backup_pause=3600)
     result = run(sandbox, BACKUP, services=["one"], name="o", timeout=1, wait_timeout=1.5)
-    assert "Too soon after the last backup" in result["msg"] and "nothing was begun" in result["msg"]
+    assert "Too soon after the last backup" in result["msg"] and "nothing was started" in result["msg"]
     assert result["failed"] and not result["changed"] and len(backups(sandbox, "one")) == 2
 
 
@@ -418,7 +418,7 @@ def test_a_backup_that_goes_for_a_new_one_is_told(sandbox: Sandbox) -> None:
     fifty(sandbox)
     result = run(sandbox, BACKUP, services=["one"], name="new")
     (warning,) = result["warnings"]
-    assert "'n0'" in warning and "not on the list any more" in warning and "did not delete" in warning
+    assert "'n0'" in warning and "no longer on its list" in warning and "did not delete" in warning
     assert [gone["name"] for gone in result["services"][0]["vanished"]] == ["n0"]
     assert writes(sandbox) == ["backups.create"]
 

@@ -59,7 +59,7 @@ def test_the_brake_stops_one_service_alone(sandbox: Sandbox) -> None:
     [
         ({"pattern": "nightly-*"}, "the policy is empty"),
         ({"pattern": "nightly-*", "keep_daily": -1}, "keep_daily is -1"),
-        ({"pattern": "*", "keep_last": 1}, "would own every copy"),
+        ({"pattern": "*", "keep_last": 1}, "would match every copy"),
         ({"pattern": "nightly-*", "keep_last": 1, "max_delete": -1}, "max_delete is -1"),
         ({"pattern": "nightly-*", "keep_last": 1, "time_zone": "Mars/Crater"}, "time_zone 'Mars/Crater'"),
         ({"pattern": "nightly-*", "keep_last": 1, "max_parallel": 0}, "max_parallel is 0"),

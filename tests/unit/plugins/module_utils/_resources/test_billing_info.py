@@ -146,7 +146,7 @@ def test_a_list_that_is_cut_is_read_whole_or_said_to_be_cut(server: Sandbox, sha
     assert len(days) == (5 if shape in ("cut", "the newest and total") else 22)
     told = {"the newest and total": "5 of 22 entries", "cursor": ""}
     if "page number" not in shape:
-        assert told.get(shape, "does not tell whether there are more pages") in note
+        assert told.get(shape, "does not show whether there are more pages") in note
     assert bool(note) is (shape in ("cut", "the newest and total", "items", "array"))
     asked = [line["query"] for line in server.journal("billing.daily_spend")]
     if "page number" in shape or shape == "cursor":

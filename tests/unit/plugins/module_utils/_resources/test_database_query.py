@@ -318,7 +318,7 @@ def test_a_write_that_is_cut_may_have_been_carried_out(query: Ask, status: str, 
     assert written == ("0" if fate == "it is undone" else "600000")
     assert len(sandbox.journal("database.query")) == 2  # the write once, and the count
     assert result["failed"] and "whether the statement was carried out is unknown" in result["msg"]
-    assert "15 seconds" in result["msg"] and "look at the data" in result["msg"]
+    assert "15 seconds" in result["msg"] and "check the data" in result["msg"]
 
 
 def test_several_statements_may_be_carried_out_in_part(query: Ask) -> None:

@@ -193,7 +193,7 @@ def test_a_rename_replaces_nothing(file: Run, root: Path, sandbox: Sandbox) -> N
     (root / "old").write_text("old")
     (root / "new").write_text("new")
     message = file(path="old", new_name="new", state="renamed")["msg"]
-    assert "'old' cannot be renamed: 'new' is there as well" in message
+    assert "'old' cannot be renamed: 'new' also exists" in message
     assert not sandbox.journal("files.rename")
 
 
@@ -375,7 +375,7 @@ def test_a_root_that_goes_by_another_name(
 def test_a_directory_is_made_in_an_empty_root_whatever_its_name(
     file: Run, root: Path, sandbox: Sandbox, known: str, absent: str
 ) -> None:
-    """An empty list does not tell by which name the platform knows the root."""
+    """An empty list does not show by which name the platform knows the root."""
     sandbox.profile("plain", **{"file.root": known, "file.absent_directory": absent})
     assert file(path="config/chat/rules.txt", content="be kind\n")["changed"]
     assert (root / "config/chat/rules.txt").read_text() == "be kind\n"

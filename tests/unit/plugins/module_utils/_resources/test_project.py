@@ -242,7 +242,7 @@ def test_the_diff_holds_only_the_name(client: FakeClient) -> None:
 
 
 def test_check_mode_says_that_the_default_project_stays() -> None:
-    """Which project that is, the platform does not tell before it is asked to delete it."""
+    """Which project that is, the platform does not show before it is asked to delete it."""
     client = FakeClient()
     client.add_project("prj_1", "shop")
     task = task_of(PROJECT, client, check_mode=True, name="default", state="absent")

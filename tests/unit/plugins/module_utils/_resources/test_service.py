@@ -282,7 +282,7 @@ def test_a_lost_answer_to_a_network_change_is_judged_by_the_settings(client: Fak
 def test_a_lost_answer_to_a_restart_is_never_asked_for_twice(client: FakeClient) -> None:
     client.add_service("s")
     client.before["power"] = lose
-    with pytest.raises(EffectUnverified, match="Nothing was sent again"):
+    with pytest.raises(EffectUnverified, match="The call was not sent again"):
         done(client, id="s", state="restarted")
     assert client.calls == [("power", "s", "restart")]
 
@@ -690,7 +690,7 @@ def test_an_order_whose_answer_is_lost_is_adopted_and_its_secrets_are_mourned(cl
     plan, task = planned(client, **ORDER)
     assert carry_out(plan)["name"] == "new"
     assert [call[0] for call in client.calls] == ["order"]
-    assert any("they are lost too" in warning for warning in task.warnings)
+    assert any("are lost too" in warning for warning in task.warnings)
 
 
 def test_an_order_in_doubt_is_not_sent_again(client: FakeClient) -> None:
@@ -736,7 +736,7 @@ def test_an_order_that_is_carried_out_late_is_not_doubled_by_the_next_run(
     _plan, task = planned(client, **ORDER)
     assert carry_out(_plan)["id"] == "late"
     assert client.calls == []
-    assert any("had no answer" in warning for warning in task.warnings)
+    assert any("got no response" in warning for warning in task.warnings)
 
 
 def test_a_task_whose_run_was_killed_orders_nothing(
@@ -943,8 +943,8 @@ def test_a_service_of_the_name_elsewhere_is_told_when_it_cannot_be_ordered(clien
     with pytest.raises(Invalid) as caught:
         planned(client, name="mc", project="shop")
     assert caught.value.message.startswith(
-        "there is no service named 'mc' in project 'shop', but GAME service s in project 'default' is called "
-        "so. To order it, set also product, host, "
+        "there is no service named 'mc' in project 'shop', but GAME service s in project 'default' has that "
+        "name. To order it, set also product, host, "
     )
     with pytest.raises(Invalid) as caught:
         planned(client, name="mcc", family="GAME")
@@ -954,7 +954,7 @@ def test_a_service_of_the_name_elsewhere_is_told_when_it_cannot_be_ordered(clien
 
 
 def test_after_a_lost_answer_no_service_of_another_name_is_taken_for_the_order(client: FakeClient) -> None:
-    """Somebody else orders in the same moment."""
+    """Somebody else orders at the same time."""
 
     def lose_while_another_comes() -> None:
         client.add_service("other", "mail")

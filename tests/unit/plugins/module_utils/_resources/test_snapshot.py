@@ -22,7 +22,7 @@ def test_snapshots(sandbox: Sandbox) -> None:
     assert not run(sandbox, SNAPSHOT, **name)["changed"]
     sandbox.api("POST", f"/api/resources/{disk}/files/write", {"path": "b.txt", "content": "later"})
     refused = run(sandbox, SNAPSHOT, **name, state="rolled_back")
-    assert "all that changed on service 'disk'" in refused["msg"]
+    assert "all changes on service 'disk'" in refused["msg"]
     assert run(sandbox, SNAPSHOT, **name, state="rolled_back", confirm=True)["changed"]
     assert sandbox.api("GET", f"/api/resources/{disk}/files?directory=").json() == []
     info = run(sandbox, SNAPSHOT_INFO, services=["disk"], max_age="1h")["services"][0]
@@ -69,7 +69,7 @@ def test_a_rollback_is_never_sent_twice(sandbox: Sandbox) -> None:
     sandbox.clear_journal()
     sandbox.fault("snapshots.rollback", "reset", when="after")
     result = run(sandbox, SNAPSHOT, services=["disk"], name="s", state="rolled_back", confirm=True)
-    assert "is unknown" in result["msg"] and "Nothing was sent again" in result["msg"]
+    assert "is unknown" in result["msg"] and "The call was not sent again" in result["msg"]
     assert writes(sandbox) == ["snapshots.rollback"]
 
 
@@ -168,7 +168,7 @@ def test_a_rollback_past_newer_snapshots_asks_first(sandbox: Sandbox, newer: str
         assert not result["changed"] and names(sandbox) == ["first", "second", "third"]
         return
     assert result["changed"] and gone == (["second", "third"] if newer == "deletes them" else [])
-    warned = [line for line in result.get("warnings", []) if "not on the list any more" in line]
+    warned = [line for line in result.get("warnings", []) if "no longer on its list" in line]
     assert len(warned) == (1 if gone else 0)
     assert run(sandbox, SNAPSHOT, **BACK, name=names(sandbox)[-1])["changed"], "the newest needs no consent"
 

@@ -52,9 +52,9 @@ def test_what_is_plain_is_taken(given: dict[str, Any]) -> None:
         ({"max_delete": -1}, "max_delete is -1; it must be 0 or more"),
         ({"src": "/"}, "root of this machine"),
         ({"src": "~"}, "your home folder"),
-        ({"src": "/srv//"}, "what an empty variable makes of a longer path"),
-        ({"delete": True, "dest": "www//"}, "what an empty variable makes of a longer path"),
-        ({"delete": True, "dest": "./"}, "what an empty variable makes of a longer path"),
+        ({"src": "/srv//"}, "looks like a longer path with an empty variable"),
+        ({"delete": True, "dest": "www//"}, "looks like a longer path with an empty variable"),
+        ({"delete": True, "dest": "./"}, "looks like a longer path with an empty variable"),
         ({"exclude": ["a", ""]}, "item 2 of exclude is ''"),
         ({"include": [""]}, "item 1 of include is ''"),
     ],
@@ -125,10 +125,10 @@ def deletions(source: Any, *, extra: tuple[str, ...], in_the_way: tuple[str, ...
 
 
 def test_an_empty_source_does_not_empty_the_target() -> None:
-    with pytest.raises(Invalid, match="holds nothing, and delete: true would delete 2 entries") as error:
+    with pytest.raises(Invalid, match="is empty, and delete: true would delete 2 entries") as error:
         deletions(tree(), extra=("b",), in_the_way=("a",))
     assert error.value.details["would_delete"] == ["a", "b"]
-    with pytest.raises(Invalid, match="holds nothing that takes part"):
+    with pytest.raises(Invalid, match="is empty after include and exclude, and"):
         deletions(tree(), extra=("b",), exclude=["x"])
     deletions(tree(), extra=("b",), allow_empty_source=True)
     deletions(tree(), extra=())

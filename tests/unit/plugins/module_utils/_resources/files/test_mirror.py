@@ -171,7 +171,7 @@ def test_a_server_that_refuses_to_replace_files(start: Start, src: Path) -> None
 def test_a_server_that_sets_no_times(start: Start, src: Path) -> None:
     server = start("sandbox", times="that of the write")
     result = sync(server, src=str(src))
-    assert warned(result, "does not keep times of change")
+    assert warned(result, "does not keep modification times")
     assert not sync(server, src=str(src))["changed"]
 
 
@@ -189,7 +189,7 @@ def test_links_that_cannot_be_made_are_left_out(
         assert good(result)["left_out"] == ["link"]
         assert good(result)["deleted"] == ["extra"]
         assert good(result)["created"] == ["a", "deep", "deep/b"]
-        assert warned(result, "makes no symbolic links, so these were left out: link")
+        assert warned(result, "does not support symbolic links, so these were left out: link")
     assert sorted(path.name for path in (server.root / "up").iterdir()) == ["a", "deep", "link"]
     assert (server.root / "up" / "link").read_text() == "precious"
     again = sync(server, src=str(src), delete=True, preserve_modes=False)
@@ -230,10 +230,10 @@ def test_a_server_that_sets_neither_times_nor_permissions(
     first = sync(server, src=str(src))
     assert good(first)["created"] == [".", "a", "deep", "deep/b"]
     assert (server.root / "up/deep/b").read_text() == "deep/b"
-    assert warned(first, "does not keep times") and warned(first, "does not keep permissions")
+    assert warned(first, "does not keep modification times") and warned(first, "does not keep permissions")
     again = sync(server, src=str(src))
     assert not again["changed"] and good(again)["unchanged"] == 4 and not again["actions"]
-    assert warned(again, "does not keep times")
+    assert warned(again, "does not keep modification times")
     if kind == "openssh":  # it refuses, which shows in check mode too
         assert not sync(server, True, src=str(src))["changed"]
     (src / "a").write_text("b")
@@ -262,7 +262,7 @@ def test_times_that_the_protocol_does_not_have(kind: str, start: Start, src: Pat
     os.utime(src / "deep/b", (2**32 + 5, 2**32 + 5))
     first = sync(server, src=str(src), preserve_modes=False)
     assert good(first)["created"] == [".", "a", "deep", "deep/b"]
-    assert warned(first, "no times before 1970 or after 2106") and warned(first, "a, deep/b")
+    assert warned(first, "cannot store times before 1970 or after 2106") and warned(first, "a, deep/b")
     assert (server.root / "up/deep/b").stat().st_mtime == 2**32 - 1
     assert not sync(server, src=str(src), preserve_modes=False)["changed"]
 

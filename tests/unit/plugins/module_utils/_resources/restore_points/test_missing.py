@@ -29,9 +29,7 @@ def test_what_is_missing_is_told_apart_by_id_and_snapshots_by_name() -> None:
     assert missing.missing_from(snapshots, snapshots[1:]) == snapshots[:1]
 
 
-@pytest.mark.parametrize(
-    ("count", "words"), [(1, "1 backup is not"), (2, "2 backups are not"), (7, "and 2 more")]
-)
+@pytest.mark.parametrize(("count", "words"), [(1, "1 backup of"), (2, "2 backups of"), (7, "and 2 more")])
 def test_what_went_is_told(count: int, words: str) -> None:
     task = task_of(BACKUP, FakeClient(), services=["web"], name="n")
     missing.warn_of_missing(task, "backup", SERVICE, "a backup", [])

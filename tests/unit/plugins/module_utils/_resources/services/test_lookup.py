@@ -80,7 +80,7 @@ def test_an_unknown_project_comes_with_a_hint(wanted: str, hint: str) -> None:
 
 
 def test_hints() -> None:
-    assert lookup.near_miss("x", []) == "; there is none at all"
+    assert lookup.near_miss("x", []) == "; there are none"
     many = lookup.near_miss("zzz", [f"name{number:02}" for number in range(12)])
     assert many.endswith("'name09' \u2026")
     assert "name10" not in many
@@ -123,7 +123,7 @@ def test_the_full_form_decides_on_the_project_and_not_the_page(monkeypatch: pyte
 def test_a_service_whose_project_is_not_told_is_not_taken_for_absent() -> None:
     client = account()
     client.service_records["b"]["projectId"] = None
-    with pytest.raises(UnexpectedAnswer, match=r"does not tell the project of service 'web' \(b\)"):
+    with pytest.raises(UnexpectedAnswer, match=r"does not show the project of service 'web' \(b\)"):
         lookup.find_services(client, "web", client.project("prj_1"), None)  # type: ignore[arg-type]
 
 
@@ -161,5 +161,5 @@ def test_a_hint_names_services_that_have_a_name_of_those_that_fit_if_any_do() ->
     nameless = [service for service in everything if not service.name]
     with pytest.raises(NoSuchItem, match=r"no service of id or name 'zzz'; there are: 'db', 'web'$"):
         lookup.find_service(everything, [], "zzz")
-    with pytest.raises(NoSuchItem, match=r"no service of id or name 'zzz'; there is none at all$"):
+    with pytest.raises(NoSuchItem, match=r"no service of id or name 'zzz'; there are none$"):
         lookup.find_service(everything, nameless, "zzz")

@@ -95,7 +95,7 @@ def test_the_explicit_word_orders_another_one(platform: Sandbox) -> None:
     create(platform, "games")
     assert refused(platform, order(platform, project="games"))
     result = order(platform, project="games", allow_duplicate_name=True)
-    assert result["changed"] and "one more is ordered" in said(result)
+    assert result["changed"] and "another one is ordered" in said(result)
     assert not order(platform, project="games", allow_duplicate_name=True)["changed"]
     assert ordered(platform) == ["survival"] * 2
 
@@ -118,7 +118,7 @@ def test_a_new_and_empty_project_says_nothing_of_a_service_that_is_older(platfor
     create(platform, "new")
     result = order(platform, project="new")
     assert refused(platform, result)
-    assert "it is in project 'old', while project 'new' came after it and is empty" in result["msg"]
+    assert "it is in project 'old', while project 'new' is newer and is empty" in result["msg"]
 
 
 def test_the_first_service_of_a_new_project_does_not_open_the_way_for_doubles(platform: Sandbox) -> None:
@@ -140,7 +140,7 @@ def test_a_namesake_in_another_named_project_is_a_warning(platform: Sandbox) -> 
     assert order(platform, project="staging")["changed"]
     result = order(platform, project="production")
     assert result["changed"]
-    assert f"exists in another project (id {id_of(platform, 'survival')}); one more is ordered" in said(
+    assert f"exists in another project (id {id_of(platform, 'survival')}); another one is ordered" in said(
         result
     )
     assert "set its id and new_project" in said(result)
@@ -174,7 +174,7 @@ def test_a_name_that_the_platform_normalised_is_not_ordered_again(
     assert "the platform named the new service 'my server', not 'my  server'" in said(first)
     again = order(platform, "my  server", **given)
     assert refused(platform, again)
-    assert "differs from 'my  server' only in what a platform may change in a name" in again["msg"]
+    assert "differs from 'my  server' only in characters that a platform may change" in again["msg"]
     assert ordered(platform) == ["my server"]
 
 
@@ -202,7 +202,7 @@ def test_a_name_that_the_next_run_would_not_find_fails_the_task(
     result = order(platform, "my  server")
     assert result["failed"] and result["changed"]
     assert result["service_id"] == id_of(platform, "my server")
-    assert "by the other name it will not be found, and another one would be ordered" in result["msg"]
+    assert "tasks that use the other name will not find it, and another one would be ordered" in result["msg"]
 
 
 SPELLINGS = ["My Game Server EU no 1", "my-game-server-eu-no-1", "My Game_Server (EU), no. 1!"]
@@ -225,7 +225,7 @@ def test_a_near_miss_is_named_where_an_order_would_be_placed(platform: Sandbox, 
     result = order(platform, "survivla", check_mode)
     assert result["changed"]
     assert (
-        f"there is no service named 'survivla', so one is ordered; did you mean 'survival' ({id})?"
+        f"there is no service named 'survivla', so one will be ordered; did you mean 'survival' ({id})?"
         in said(result)
     )
     platform.clear_journal()
@@ -400,7 +400,7 @@ def test_a_warning_says_where_the_namesake_is(home: str | None, where: str, move
     account = Account()
     account.add_service("svc_1", product={"slug": "apache"})
     (warning,) = checked(account, home)
-    assert f"a service named 'web' exists in {where} project (id svc_1); one more is ordered" in warning
+    assert f"a service named 'web' exists in {where} project (id svc_1); another one is ordered" in warning
     assert ("set its id and new_project" in warning) is moves
 
 
@@ -510,7 +510,7 @@ def test_a_list_that_lacks_a_namesake_is_no_proof_of_absence(state: str) -> None
 
     account = Cut()
     account.add_service("svc_1", projectId="prj_games")
-    with pytest.raises(Invalid, match=r"the list is not whole\. Nothing was done") as error:
+    with pytest.raises(Invalid, match=r"the list is incomplete\. Nothing was done") as error:
         if state == "present":
             checked(account)
         else:

@@ -208,7 +208,7 @@ def test_tasks_side_by_side_order_once_though_one_names_a_project(
     run(sandbox, SERVICE, **ORDER)
     thread.join(60)
     assert writes(sandbox).count("order.create") == 1
-    assert results[0]["failed"] and "is there already: it is in project 'default'" in results[0]["msg"]
+    assert results[0]["failed"] and "already exists: it is in project 'default'" in results[0]["msg"]
 
 
 @pytest.mark.parametrize("given", [{"name": "Survival"}, {"project": "games"}])
@@ -237,7 +237,7 @@ def test_a_lost_order_is_found_by_a_run_that_writes_it_otherwise(
     monkeypatch.setattr(service_order, "poll_for", watch)
     result = run(sandbox, SERVICE, **{**ORDER, **given})
     assert len(watched) == 1 and watched[0] > 30
-    assert result["failed"] and "is there already" in result["msg"]
+    assert result["failed"] and "already exists" in result["msg"]
     assert writes(sandbox).count("order.create") == 1
 
 
@@ -349,7 +349,7 @@ def test_what_a_list_that_is_cut_lacks_is_not_ordered_again(
 ) -> None:
     full_house(sandbox, counted)
     result = run(sandbox, SERVICE, check_mode, **{**ORDER, "name": "last"})
-    assert result["failed"] and "the list is not whole" in result["msg"]
+    assert result["failed"] and "the list is incomplete" in result["msg"]
     assert "order.create" not in writes(sandbox)
 
 
@@ -357,7 +357,7 @@ def test_what_a_list_that_is_cut_lacks_is_not_ordered_again(
 def test_nor_is_it_said_to_be_absent(sandbox: Sandbox, counted: str) -> None:
     full_house(sandbox, counted)
     result = run(sandbox, SERVICE, name="last", state="absent")
-    assert result["failed"] and "the list is not whole" in result["msg"]
+    assert result["failed"] and "the list is incomplete" in result["msg"]
 
 
 def test_what_is_nowhere_is_ordered_though_the_list_is_cut(sandbox: Sandbox) -> None:
@@ -715,7 +715,7 @@ def test_others_that_were_ordered_in_the_same_moment_are_told() -> None:
     plan, task = planned(client)
     assert carry_out(plan)["id"] == "svc_1"
     assert task.effects.facts["namesakes"] == ["svc_other"]
-    assert any("besides service 'survival' (svc_1), others of the name" in w for w in task.warnings)
+    assert any("besides service 'survival' (svc_1), others of that name" in w for w in task.warnings)
 
 
 class Reads(FakeClient):
@@ -779,7 +779,7 @@ def test_an_answer_without_an_id_whose_service_does_not_show_up_is_unverified(
     client = FakeClient()
     client.order_answer = {"instanceId": None}
     client.after["order"] = client.service_records.clear
-    with pytest.raises(EffectUnverified, match="is unknown: the answer to the order names no service"):
+    with pytest.raises(EffectUnverified, match="is unknown: the response to the order names no service"):
         placed(client)
     assert [call[0] for call in client.calls] == ["order"]
 
@@ -794,7 +794,7 @@ def test_the_next_order_of_the_name_does_not_wait_for_one_that_is_done(
         lost(client, None, placed=True)
     _id, task = placed(client)
     assert is_known_to_be_done(task)
-    assert any("were in the lost answer: they are lost too" in w for w in task.warnings) is lost_answer
+    assert any("were in the lost response and are lost too" in w for w in task.warnings) is lost_answer
 
 
 @pytest.mark.parametrize(("told", "named"), [("svc_1", "svc_1"), (None, "survival")])

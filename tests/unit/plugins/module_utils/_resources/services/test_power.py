@@ -95,7 +95,7 @@ def test_a_restart_of_which_nothing_shows_holds_after_a_quiet_time_with_a_warnin
     _result, task = done(client, state="restarted")
     assert 10 <= clock.now - begun < 11
     (warning,) = task.warnings
-    assert "within 10 seconds nothing showed that it began" in warning
+    assert "within 10 seconds nothing showed that it started" in warning
 
 
 def test_a_restart_that_is_not_waited_for_is_not_looked_for(client: FakeClient, clock: Clock) -> None:
@@ -124,7 +124,7 @@ def test_an_uptime_that_was_short_before_proves_no_lost_restart(client: FakeClie
 
     client.uptimes["s"] = 0
     client.before["power"] = lose
-    with pytest.raises(EffectUnverified, match="Nothing was sent again"):
+    with pytest.raises(EffectUnverified, match="The call was not sent again"):
         done(client, state="restarted")
 
 
@@ -213,7 +213,7 @@ def test_a_start_without_resumption_leaves_what_sleeps_as_it_is(client: FakeClie
     assert plan.result["status"] == "SUSPENDED"
     assert plan.result["pricing"]["billed_monthly_millicents"] == 1500
     (warning,) = task.warnings
-    assert "is suspended, and resume is false: it was left as it is, and nothing of it was changed" in warning
+    assert "is suspended, and resume is false; nothing was changed" in warning
 
 
 def test_a_start_without_resumption_starts_what_is_in_service(client: FakeClient) -> None:
@@ -277,7 +277,7 @@ def test_a_bucket_that_is_ordered_started_is_not_waited_for_without_hope(sandbox
     looks = len(sandbox.journal("resources.metrics"))
     result = run(sandbox, SERVICE, name="store", state="started", **order)
     assert result["failed"]
-    assert "offers no power signals" in result["msg"]
+    assert "accepts no power signals" in result["msg"]
     assert result["changed"] and result["service_id"]
     assert len(sandbox.journal("resources.metrics")) - looks <= 4
 
@@ -307,7 +307,10 @@ def test_an_order_that_wants_no_state_needs_none(client: FakeClient, clock: Cloc
 
 @pytest.mark.parametrize(
     ("capabilities", "seconds", "why"),
-    [(["powerSignals"], 60, "no state was told within 60 seconds"), ([], 0, "offers no power signals")],
+    [
+        (["powerSignals"], 60, "the platform reported no state within 60 seconds"),
+        ([], 0, "accepts no power signals"),
+    ],
 )
 def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
     client: FakeClient, clock: Clock, capabilities: list[str], seconds: int, why: str
@@ -330,8 +333,8 @@ def test_what_tells_no_state_once_it_is_resumed_is_not_waited_for_to_the_end(
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (("DELETE", ""), "not there any more"),
-        (("POST", "/suspend"), "was suspended meanwhile"),
+        (("DELETE", ""), "no longer exists"),
+        (("POST", "/suspend"), "was suspended in the meantime"),
     ],
 )
 def test_a_service_that_is_taken_away_is_not_waited_for_to_the_end(

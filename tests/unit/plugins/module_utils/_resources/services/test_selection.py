@@ -131,7 +131,7 @@ def test_results_of_tasks_over_many_services() -> None:
     result = {"services": [{"service": "survival", "service_id": "s1", "backups": []}]}
     assert picked_services(result, services="survival") == ["s1"]
     assert picked_services(result, name="c*") == []
-    with pytest.raises(Invalid, match=r"does not tell the family of service 'survival' \(s1\)"):
+    with pytest.raises(Invalid, match=r"does not show the family of service 'survival' \(s1\)"):
         select_services(result, family="GAME")
 
 
@@ -158,7 +158,7 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
             NoSuchItem,
             "'shop' is in another project or of another family: s3",
         ),
-        (SERVICES, {"project": "web"}, Invalid, r"does not tell the project of service 'survival' \(s1\)"),
+        (SERVICES, {"project": "web"}, Invalid, r"does not show the project of service 'survival' \(s1\)"),
         (
             [service("a", "x", project_id="p1")],
             {"project": "web"},
@@ -179,7 +179,7 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
             {"services": [{"id": "a", "family": "APP"}]},
             {"status": "ACTIVE"},
             Invalid,
-            "does not tell the status",
+            "does not show the status",
         ),
         (
             {"projects": [{"name": "web"}]},

@@ -93,7 +93,7 @@ def test_a_preset_whose_size_nobody_tells_is_refused(client: FakeClient) -> None
         raise error_for_status("POST /api/order/quote: unknown preset huge", 422)
 
     client.quote = refuse  # type: ignore[method-assign]
-    with pytest.raises(Invalid, match=r"'huge' .* unknown preset huge.*Set dimensions in its place"):
+    with pytest.raises(Invalid, match=r"'huge' .* unknown preset huge.*Set dimensions instead"):
         planned(client, id="s", preset="huge")
 
 
@@ -192,8 +192,8 @@ def test_a_network_change_after_which_nothing_runs_is_no_success(
     let_starts_fail(sandbox, "one")
     result = run(sandbox, SERVICE, name="one", public=False)
     assert result["failed"] and result["changed"]
-    assert "does not run since" in result["msg"]
-    assert any("answered with an error" in text for text in result["warnings"]) is (status == "409")
+    assert "has not run since" in result["msg"]
+    assert any("returned an error" in text for text in result["warnings"]) is (status == "409")
     assert writes(sandbox) == ["settings.network"]
 
 
@@ -341,7 +341,7 @@ def test_what_cannot_be_edited_is_refused_where_it_differs(
     [
         ({"cpu_cores": 9}, "cpu_cores 9 is outside"),
         ({"cpu_cores": 0}, "cpu_cores 0 is outside"),
-        ({"ram_gb": 33}, "ram_gb 33 is outside what the node of .* offers: 1 to 32"),
+        ({"ram_gb": 33}, "ram_gb 33 is outside the bounds of the node of .*: 1 to 32"),
         ({"storage_gb": 201}, "storage_gb 201 is outside"),
         ({"storage_gb": 19}, "a disk cannot shrink"),
         ({"cpu_cores": 8, "ram_gb": 32, "storage_gb": 200}, None),
@@ -539,7 +539,7 @@ def test_a_size_that_somebody_else_changed_meanwhile_is_left_so(
     """The parts that the task does not name were those of the size before."""
     plan, _task = planned(client, id="s", dimensions={"ram_gb": 8})
     client.service_records["s"]["dimensions"] = now
-    with pytest.raises(Invalid, match=f"was changed to {told} while this task looked at it"):
+    with pytest.raises(Invalid, match=f"was changed to {told} while this task ran"):
         carry_out(plan)
     assert client.calls == []
 
@@ -549,7 +549,7 @@ def test_a_part_of_a_size_that_nobody_tells_has_to_be_given(client: FakeClient, 
     names = {"cpuCores": "cpu_cores", "ramGb": "ram_gb", "storageGb": "storage_gb"}
     client.service_records["s"]["dimensions"][part] = None
     wanted = {names[other]: 25 if other == "storageGb" else 3 for other in names if other != part}
-    with pytest.raises(Invalid, match=f"the platform does not tell {names[part]} of"):
+    with pytest.raises(Invalid, match=f"the platform does not show {names[part]} of"):
         planned(client, id="s", dimensions=wanted)
     assert planned(client, id="s", dimensions={**wanted, names[part]: 25 if part == "storageGb" else 3})[
         0
@@ -664,7 +664,7 @@ def test_a_network_change_that_is_refused_is_done_only_if_it_shows(client: FakeC
     plan, task = planned(client, id="s", public=True)
     if done:
         carry_out(plan)
-        assert any("the platform did it, but answered with an error: no port" in w for w in task.warnings)
+        assert any("the platform made the change, but returned an error: no port" in w for w in task.warnings)
         assert task.effects.writes
         return
     with pytest.raises(Refused, match="no port is left"):
@@ -721,7 +721,7 @@ def test_what_cannot_be_changed_is_refused_where_it_differs(
     with pytest.raises(Invalid, match=f"has {name} '.*', not '{given[name]}'; the platform cannot change it"):
         planned(client, id="s", **given)
     client.service_records["s"][name] = None
-    assert not planned(client, id="s", **given)[0].changed, "what the platform does not tell is not refused"
+    assert not planned(client, id="s", **given)[0].changed, "what the platform does not show is not refused"
 
 
 class Neighbours(FakeClient):
@@ -761,7 +761,7 @@ def test_a_move_tells_of_an_alias_that_is_taken_there(
     assert any("alias 'db'" in warning for warning in task.warnings) is warns
 
 
-# --- What the platform does not tell --------------------------------------------------------------------
+# --- What the platform does not show --------------------------------------------------------------------
 
 
 def test_a_preset_is_quoted_with_what_is_known_of_the_service(client: FakeClient) -> None:
@@ -775,7 +775,7 @@ def test_a_size_that_is_not_told_has_to_be_given_whole(client: FakeClient) -> No
     client.service_records["s"]["dimensions"] = None
     whole = {"cpu_cores": 2, "ram_gb": 8, "storage_gb": 20}
     assert planned(client, id="s", dimensions=whole)[0].changed
-    with pytest.raises(Invalid, match="the platform does not tell cpu_cores, storage_gb of"):
+    with pytest.raises(Invalid, match="the platform does not show cpu_cores, storage_gb of"):
         planned(client, id="s", dimensions={"ram_gb": 8})
 
 
@@ -844,8 +844,8 @@ def test_a_refused_change_of_a_network_that_is_not_shown_is_refused(client: Fake
     ("pauses", "status", "ends"),
     [
         (6, "ACTIVE", None),
-        (99, "ACTIVE", "does not run since. Its log may tell why"),
-        (99, "SUSPENDED", "was suspended meanwhile"),
+        (99, "ACTIVE", "has not run since. Its log may show why"),
+        (99, "SUSPENDED", "was suspended in the meantime"),
     ],
 )
 def test_a_recreated_container_may_be_stopped_for_a_moment(

@@ -79,7 +79,7 @@ def test_a_call_is_made_until_the_service_takes_it(clock: Clock) -> None:
 def test_what_is_final_is_raised_at_once(clock: Clock, error: HostedError, given: dict[str, Any]) -> None:
     with pytest.raises(type(error)) as raised:
         attempts([error] * 9, **given)
-    assert clock.pauses == [] and "asked for again" not in raised.value.message
+    assert clock.pauses == [] and "retried for" not in raised.value.message
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_is_final_is_raised_at_once(clock: Clock, error: HostedError, given
 def test_a_refusal_without_a_reason_is_tried_for_the_quiet_time(
     clock: Clock, said: str, moving: bool, seconds: int
 ) -> None:
-    with pytest.raises(Conflict, match=rf"asked for again for {seconds} seconds; nothing was begun"):
+    with pytest.raises(Conflict, match=rf"retried for {seconds} seconds; nothing was started"):
         attempts([Conflict(said, 409) for _turn in range(99)], moving)
     assert sum(clock.pauses) == seconds
 

@@ -155,5 +155,5 @@ def test_only_amounts_are_joined_by_currency_units() -> None:
 
 
 def test_a_price_that_a_quote_does_not_tell_is_no_price() -> None:
-    assert describe_monthly(None) == "at a price that the quote does not tell"
+    assert describe_monthly(None) == "at a price that the quote does not show"
     assert describe_monthly(Decimal("1.5")) == "for 1.50 a month"

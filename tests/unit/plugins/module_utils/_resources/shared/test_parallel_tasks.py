@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tasks of one controller that work on one thing in the same moment, as the hosts of a play do.
+"""Tasks of one controller that work on one thing at the same time, as the hosts of a play do.
 
 A barrier holds each of them until all have looked at the platform: what they then do is what counts.
 """
@@ -69,7 +69,7 @@ def test_a_part_of_a_size_does_not_undo_what_another_task_has_changed(sandbox: S
     )
     assert writes(sandbox).count("settings.scale") == 1
     [refused] = [result for result in results if result.get("failed")]
-    assert "was changed to" in refused["msg"] and "while this task looked at it" in refused["msg"]
+    assert "was changed to" in refused["msg"] and "while this task ran" in refused["msg"]
     assert not refused["changed"]
     size = sandbox.api("GET", f"/api/resources/{id_of(sandbox, 'one')}").json()["dimensions"]
     assert (size["storageGb"] == 40) != (size["ramGb"] == 6)

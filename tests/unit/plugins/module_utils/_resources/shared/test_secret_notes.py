@@ -100,7 +100,7 @@ def test_an_order_that_the_platform_refuses_leaves_no_note(sandbox: Sandbox, hom
 
 def test_an_answer_that_is_lost_is_told_of_at_once_and_leaves_no_note(sandbox: Sandbox, home: Path) -> None:
     sandbox.fault("order.create", "reset", when="after")
-    assert "they are lost too" in said(run(sandbox, SERVICE, **ORDER))
+    assert "are lost too" in said(run(sandbox, SERVICE, **ORDER))
     assert (orders(sandbox), notes(home)) == (["db"], [])
 
 
@@ -199,7 +199,7 @@ def test_a_note_names_the_file_that_has_what_was_not_returned(task: Task[Any]) -
     note = note_on("service:db", kept_in="/there/db.json")
     secret_notes.warn_of_lost_secrets(task, "service:db")
     (warning,) = task.warnings
-    assert "is in /there/db.json" in warning and "Move that file to where it is safe" in warning
+    assert "is in /there/db.json" in warning and "Move that file to a safe place" in warning
     assert f"remove {note.path} to end this warning" in warning and "never kept" not in warning
 
 

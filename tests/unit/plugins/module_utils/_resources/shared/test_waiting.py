@@ -172,7 +172,7 @@ def test_the_one_new_thing_is_adopted_when_it_shows_up_late(clock: Clock) -> Non
 
 def test_nothing_new_ends_in_doubt_after_the_quiet_period(clock: Clock) -> None:
     begun = clock.now
-    with pytest.raises(EffectUnverified, match="nothing was sent again") as caught:
+    with pytest.raises(EffectUnverified, match="the call was not sent again") as caught:
         adopt(list, "service 'web'", LOST)
     assert clock.now - begun >= QUIET_SECONDS
     assert "whether service 'web' was created is unknown: POST /api/order: reset" in caught.value.message
