@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -385,3 +386,89 @@ def test_a_404_of_a_gateway_deletes_nothing(ansible: Ansible, sandbox: Sandbox) 
     run = ansible.tasks(tasks)
     assert "is still there" in run.outcomes[-1].result["msg"]
     assert [project["name"] for project in sandbox.api("GET", "/api/projects").json()] == ["default", "games"]
+
+
+REMOVALS = f"""
+- name: Register a key
+  hosted.services.ssh_key: {{name: laptop, public_key: {KEY}}}
+- name: Create a project
+  hosted.services.project: {{name: games}}
+- name: Order a machine
+  hosted.services.service:
+    name: disk
+    product: linux
+    host: node-paris-1
+    dimensions: {{cpu_cores: 1, ram_gb: 1, storage_gb: 10}}
+    wait_interval: 0.2
+- name: Make a backup
+  hosted.services.backup: {{service: disk, name: first, wait_interval: 0.2}}
+- name: Make a snapshot
+  hosted.services.snapshot: {{service: disk, name: first, wait_interval: 0.2}}
+"""
+REMOVED = """
+- name: Remove the key
+  hosted.services.ssh_key: {name: laptop, state: absent}
+- name: Remove the project
+  hosted.services.project: {name: games, state: absent}
+- name: Remove the backup
+  hosted.services.backup: {service: disk, name: first, state: absent}
+- name: Remove the snapshot
+  hosted.services.snapshot: {service: disk, name: first, state: absent}
+"""
+
+
+def test_what_is_removed_may_be_listed_for_a_while(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next task neither removes it again nor takes it for something that is there."""
+    sandbox.profile("plain", **{"removal.listed": "1 s late", "backup.listed": "1 s later"})
+    sandbox.delays(provision=0, start=0, backup=0)
+    run = ansible.tasks(REMOVALS + REMOVED + REMOVED.replace("Remove", "Once more remove")).succeed()
+    removals = [outcome.result["changed"] for outcome in run.outcomes][-8:]
+    assert removals == [True] * 4 + [False] * 4
+    removing = [line["route"] for line in sandbox.journal() if line["method"] == "DELETE"]
+    assert sorted(removing) == ["backups.delete", "projects.delete", "snapshots.delete", "ssh_keys.delete"]
+
+
+ODD_PLATFORM = """
+- name: Order a game
+  hosted.services.service:
+    name: mc
+    product: minecraft
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    wait_interval: 0.2
+- name: Write a file
+  hosted.services.file: {service: mc, path: deep/er/a.txt, content: x}
+- name: Remove its directory
+  hosted.services.file: {service: mc, path: deep, state: absent}
+- name: Make a backup
+  hosted.services.backup: {service: mc, name: "{{ item }}", wait_interval: 0.2}
+  loop: [nightly-1, nightly-2]
+- name: Keep one backup
+  hosted.services.backup_retention: {service: mc, pattern: nightly-*, keep_last: 1}
+- name: Suspend it
+  hosted.services.service: {name: mc, state: suspended, wait_interval: 0.2}
+- name: Suspend it again
+  hosted.services.service: {name: mc, state: suspended}
+"""
+
+
+def test_a_platform_that_is_odd_in_small_things(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Its ids need quoting, it suspends late, lists backups in another order and empties no directory."""
+    fill = {
+        "id.form": "urn",
+        "suspend.pace": "1 s later",
+        "backup.listed": "1 s later",
+        "backups.order": "newest first",
+        "file.delete_directory": "it is refused",
+    }
+    sandbox.profile("plain", **fill)
+    sandbox.delays(provision=0, start=0, backup=0)
+    run = ansible.tasks(ODD_PLATFORM).succeed()
+    assert run["Suspend it"].result["service"]["status"] == "SUSPENDED"
+    assert run["Suspend it again"].result["changed"] is False
+    assert len(sandbox.journal("resources.suspend")) == 1
+    id = run["Order a game"].result["service"]["id"]
+    assert id.startswith("urn:") and id.endswith("+=")
+    left = sandbox.api("GET", f"/api/resources/{quote(id, safe='')}/backups").json()
+    assert [backup["name"] for backup in left] == ["nightly-2"]
+    assert sandbox.api("GET", f"/api/resources/{quote(id, safe='')}/files").json() == []

@@ -32,7 +32,7 @@ from .shared.controller_state import one_at_a_time, state_key
 from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import BACKUPS
 from .shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
-from .shared.waiting import act, create, wait_until
+from .shared.waiting import act, await_removal, create, wait_until
 
 IN_MOTION = (BackupStatus.PENDING, BackupStatus.RESTORING)
 AFTER_MAKING = "Running this again removes it and makes another one"
@@ -408,5 +408,6 @@ def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> 
                 f"backup {backup.name!r} of {label(service)} to be done",
             )
         task.client.delete_backup(service.id, backup.id)
+        await_removal(task, lambda: look() is not None, f"backup {backup.name!r} of {label(service)}")
 
     return Step(f"delete backup {backup.name!r} ({backup.id}, {backup.status}) of {label(service)}", delete)

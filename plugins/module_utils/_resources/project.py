@@ -21,7 +21,7 @@ from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import create_unique, wait_for_new
+from .shared.waiting import await_removal, create_unique, wait_for_new
 
 MAX_PROJECT_NAME = 60
 
@@ -278,6 +278,11 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
         except Refused as error:
             error.append("; the default project, for one, cannot be deleted")
             raise
+        await_removal(
+            task,
+            lambda: any(project.id == current.id for project in task.client.projects()),
+            f"project {current.name!r}",
+        )
 
     return Plan(
         result=None,

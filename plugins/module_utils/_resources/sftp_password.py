@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,6 +41,7 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
         access = access_of(task, id)
         if access.password_set_at is not None and task.options.update_password == ON_CREATE:
             warn_of_lost_secrets(task, subject_of(SFTP, id))
+            warn_of_missing_file(task, access)
             return Plan(result=access.as_dict())
         what = f"generate an SFTP password for {access.username or task.options.service}"
         return Plan(
@@ -52,6 +54,17 @@ class SftpPasswordResource(Resource[SftpPasswordOptions]):
 
 
 SFTP_PASSWORD = SftpPasswordResource()
+
+
+def warn_of_missing_file(task: Task[SftpPasswordOptions], access: SftpAccess) -> None:
+    """Tell of a password that is not where the task wants it: a platform may set one that nobody is shown."""
+    path = task.options.secrets_dest
+    if path is not None and not os.path.exists(path):
+        task.warn(
+            f"{access.username} has a password, set at {access.password_set_at}, and secrets_dest {path} "
+            "does not exist. If nobody has that password, set update_password: always to make another one, "
+            "which ends it"
+        )
 
 
 def to_diff(access: SftpAccess, password_set_at: str | None) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from .shared.busy_retry import retry_while_busy
 from .shared.plan import Plan, Step, Task, after_waiting
 from .shared.restore_points import SNAPSHOTS, parse_moment, snapshot_status
 from .shared.task_errors import EffectUnverified, Invalid, NoSuchItem, WaitEnded
-from .shared.waiting import create_unique, wait_until
+from .shared.waiting import await_removal, create_unique, wait_until
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,6 +301,11 @@ def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
         except Refused as error:
             add_dependents(error, newer_than(there, everything) if there else ())
             raise
+        await_removal(
+            task,
+            lambda: any(other.name == name for other in task.client.snapshots(service.id)),
+            f"snapshot {name!r} of {label(service)}",
+        )
 
     step = Step(f"delete snapshot {name!r} of {label(service)}", delete)
     return Plan(result=to_result(None), steps=[step] if there else [], before=to_diff(there))

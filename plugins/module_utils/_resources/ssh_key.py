@@ -18,7 +18,7 @@ from .shared.options import FilePath, Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.public_key import PublicKey, keys_with_fingerprint, read_public_key
 from .shared.task_errors import Invalid, NoSuchItem
-from .shared.waiting import create, wait_for_new
+from .shared.waiting import await_removal, create, wait_for_new
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +225,11 @@ def delete_step(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) 
     def remove() -> None:
         if key in keys:
             task.client.delete_ssh_key(key.id)
+            await_removal(
+                task,
+                lambda: any(other.id == key.id for other in task.client.ssh_keys()),
+                f"SSH key {key.name!r}",
+            )
 
     return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
 

@@ -64,7 +64,7 @@ def test_a_life_under_every_profile(server: Sandbox, name: str) -> None:
     call("POST", f"{base}/files/write", {"path": "a.txt", "content": "x"})
     call("POST", f"{base}/backups", {"name": "b"})
     call("POST", f"{base}/suspend")
-    assert call("GET", base).json()["status"] == "SUSPENDED"
+    _wait(sandbox, key, "SUSPENDED")
     call("POST", f"{base}/resume")
     _wait(sandbox, key, "ACTIVE")
     assert [entry["name"] for entry in call("GET", f"{base}/files").json()] == ["a.txt"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -122,6 +123,16 @@ def poll_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
             return False
         time.sleep(min(0.5, max(until - time.monotonic(), 0)))
     return True
+
+
+def await_removal(task: Task, is_listed: Callable[[], bool], what: str) -> None:
+    """Wait until a list does not show what was deleted: the next task would delete it again.
+
+    How soon it does is not shown. A list that cannot be read is no reason to fail: the deletion is done.
+    """
+    with suppress(HostedError):
+        if not poll_for(lambda: not is_listed()):
+            task.warn(f"{what} was deleted, but the platform still lists it after {QUIET_SECONDS:g} seconds")
 
 
 def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:

@@ -14,7 +14,6 @@ from hosted_sandbox.api import bodies
 from hosted_sandbox.api.call import Chapter, Current
 from hosted_sandbox.domain import backups, views
 from hosted_sandbox.domain.capabilities import require
-from hosted_sandbox.store.records import Backup
 
 router = Chapter(tags=["Backups and snapshots"])
 BackupId = Annotated[str, Path(alias="backupId")]
@@ -25,7 +24,8 @@ async def list_backups(call: Current, id: str) -> Response:
     """List the backups of a service."""
     service = call.service(id)
     require(call.world, service, "backups")
-    return call.json([views.backup(call.world, found) for found in call.world.store.of(Backup, service.id)])
+    shown = [views.backup(call.world, found) for found in backups.listed(call.world, service)]
+    return call.json(shown + call.world.lingering("backups", service.id))
 
 
 @router.post("/api/resources/{id}/backups", name="backups.create")
@@ -46,14 +46,15 @@ async def restore_backup(call: Current, id: str, backup_id: BackupId) -> Respons
 async def delete_backup(call: Current, id: str, backup_id: BackupId) -> Response:
     """Delete a backup."""
     backup = backups.delete(call.world, call.service(id), backup_id)
+    call.world.linger("backups", id, views.backup(call.world, backup))
     return call.written("backup_delete", lambda: views.backup(call.world, backup))
 
 
 @router.get("/api/resources/{id}/snapshots", name="snapshots.list")
 async def list_snapshots(call: Current, id: str) -> Response:
     """List the snapshots of a service."""
-    taken = backups.snapshots(call.world, call.service(id))
-    return call.json([views.snapshot(call.world, found) for found in taken])
+    shown = [views.snapshot(call.world, found) for found in backups.snapshots(call.world, call.service(id))]
+    return call.json(shown + call.world.lingering("snapshots", id))
 
 
 @router.post("/api/resources/{id}/snapshots", name="snapshots.create")
@@ -74,4 +75,5 @@ async def roll_back(call: Current, id: str, name: str) -> Response:
 async def delete_snapshot(call: Current, id: str, name: str) -> Response:
     """Delete a snapshot."""
     found = backups.delete_snapshot(call.world, call.service(id), name)
+    call.world.linger("snapshots", id, views.snapshot(call.world, found))
     return call.written("snapshot_delete", lambda: views.snapshot(call.world, found))

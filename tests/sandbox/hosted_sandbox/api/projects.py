@@ -23,7 +23,8 @@ router = Chapter(tags=["Projects"])
 async def list_projects(call: Current) -> Response:
     """List the projects of the account."""
     found = call.appeared(projects.listed(call.world, call.account.id))
-    return call.json([views.project(call.world, project) for project in found])
+    shown = [views.project(call.world, project) for project in found]
+    return call.json(shown + call.world.lingering("projects", call.account.id))
 
 
 @router.post("/api/projects", name="projects.create")
@@ -49,6 +50,7 @@ async def delete_project(call: Current, id: str) -> Response:
     """Delete a project; its services join the default one."""
     project = projects.find(call.world, call.account.id, id)
     projects.delete(call.world, project)
+    call.world.linger("projects", call.account.id, views.project(call.world, project))
     return call.written("project_delete", lambda: views.project(call.world, project))
 
 

@@ -20,7 +20,8 @@ router = Chapter(tags=["SSH keys and SFTP"])
 async def list_keys(call: Current) -> Response:
     """List the SSH keys of the account."""
     found = call.appeared(call.world.store.of(Key, call.account.id))
-    return call.json([views.key(call.world, key) for key in found])
+    shown = [views.key(call.world, key) for key in found]
+    return call.json(shown + call.world.lingering("keys", call.account.id))
 
 
 @router.post("/api/users/me/ssh-keys", name="ssh_keys.add")
@@ -36,6 +37,7 @@ async def delete_key(call: Current, id: str) -> Response:
     """Remove a key; it opens no new session from now on."""
     key = keys.find(call.world, call.account, id)
     call.world.store.drop(key)
+    call.world.linger("keys", call.account.id, views.key(call.world, key))
     return call.written("key_delete", lambda: views.key(call.world, key))
 
 

@@ -138,6 +138,7 @@ class Control:
         self.world.clock = Clock()
         self.world.delays = Delays()
         self.world.auth = Auth()
+        self.world.removed.clear()
         self.faults.clear()
         self.journal.clear()
 

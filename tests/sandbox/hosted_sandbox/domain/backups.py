@@ -54,6 +54,15 @@ def create(world: World, service: Service, name: str) -> Backup:
     return backup
 
 
+def listed(world: World, service: Service) -> list[Backup]:
+    """Return the backups that the list shows now, in the order of this platform."""
+    shown = world.store.of(Backup, service.id)
+    if world.gaps["backup.listed"] != "at once":
+        before = world.now - SECOND
+        shown = [found for found in shown if found.status != "PENDING" or found.created_at <= before]
+    return shown if world.gaps["backups.order"] == "oldest first" else shown[::-1]
+
+
 @action("backed up")
 def _backed_up(world: World, task: Task) -> None:
     backup = world.store.get(Backup, task.target)

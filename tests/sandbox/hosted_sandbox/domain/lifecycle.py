@@ -142,9 +142,18 @@ def suspend(world: World, service: Service) -> None:
         return
     if service.status != "ACTIVE":
         raise RefusedError("suspend_status", "This resource is not in service")
-    halt(world, service, "suspended")
-    set_status(world, service, "SUSPENDED")
-    events.record(world, service, "SUSPENDED")
+    if world.pending(service.id, "suspended"):
+        return
+    world.after(0 if world.gaps["suspend.pace"] == "at once" else 1, "suspended", service.id)
+
+
+@action("suspended")
+def _suspended(world: World, task: Task) -> None:
+    service = world.store.need(Service, task.target)
+    if service.status == "ACTIVE":
+        halt(world, service, "suspended")
+        set_status(world, service, "SUSPENDED")
+        events.record(world, service, "SUSPENDED")
 
 
 def resume(world: World, service: Service) -> None:

@@ -101,6 +101,17 @@ class World:
         self.auth = Auth()
         self.addresses = Addresses()
         self._task_time: int | None = None
+        self.removed: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}
+
+    def linger(self, name: str, owner: str, view: dict[str, Any]) -> None:
+        """Keep a deleted item on a list for a while, if this platform does."""
+        if self.gaps["removal.listed"] != "at once":
+            self.removed.setdefault((name, owner), []).append((self.now + SECOND, view))
+
+    def lingering(self, name: str, owner: str) -> list[dict[str, Any]]:
+        """Return the deleted items that a list still shows."""
+        shown = self.removed.get((name, owner), [])
+        return [view for until, view in shown if self.now < until <= self.now + SECOND]
 
     @property
     def now(self) -> int:
@@ -117,6 +128,8 @@ class World:
                 return f"{kind}_{fresh.hex[:20]}"
             case "number":
                 return str(fresh.int % 10**15)
+            case "urn":
+                return f"urn:{kind}:{fresh.hex[:16]}+="
             case _:
                 return str(fresh)
 

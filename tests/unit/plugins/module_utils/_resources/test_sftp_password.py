@@ -30,7 +30,8 @@ def server() -> Any:
 def sandbox(server: Sandbox) -> Sandbox:
     """A game whose files have no password yet."""
     server.reset(
-        seed={"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]}
+        profile="plain",
+        seed={"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]},
     )
     server.clear_faults()
     server.clear_journal()
@@ -43,6 +44,20 @@ def make(sandbox: Sandbox, **given: Any) -> dict[str, Any]:
 
 def calls(sandbox: Sandbox) -> int:
     return sum(line["method"] == "POST" for line in sandbox.journal())
+
+
+def test_one_that_nobody_was_shown_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The platform set it when it created the service, so there is nothing to log in with."""
+    seed = {"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]}
+    sandbox.reset(seed=seed, values={"sftp.first_password": "one that nobody is shown"})
+    sandbox.clear_journal()
+    place = str(tmp_path / "password.json")
+    result = make(sandbox, secrets_dest=place)
+    assert not result["changed"] and calls(sandbox) == 0
+    [told] = result["warnings"]
+    assert place in told and "update_password: always" in told
+    assert make(sandbox, secrets_dest=place, update_password="always")["changed"]
+    assert "warnings" not in make(sandbox, secrets_dest=place)
 
 
 def test_made_once(sandbox: Sandbox, tmp_path: Path) -> None:
