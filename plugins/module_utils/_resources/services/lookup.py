@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finding what the user named. Ids win; names of services are not promised to be unique."""
+"""Finds projects and services by id or name. An id takes precedence, because names need not be unique."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
 
 
 class Identifiable(Protocol):
-    """What a service is told apart by, read from the platform just now or taken from a result."""
+    """The fields that identify a service, in a response of the platform or in a result."""
 
     @property
     def id(self) -> str:
@@ -27,24 +27,24 @@ class Identifiable(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name."""
 
     @property
     def family(self) -> str:
-        """What kind of service it is."""
+        """The family."""
 
     @property
     def status(self) -> str:
-        """Where it is in its life."""
+        """The administrative status."""
 
 
 S = TypeVar("S", bound=Identifiable)
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
-    """Return a hint on what may have been meant, or what there is, as the end of a sentence.
+    """Return a hint at the most similar name, or a list of what exists, as the end of a sentence.
 
-    Ids may have been meant too. They are listed only where there are no names, and are called ids.
+    Ids are listed only if there are no names, and are marked as ids.
     """
     known, others = sorted(set(names)), sorted(set(ids))
     close = close_name(wanted, [*known, *others])
@@ -56,15 +56,15 @@ def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str
 
 
 def close_name(wanted: str, names: Iterable[str]) -> str:
-    """Return a hint on what may have been meant, to go into a sentence; none when nothing is close."""
+    """Return a hint at the most similar name for use in a sentence; empty if no name is similar."""
     close = difflib.get_close_matches(wanted, sorted(set(names)))
     return f" did you mean {close[0]!r}?" if close else ""
 
 
 def find_project(client: Client, wanted: str) -> Project:
-    """Return the project of this id or name.
+    """Return the project with this id or name.
 
-    :raises NoSuchItem: when there is none.
+    :raises NoSuchItem: if there is none.
     """
     projects = client.projects()
     for project in projects:
@@ -77,11 +77,11 @@ def find_project(client: Client, wanted: str) -> Project:
 
 
 def expect_created(task: Task, error: HostedError, does: str) -> None:
-    """Let check mode go on without what an earlier task of the play may be about to bring: it ``does`` so.
+    """In check mode, warn instead of failing if an earlier task of the play may create the missing item.
 
-    Only in check mode, where a play that starts from nothing has to be checked to its end.
+    This lets check mode run a play that starts from nothing to its end.
 
-    :raises HostedError: the error, outside check mode, where that task would have done it.
+    :raises HostedError: ``error``, outside check mode.
     """
     if not task.check_mode:
         raise error
@@ -90,7 +90,7 @@ def expect_created(task: Task, error: HostedError, does: str) -> None:
 
 
 def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:
-    """Return a project, still without an id, that an earlier task of the play may be about to create.
+    """Return a project without an id for one that an earlier task of the play would create.
 
     :raises NoSuchItem: outside check mode.
     """
@@ -99,9 +99,9 @@ def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:
 
 
 def resolve_project(task: Task, wanted: str) -> Project:
-    """Return the project of this id or name; in check mode also one that the play is still to create.
+    """Return the project with this id or name; in check mode, a placeholder if it does not exist yet.
 
-    :raises NoSuchItem: outside check mode.
+    :raises NoSuchItem: outside check mode, if there is none.
     """
     try:
         return find_project(task.client, wanted)
@@ -112,19 +112,19 @@ def resolve_project(task: Task, wanted: str) -> Project:
 def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
-    """Return the services of this name, narrowed by project and family, those being deleted excepted."""
+    """Return the services with this name, filtered by project and family. Skips services being deleted."""
     return in_project(client, with_name(client.services(), name, family), project)
 
 
 def in_project(
     client: Client, services: Sequence[ServiceSummary], project: Project | None
 ) -> list[ServiceSummary]:
-    """Return those of the services that are in a project; all of them where none is given.
+    """Return the services that are in a project; all services if ``project`` is ``None``.
 
-    Each is asked itself: the list form does not show the project, and the page of a project is not promised
-    to show a new service at once (Ordering). There are none in a project that is still to be created.
+    Reads each service: the list form does not show the project, and a project's page may show a new service
+    late (Ordering). A project that does not exist yet has no services.
 
-    :raises UnexpectedAnswer: when the platform does not show where a service is.
+    :raises UnexpectedAnswer: if the platform does not show the project of a service.
     """
     if project is None:
         return list(services)
@@ -135,9 +135,9 @@ def in_project(
 
 
 def project_id_of(client: Client, id: str) -> str | None:
-    """Return the id of the project of a service, ``None`` when the service is gone or is being deleted.
+    """Return the id of a service's project; ``None`` if the service is deleted or being deleted.
 
-    :raises UnexpectedAnswer: when the platform does not show.
+    :raises UnexpectedAnswer: if the platform does not show it.
     """
     service = client.service(id)
     if service is None or service.status in ServiceStatus.DELETING_OR_DELETED:
@@ -151,7 +151,7 @@ def project_id_of(client: Client, id: str) -> str | None:
 
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
-    """Return those of the services that have this name, and this family if one is given."""
+    """Return the services with this name and, if given, this family. Skips services being deleted."""
     return [
         service
         for service in services
@@ -162,7 +162,7 @@ def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
 
 
 def describe_location(client: Client, service: Identifiable) -> str:
-    """Say which service that is, with its family and its project, as far as that can be read."""
+    """Describe a service by family, id and project. Leaves the project out if it cannot be read."""
     said = f"{service.family} service {service.id}"
     try:
         full = client.service(service.id)
@@ -176,13 +176,12 @@ def describe_location(client: Client, service: Identifiable) -> str:
 def find_service(
     everything: Sequence[S], fitting: Sequence[S], wanted: str, where: Callable[[S], str] = lambda s: s.id
 ) -> S:
-    """Return the service of this id, or else the only one of this name among those that fit.
+    """Return the service with this id, or else the only one with this name among ``fitting``.
 
-    ``where`` says of one that has the name and does not fit where it is.
-
-    :raises Invalid: for the id of a service that is not among those that fit.
-    :raises NoSuchItem: when there is none.
-    :raises Ambiguous: when several have the name.
+    :param where: describes the location of a service that has the name but is not in ``fitting``.
+    :raises Invalid: if the id is that of a service outside ``fitting``.
+    :raises NoSuchItem: if there is none.
+    :raises Ambiguous: if several have the name.
     """
     found = next((service for service in everything if service.id == wanted), None)
     if found is not None and all(service.id != found.id for service in fitting):
@@ -202,7 +201,7 @@ def find_service(
 
 
 def label(service: Identifiable) -> str:
-    """Return name and id, as messages cite them; the name alone of one that is still to be created."""
+    """Return the name and id of a service for messages; the name only if it does not exist yet."""
     return f"service {service.name!r} ({service.id})" if service.id else f"service {service.name!r}"
 
 
@@ -228,7 +227,7 @@ def check_id_matches(
 
 
 def contradiction(service: Service, option: str, wanted: str | None, known: str | None) -> str:
-    """Say that an id and another option name different services."""
+    """Return the message for an id and another option that name different services."""
     return (
         f"the id is that of {label(service)} with {option} {known!r}, but the task says {option} "
         f"{wanted!r}; nothing was done. Correct the id or the {option}, or leave the {option} out"
@@ -236,9 +235,9 @@ def contradiction(service: Service, option: str, wanted: str | None, known: str 
 
 
 def only_service(services: list[S], name: str) -> S | None:
-    """Return the one service, or ``None``.
+    """Return the only service in the list, or ``None`` if it is empty.
 
-    :raises Ambiguous: when there are several; its message lists their ids.
+    :raises Ambiguous: if there are several, with their ids.
     """
     if len(services) > 1:
         ids = [service.id for service in services]

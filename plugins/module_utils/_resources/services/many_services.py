@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One task over many services: planned and worked on side by side; one that fails stops no other."""
+"""Runs one task on many services: plans and applies in parallel; an error affects one service only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .view import read_service
 
 @dataclass(frozen=True, kw_only=True)
 class ManyServicesOptions(Options):
-    """The options that select services: ids or names, or all of a project and a family."""
+    """The options that select services: ids or names, or all in a project and a family."""
 
     services: list[str] | None = option(
         None, aliases=["service"], selects=True, names_target=True, host_variables=[SERVICE_ID]
@@ -44,11 +44,11 @@ PlanOne = Callable[[Task[Any], Service], Plan]
 
 @dataclass(frozen=True)
 class Operation:
-    """What a task does with each service.
+    """The operation of a task on each service.
 
     ``capability`` is what a service must offer, ``what`` its name in messages. ``plan`` plans for one
-    service; its result is a dictionary with the keys of ``blank``, which stands for it where nothing came
-    of it. With ``all_or_none`` nothing is begun unless it can be done for every service.
+    service; ``blank`` has the keys of its result and replaces it on an error. With ``all_or_none`` nothing is
+    changed unless it can be done for every service.
     """
 
     capability: str
@@ -60,7 +60,7 @@ class Operation:
 
 @dataclass(eq=False)
 class ServiceJob(Branch):
-    """One service's part of a task: what was planned for it, what was done, or what went wrong."""
+    """One service's part of a task: its plan, effects and error."""
 
     wanted: str
     by_name: bool
@@ -74,13 +74,13 @@ class ServiceJob(Branch):
 
     @property
     def label(self) -> str:
-        """Name and id, as messages cite them."""
+        """The name and id, for messages."""
         if self.service is None:
             return f"service {self.wanted!r}"
         return label(self.service)
 
     def entry(self, actions: Sequence[str]) -> dict[str, Any]:
-        """Return what the task's result says about this service."""
+        """Return the entry of this service in the task's result."""
         return {
             "service": self.wanted if self.service is None else self.service.name,
             "service_id": None if self.service is None else self.service.id,
@@ -93,28 +93,28 @@ class ServiceJob(Branch):
         }
 
     def expect_created(self, error: NoSuchItem) -> None:
-        """Take it that the play is still to create the service.
+        """Assume that the play creates the service.
 
         :raises NoSuchItem: outside check mode.
         """
         self.service = placeholder_service(self.task, self.wanted, self.task.options.family, error)
 
     def planned(self) -> list[str]:
-        """Return what is to be changed, one sentence each."""
+        """Return the planned changes, one sentence each."""
         return self.plan.actions if self.plan else []
 
     def done(self) -> list[str]:
-        """Return what was changed, one sentence each."""
+        """Return the changes made, one sentence each."""
         return self.task.effects.actions
 
     def steps(self) -> Sequence[Step]:
-        """Return the steps of the plan, and one more that reads what became of them."""
+        """Return the steps of the plan, followed by one that reads the service again."""
         if not self.plan or not self.plan.steps:
             return ()
         return [*self.plan.steps, Step(f"read {self.label} again", self.reread, changes=False)]
 
     def reread(self) -> None:
-        """Take over what the service is like once all steps are carried out."""
+        """Take the result from the service after all steps."""
         plan = cast(Plan, self.plan)
         self.result = plan.reread() if plan.reread and self.done() else plan.result
 
@@ -123,9 +123,10 @@ class ServiceJob(Branch):
 
 
 def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
-    """Return a job for each service meant, in the order in which they were named.
+    """Return a job for each selected service, in the order of the task.
 
-    A name that cannot be resolved makes a job with an error, so that the others are worked on all the same.
+    A name that cannot be resolved becomes a job with an error, so that the other services are still
+    processed.
     """
     options = task.options
     if options.max_parallel < 1:
@@ -162,14 +163,14 @@ def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
 
 
 def task_for_service(task: Task[ManyServicesOptions]) -> Task[ManyServicesOptions]:
-    """Return the task as it is for one service, with a record of its own."""
+    """Return the task for one service, with effects of its own."""
     return replace(task, effects=task.effects.branch())
 
 
 def services_of_project(
     task: Task[ManyServicesOptions], services: list[ServiceSummary], project: Project
 ) -> list[ServiceSummary]:
-    """Return the services of a project among these, or those of the names that the task gives."""
+    """Return the services that are in a project or have a name that the task gives."""
     if task.options.services is not None:
         names = set(task.options.services)
         return in_project(task.client, [service for service in services if service.name in names], project)
@@ -202,9 +203,9 @@ def resolve_job(
 
 
 def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
-    """Plan for every service that was selected, and return the union of the plans.
+    """Plan for every selected service, and return the union of the plans.
 
-    :raises SomeFailed: when some failed, and nothing may be done for the others.
+    :raises SomeFailed: if some failed and nothing is left to do, or nothing may be done.
     """
     jobs = select_jobs(task)
     if not jobs:
@@ -230,7 +231,7 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
 def plan_jobs(
     task: Task[ManyServicesOptions], jobs: Sequence[ServiceJob], steps: Sequence[Step], operation: Operation
 ) -> Plan:
-    """Return the plan of all services, with a last step that says what became of each."""
+    """Return the plan for all services, with a last step that collects the results."""
     plan = Plan(
         result=[job.entry(job.planned()) for job in jobs],
         before={job.label: job.plan.before for job in jobs if job.plan},
@@ -249,9 +250,9 @@ def plan_jobs(
 
 
 def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:
-    """Return the steps of all services, which need nothing of each other.
+    """Return the steps of all services, which do not depend on each other.
 
-    Where nothing may be begun unless it can be done for every service, all changes need what is waited for.
+    If nothing may change unless it can be done for every service, all changes depend on all waits.
     """
     waiting = [job for job in jobs if not job.planned()] if operation.all_or_none else []
     waits = union((job, job.steps()) for job in waiting)
@@ -259,7 +260,7 @@ def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step
 
 
 def warn_of_skipped(task: Task[ManyServicesOptions], operation: Operation, skipped: list[ServiceJob]) -> None:
-    """Say once which services are left out; the result tells of each why."""
+    """Warn once of the services that are left out; the result says why for each."""
     if len(skipped) == 1:
         task.warn(str(skipped[0].skipped))
     elif skipped:
@@ -270,10 +271,9 @@ def warn_of_skipped(task: Task[ManyServicesOptions], operation: Operation, skipp
 
 
 def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
-    """Read a service in full, as capabilities change with its status, and plan for it.
+    """Read a service in full, because its capabilities depend on its status, and plan for it.
 
-    One that was named must offer what the task is about. One that a project or a family brought along is
-    skipped if it does not.
+    A service that was named must have the capability. One selected by project or family is skipped if not.
     """
     service = read_service(job.task, id) if id else cast(Service, job.service)  # without one, foreseen
     job.service = service
@@ -292,7 +292,7 @@ def plan_job(job: ServiceJob, id: str | None, operation: Operation) -> None:
 
 
 def run_job(job: ServiceJob, work: Callable[[], None]) -> None:
-    """Do something for one service and note the error, if there is one."""
+    """Run work for one service and record its error, if any."""
     try:
         work()
     except HostedError as error:
@@ -300,11 +300,11 @@ def run_job(job: ServiceJob, work: Callable[[], None]) -> None:
 
 
 class SomeFailed(HostedError):
-    """Some services failed; the details tell what became of every one."""
+    """Some services failed; the details show the outcome for each."""
 
 
 def error_of_jobs(jobs: Sequence[ServiceJob], operation: Operation) -> HostedError | None:
-    """Return what the errors of all services amount to, once everything was carried out that could be."""
+    """Return the combined error of all services, after everything possible was applied."""
     failed = [job for job in jobs if job.error]
     if not failed:
         return None
@@ -314,7 +314,7 @@ def error_of_jobs(jobs: Sequence[ServiceJob], operation: Operation) -> HostedErr
 
 
 def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:
-    """Return the error for a task that is not begun for any service, as it cannot be done for each."""
+    """Return the error for a task that was not begun, because it cannot be done for every service."""
     error = combine_errors(jobs, ServiceJob.done)
     if not all(job.error for job in jobs):
         error.prepend("nothing was done: ")
@@ -323,7 +323,7 @@ def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:
 
 
 def combine_errors(jobs: Sequence[ServiceJob], actions_of: Callable[[ServiceJob], list[str]]) -> HostedError:
-    """Return the error for the whole task: of a single service its own, of several a line for each."""
+    """Return the error of the task: that of the only failed service, or a line for each."""
     reasons = [(job, job.error) for job in jobs if job.error]
     actions = [action for job in jobs for action in actions_of(job)]
     details = {

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting, stopping, suspending and resuming (Power, suspension, deletion; States and transitions)."""
+"""Starts, stops, suspends and resumes services (Power, suspension, deletion; States and transitions)."""
 
 from __future__ import annotations
 
@@ -45,18 +45,21 @@ NO_POWER = "it reports no state and accepts no power signals, so it cannot be st
 
 
 def check_resume(task: Task[ServiceOptions]) -> None:
-    """Refuse to resume what is not to be resumed."""
+    """Check that ``resume`` does not contradict ``state``.
+
+    :raises Invalid: if it does.
+    """
     if task.options.state == "resumed" and not task.options.resume:
         raise Invalid("resume: false contradicts state: resumed; nothing was done. Leave one of them out")
 
 
 def needs_resume(task: Task[ServiceOptions], view: View) -> bool:
-    """Whether the wanted state begins with taking a suspended service back into service."""
+    """Tell whether the desired state requires a suspended service to be resumed."""
     return view.service.status == ServiceStatus.SUSPENDED and task.options.state in RESUMING
 
 
 def stays_suspended(task: Task[ServiceOptions], view: View) -> bool:
-    """Tell whether a suspended service that would be resumed is to be left as it is, and warn of it."""
+    """Tell whether ``resume: false`` keeps a service suspended that the task would resume, and warn."""
     if task.options.resume or not needs_resume(task, view):
         return False
     check_immutable(task, view)
@@ -65,7 +68,7 @@ def stays_suspended(task: Task[ServiceOptions], view: View) -> bool:
 
 
 def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Plan the way back from suspension, which comes before everything else and costs the full rate."""
+    """Plan the resumption, which precedes all other steps and restores the full rate."""
     changes.rates = rates_of(view.service)
     if task.options.state == "started" and view.state is None:
         raise Invalid(
@@ -79,13 +82,13 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
 
 
 def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
-    """Say what waking a service costs, with all else that the task does to it."""
+    """Warn of the price of a resumption, including all other changes of the task."""
     what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
     task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
 
 
 def resume(task: Task[WaitOptions], view: View) -> None:
-    """Resume, and wait until the service is active: what follows needs it."""
+    """Resume a service and wait until it is active, because the steps that follow need it to be."""
     id = view.service.id
     act(
         task,
@@ -97,9 +100,9 @@ def resume(task: Task[WaitOptions], view: View) -> None:
 
 
 def check_not_suspended(task: Task[ServiceOptions], view: View) -> None:
-    """Refuse to restart what sleeps: nothing runs there, and waking it costs the full rate.
+    """Check that a service to restart is not suspended: a restart must not restore the full rate.
 
-    :raises Invalid: with the states that say so.
+    :raises Invalid: with the states that resume it.
     """
     if view.service.status == ServiceStatus.SUSPENDED and task.options.state == "restarted":
         raise Invalid(
@@ -110,21 +113,21 @@ def check_not_suspended(task: Task[ServiceOptions], view: View) -> None:
 
 
 def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
-    """Say what a resumption alone does to the price, whatever size the task asks for beside it."""
+    """Describe how a resumption alone changes the price, whatever size the task asks for."""
     sized = task.options.dimensions is not None or task.options.preset is not None
     change = price_change(cost_of(view.service, rates_of(view.service).full))
     return f"{change}{' at its present size' if sized else ''}"
 
 
 def explain_unknown_state(view: View) -> str:
-    """Say why no state is known of a container."""
+    """Explain why the state of a container is unknown."""
     if view.state is not None:
         return f"its state is {view.state!r}"
     return f"its node cannot be reached, or a service of family {view.service.family} has none"
 
 
 def plan_power(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Plan what leads to the wanted state."""
+    """Plan the steps to the desired power state."""
     wanted = task.options.state
     if wanted == "suspended":
         plan_suspension(task, view, changes)
@@ -156,7 +159,7 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
 
 
 def suspend(task: Task[WaitOptions], view: View) -> None:
-    """Suspend, and wait for it where the user waits."""
+    """Suspend a service, and wait for it if the task waits."""
     id = view.service.id
     act(
         task,
@@ -169,7 +172,7 @@ def suspend(task: Task[WaitOptions], view: View) -> None:
 
 
 def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: ServiceChanges) -> None:
-    """Plan the signal that leads from the container's state to the wished one, if one is needed."""
+    """Plan the signal that leads from the container's state to the desired one, if one is needed."""
     if view.service.status != ServiceStatus.ACTIVE:
         raise Invalid(f"{view.label} has status {view.service.status}; only an ACTIVE one can be {wanted}")
     state = view.state
@@ -194,16 +197,16 @@ def plan_signal(task: Task[ServiceOptions], view: View, wanted: str, changes: Se
 
 
 def is_state_unknown(task: Task[ServiceOptions], view: View) -> bool:
-    """Whether nobody can tell how a service gets into the wished state, as its own is not known."""
+    """Tell whether the step to the desired state cannot be determined, because the state is unknown."""
     signals = task.options.state in ("started", "stopped", "restarted", "killed")
     return signals and view.service.status == ServiceStatus.ACTIVE and view.state not in ContainerState.KNOWN
 
 
 def signal_for(wanted: str, state: str, anew: bool) -> str | None:
-    """Return the signal to send, or ``None`` when the state is right or on its way.
+    """Return the signal to send; ``None`` if the state is right or about to be.
 
-    A restart keeps the container, and with it the command and the ports. Where something is written that
-    waits for a new one, ``anew`` asks for a stop and a start in its place.
+    A restart keeps the container with its command and ports. ``anew`` requests a stop and a start instead,
+    for settings that need a new container.
     """
     if wanted == "started":
         up = state == ContainerState.RUNNING or state in STARTING_STATES
@@ -216,7 +219,7 @@ def signal_for(wanted: str, state: str, anew: bool) -> str | None:
 
 
 def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> None:
-    """Send a signal once the container can take it, and wait for what it leads to."""
+    """Send a signal once the container accepts it, and wait for its effect."""
     id = view.service.id
     if signal == "start" and read_state(task, id) == ContainerState.STOPPING:
         wait_for_state(task, id, ContainerState.STOPPED)
@@ -240,10 +243,10 @@ def send_signal(task: Task[WaitOptions], view: View, signal: str, goal: str) -> 
 
 
 def restart(task: Task[WaitOptions], view: View) -> None:
-    """Restart, and wait until it was seen to begin and to end. It is never asked for twice.
+    """Restart a container, and wait until the restart was seen to begin and end. Sent once only.
 
-    The metrics may show it late: a container that runs may be the one that is about to be stopped. What shows
-    a restart is another state, or an uptime that began after the call.
+    The metrics may lag: a running container may be the one about to stop. Only another state, or an uptime
+    that began after the call, proves the restart.
     """
     id = view.service.id
     first, at = sample_container(task, id), time.monotonic()
@@ -260,7 +263,7 @@ def restart(task: Task[WaitOptions], view: View) -> None:
 
 
 def restarted_since(task: Task, id: str, first: ContainerSample) -> bool:
-    """Tell whether a restart is beyond doubt: the uptime went back, or what ran runs no longer."""
+    """Tell whether a restart is certain: the uptime decreased, or the container stopped."""
     now = sample_container(task, id)
     if first.state == ContainerState.RUNNING and now.state in (
         ContainerState.STOPPED,
@@ -272,7 +275,7 @@ def restarted_since(task: Task, id: str, first: ContainerSample) -> bool:
 
 
 def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
-    """Wait for the end of a restart that was asked for at this moment, and warn where nothing showed it."""
+    """Wait for the end of a restart that was sent at ``at``; warn if nothing showed it."""
 
     def read() -> tuple[str | None, bool]:
         now = sample_container(task, view.service.id)
@@ -296,7 +299,7 @@ def wait_for_restart(task: Task[WaitOptions], view: View, at: float) -> None:
 
 
 def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Start what was just resumed, unless the platform did: that may be with the command from before."""
+    """Start a service that was just resumed, unless the platform started it with the current command."""
     wait_for_state_after_resume(task, view, changes)
     now = observe(task, view.service.id)
     if now.state in STARTING_STATES:
@@ -311,9 +314,9 @@ def start_if_needed(task: Task[ServiceOptions], view: View, changes: ServiceChan
 
 
 def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Wait until the node tells how a service is that was just resumed, but not for long: it is billed again.
+    """Wait briefly until the state of a resumed service is known; it is billed again meanwhile.
 
-    :raises WaitEnded: with what it costs, and what to do.
+    :raises WaitEnded: with the cost, and what to do.
     """
     seconds = min(task.options.wait_timeout, STATE_REPORT_SECONDS)
     try:
@@ -333,10 +336,10 @@ def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes:
 
 
 def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
-    """Wait until the node tells of a container how it is.
+    """Wait until the state of a container is known.
 
-    :raises WaitEnded: at once for a service that has nothing to start and tells no state, and early for one
-        that tells nothing at all: it may have no container, and would be waited for without hope.
+    :raises WaitEnded: at once if the service has no power signals and reports no state; early if it reports
+        nothing at all, because it may have no container.
     """
     if (
         not accepts_power_signals(task, view)
@@ -364,13 +367,16 @@ def wait_for_known_state(task: Task[WaitOptions], view: View) -> None:
 
 
 def accepts_power_signals(task: Task, view: View) -> bool:
-    """Tell whether the service, as it is now, takes power signals, so far as it says what it offers."""
+    """Tell whether a service currently accepts power signals, as far as it lists its capabilities."""
     offered = read_service(task, view.service.id).capabilities
     return offered is None or "powerSignals" in offered
 
 
 def check_capability(view: View, capability: str, what: str) -> None:
-    """Refuse what the service does not offer now (Capabilities)."""
+    """Check that a service currently has a capability (Capabilities).
+
+    :raises Invalid: with the capabilities that it has.
+    """
     offered = view.service.capabilities
     if offered is not None and capability not in offered:
         raise Invalid(

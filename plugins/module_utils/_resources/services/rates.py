@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rates of a service: what is billed now, what will be, and whether it came true (Service, full form)."""
+"""The rates of a service: current, expected, and whether the platform bills as announced."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
 
 @dataclass(frozen=True)
 class Rates:
-    """What a service costs in a month while it is active, and while it is suspended. ``None`` if unknown."""
+    """The monthly price of a service while it is active and while suspended. ``None`` if unknown."""
 
     full: Decimal | None
     storage: Decimal | None
 
     def of(self, status: str | None) -> Decimal | None:
-        """Return the rate that is billed in this status, so far as that is shown."""
+        """Return the rate that is billed in this status; ``None`` if unknown."""
         rates: dict[str | None, Decimal | None] = {
             ServiceStatus.ACTIVE: self.full,
             ServiceStatus.SUSPENDED: self.storage,
@@ -38,7 +38,7 @@ class Rates:
 
 
 def rates_of(service: Service) -> Rates:
-    """Return the two rates of a service as it is sized now."""
+    """Return the rates of a service at its current size."""
     pricing = service.pricing
     if pricing is None:
         return Rates(None, None)
@@ -49,11 +49,10 @@ def rates_of(service: Service) -> Rates:
 
 
 def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> Rates:
-    """Forecast the rates of a size from those of the node.
+    """Forecast the rates of a size from the rates of the node.
 
-    How the storage rate is made up is not shown. It is forecast only where the disk at the node's rate gives
-    the one of now, so that it is seen to hold no other part. So is the full rate, where the total of now is
-    told: there may be a discount or a minimum price.
+    The storage rate is forecast only if the disk at the node's rate gives the current one, so that it has no
+    other part; the full rate likewise, because there may be a discount or a minimum price.
     """
     storage = scale.storage_millicents_per_gb_month
     if storage is None:
@@ -70,7 +69,7 @@ def rates_of_size(service: Service, scale: Scale, target: Mapping[str, int]) -> 
 
 
 def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
-    """Return what a size comes to at the rates of its node; ``None`` where a part or a rate is not told."""
+    """Return the price of a size at the rates of its node; ``None`` if a part or rate is unknown."""
     parts = (
         (size["cpu_cores"], scale.cpu_millicents_per_month),
         (size["ram_gb"], scale.ram_millicents_per_gb_month),
@@ -85,13 +84,13 @@ def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
 
 
 def cost_of(service: Service, after: Decimal | None) -> Cost:
-    """Return what it costs to go from the rate that runs now to another one."""
+    """Return the cost of a change from the current rate to another."""
     running = billed_rate(service)
     return Cost(rates_of(service).of(service.status) if running is None else running, after)
 
 
 def price_change(cost: Cost) -> str:
-    """Say what a change does to the price."""
+    """Describe how a change affects the price."""
     before, after = (
         format_amount(cost.before) or "an unknown rate",
         format_amount(cost.after) or "an unknown one",
@@ -100,7 +99,7 @@ def price_change(cost: Cost) -> str:
 
 
 def expected_pricing(service: Service, rates: Rates, billed: Decimal | None) -> dict[str, Any] | None:
-    """Return the pricing as it is expected to be, with nothing for what cannot be known."""
+    """Return the expected pricing, with null for unknown amounts."""
     if service.pricing is None:
         return None
     amounts = {"monthly": rates.full, "storage_monthly": rates.storage, "billed_monthly": billed}
@@ -113,13 +112,13 @@ def expected_pricing(service: Service, rates: Rates, billed: Decimal | None) -> 
 
 
 def has_expected_size(service: Service, expected: Mapping[str, Any]) -> bool:
-    """Tell whether a service is in the status and has the size that a price was announced for."""
+    """Tell whether a service has the status and size that a price was announced for."""
     size, wanted = (service.dimensions or Dimensions()).as_dict(), expected["dimensions"] or {}
     return service.status == expected["status"] and all(size.get(name) == wanted[name] for name in wanted)
 
 
 def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -> None:
-    """Warn where the platform bills another rate than the task has announced, and return that in ``cost``."""
+    """Warn if the platform bills another rate than announced, and put that rate in ``cost``."""
     billed = billed_rate(service)
     if billed is None or announced.after in (None, billed):
         return

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deleting a service, unless copies of its data that nobody gave up would go with it."""
+"""Deletes services, and refuses if that would destroy backups or snapshots without consent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMED_COPIES = 5
 
 
 def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
-    """Plan the deletion of a service, unless it would take copies along that nobody gave up."""
+    """Plan the deletion of a service, after checking for backups and snapshots."""
     service = find_existing(task, id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_near_matches(task)
@@ -57,11 +57,11 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
 
 
 def find_existing(task: Task, id: str) -> Service | None:
-    """Return the service of an id, ``None`` when there is none.
+    """Return the service with this id; ``None`` if there is none.
 
-    A gateway may send a 404 as well. What the list has all the same is read once more.
+    A gateway may also return 404, so a service that is still listed is read once more.
 
-    :raises UnexpectedAnswer: for what is on the list and cannot be read: it is there, and billed.
+    :raises UnexpectedAnswer: if it is listed but cannot be read: it exists and is billed.
     """
     service = task.client.service(id)
     if service is not None or all(other.id != id for other in existing_services(task.client.services())):
@@ -79,9 +79,9 @@ def find_existing(task: Task, id: str) -> Service | None:
 
 
 def check_copies(task: Task, view: View) -> None:
-    """Refuse to destroy backups and snapshots, and what may be some.
+    """Check that a service has no backups or snapshots, and that none may be hidden.
 
-    :raises Invalid: naming the copies, or saying why they cannot be listed.
+    :raises Invalid: naming the copies, or why they cannot be listed.
     """
     backups = copy_names(view.service, BACKUPS, lambda: task.client.backups(view.service.id))
     snapshots = copy_names(view.service, SNAPSHOTS, lambda: task.client.snapshots(view.service.id))
@@ -104,7 +104,7 @@ def check_copies(task: Task, view: View) -> None:
 
 
 def describe_copies(kind: str, names: Sequence[str]) -> str:
-    """Return how many copies there are and the names of the first, as messages cite them."""
+    """Return the number of copies and the first names, for messages."""
     named = f"{', '.join(names[:NAMED_COPIES])}{', …' if len(names) > NAMED_COPIES else ''}"
     return f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} ({named})"
 
@@ -112,12 +112,12 @@ def describe_copies(kind: str, names: Sequence[str]) -> str:
 def copy_names(
     service: Service, kind: str, read: Callable[[], Sequence[Backup | Snapshot]]
 ) -> list[str] | None:
-    """Return the names of a service's copies of a kind, ``None`` when nobody can tell whether there are any.
+    """Return the names of a service's copies of one kind; ``None`` if it is unknown whether there are any.
 
-    What an ACTIVE service does not offer, it does not have. In other statuses the list of capabilities may
-    leave out what comes back later (Capabilities), so the platform is asked. Where it refuses, copies may be
-    there; but a service whose creation FAILED never held anything to copy, unless its lists say so. A backup
-    that FAILED keeps nothing; one of any other status is, or may become, a copy.
+    An ACTIVE service without the capability has no copies. In other statuses the capabilities may leave out
+    what returns later (Capabilities), so this reads the list; if the platform refuses, copies may exist. A
+    service whose creation FAILED has none unless its list says so. A FAILED backup is not a copy; one in any
+    other status is, or may become one.
     """
     if (
         service.status == ServiceStatus.ACTIVE
@@ -136,7 +136,7 @@ def copy_names(
 
 
 def delete_service(task: Task, view: View) -> None:
-    """Delete the service. Whether it may be is for the platform to say: it documents no rule against it."""
+    """Delete a service. The platform decides whether it may be deleted; it documents no rule."""
     try:
         task.client.delete_service(view.service.id)
     except Refused as error:
@@ -146,7 +146,7 @@ def delete_service(task: Task, view: View) -> None:
 
 
 def is_marked_undeletable(task: Task, service: Service) -> bool:
-    """Tell whether the settings say that a service is not deletable. What cannot be read says nothing."""
+    """Tell whether the settings say that a service is not deletable; false if they cannot be read."""
     if service.family not in WITH_SETTINGS:
         return False
     try:
@@ -156,7 +156,7 @@ def is_marked_undeletable(task: Task, service: Service) -> bool:
 
 
 def wait_until_gone(task: Task[WaitOptions], id: str) -> None:
-    """Wait until the service is deleted."""
+    """Wait until a service is deleted."""
     wait_until(
         task,
         lambda: task.client.service(id),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Size, network, command and project of a service: changed on difference, checked first (Settings)."""
+"""Plans changes of size, network, command and project, and checks them first (Settings)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NON_DISRUPTIVE_STATES = ("present", "started", "resumed")
 
 @dataclass
 class ServiceChanges:
-    """Steps, with what they make of the diff and of the result."""
+    """The steps of a task on one service, and their effect on the diff and the result."""
 
     steps: list[Step] = field(default_factory=list)
     after: dict[str, Any] = field(default_factory=dict)
@@ -56,12 +56,12 @@ class ServiceChanges:
     """Whether this very task has ordered the service, so that nothing is used yet."""
 
     def wait(self, summary: str, run: Callable[[], Any], **result: Any) -> None:
-        """Wait for something before anything is changed, and show it as it is then."""
+        """Add a step that waits before anything is changed, and show the service as it is then."""
         self.steps.insert(0, Step(summary, run, changes=False))
         self.result.update(result)
 
     def add(self, summary: str, run: Callable[[], Any], **after: Any) -> None:
-        """Add a step and what it shows in the diff."""
+        """Add a step and the values that it changes in the diff."""
         self.steps.append(Step(summary, run))
         self.after.update(after)
 
@@ -69,7 +69,7 @@ class ServiceChanges:
 def plan_settings(
     task: Task[ServiceOptions], view: View, project: Project | None, resumes: bool, changes: ServiceChanges
 ) -> None:
-    """Plan all settings. ``resumes`` says that the service is resumed before them."""
+    """Plan all settings. ``resumes`` tells whether the service is resumed first."""
     check_immutable(task, view, changes.just_ordered)
     if project is not None:
         plan_project(task, view, project, changes)
@@ -84,11 +84,11 @@ def plan_settings(
 
 
 def check_immutable(task: Task[ServiceOptions], view: View, just_ordered: bool = False) -> None:
-    """Refuse what no route can change: product, edition, node and family.
+    """Check that the task does not change the product, edition, node or family: no route can.
 
-    The family of a product is known only once a service of it is there, so an order cannot be refused for it.
+    The family of a product is known only once a service of it exists, so an order is not refused for it.
 
-    :raises Invalid: naming both, and what was done or was not.
+    :raises Invalid: with both values, and what was done.
     """
     service = view.service
     options = task.options
@@ -114,7 +114,7 @@ def check_immutable(task: Task[ServiceOptions], view: View, just_ordered: bool =
 
 
 def plan_project(task: Task, view: View, project: Project, changes: ServiceChanges) -> None:
-    """Plan the move into another project's network."""
+    """Plan the move to another project's network."""
     service = view.service
     if service.project_id == project.id:
         return
@@ -131,7 +131,7 @@ def plan_project(task: Task, view: View, project: Project, changes: ServiceChang
 
 
 def warn_of_alias(task: Task, service: Service, project: Project) -> None:
-    """Tell where a service takes an alias along that another one has in the project which it joins."""
+    """Warn if another service in the project to join has the same alias."""
     there = read_aliases(task.client, project.id)
     own = read_aliases(task.client, service.project_id).get(service.id) if there else None
     if own is not None:
@@ -147,9 +147,9 @@ def wanted_size(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
 
 
 def size_of_preset(task: Task[ServiceOptions], view: View, preset: str) -> dict[str, Any]:
-    """Return the size that a preset stands for. Only a quote tells it (Order fields).
+    """Return the size of a preset, which only a quote shows (Order fields).
 
-    :raises Invalid: when it does not, so that nobody can say whether the service has this size.
+    :raises Invalid: if the quote does not show it, because the size then cannot be compared.
     """
     service = view.service
     body = {
@@ -169,7 +169,7 @@ def size_of_preset(task: Task[ServiceOptions], view: View, preset: str) -> dict[
 
 
 def unknown_preset(view: View, preset: str, why: str) -> Invalid:
-    """Say that a preset cannot be compared with what is there."""
+    """Return the error for a preset whose size cannot be compared with the service's."""
     return Invalid(
         f"the size of preset {preset!r} for {view.label} is not known: {why}. Set dimensions instead, or "
         "neither to keep the size; nothing was changed"
@@ -179,7 +179,7 @@ def unknown_preset(view: View, preset: str, why: str) -> Invalid:
 def plan_scale(
     task: Task[BudgetOptions], view: View, size: dict[str, Any], resumes: bool, changes: ServiceChanges
 ) -> None:
-    """Plan another size, after all that the platform would refuse it for."""
+    """Plan a new size, after checking every rule that the platform would refuse it for."""
     service = view.service
     current = service.dimensions or Dimensions()
     known = current.model_dump(include={"cpu_cores", "ram_gb", "storage_gb"})
@@ -209,9 +209,9 @@ def plan_scale(
 
 
 def set_scale(task: Task, view: View, size: Dimensions) -> None:
-    """Set a size, unless it is another one by now than when it was looked at: parts of it were taken over.
+    """Set a size, unless the size has changed since the plan.
 
-    :raises Invalid: when another task, or somebody else, was faster.
+    :raises Invalid: if another task or user has changed it.
     """
     id, planned = view.service.id, view.service.dimensions
     with one_at_a_time(f"size:{state_key(task.options.base_url, id)}", f"changing the size of {view.label}"):
@@ -226,12 +226,15 @@ def set_scale(task: Task, view: View, size: Dimensions) -> None:
 
 
 def describe_size(size: dict[str, Any]) -> str:
-    """Write a size in words."""
+    """Describe a size in words."""
     return f"{size['cpu_cores']} vCPU, {size['ram_gb']} GB memory, {size['storage_gb']} GB disk"
 
 
 def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
-    """Hold the rules of a resize: inside the node's bounds, no smaller disk (Settings, rule 4)."""
+    """Check the rules of a resize: within the node's bounds, and no smaller disk (Settings, rule 4).
+
+    :raises Invalid: with the value and the bounds.
+    """
     unknown = sorted(name for name, value in target.items() if value is None)
     if unknown:
         raise Invalid(
@@ -255,13 +258,13 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
 
 
 def check_limit(task: Task[BudgetOptions]) -> None:
-    """Refuse a ``max_monthly`` that is no amount, whether or not anything is ordered."""
+    """Check that ``max_monthly`` is an amount, whether or not anything is ordered."""
     if task.options.max_monthly is not None:
         read_amount(task.options.max_monthly, "max_monthly")
 
 
 def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
-    """Tell where a service that is left as it is costs more than ``max_monthly`` (Service, full form)."""
+    """Warn if an unchanged service costs more than ``max_monthly`` (Service, full form)."""
     limit = task.options.max_monthly
     billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
     if limit is None or billed is None:
@@ -275,9 +278,9 @@ def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
 
 
 def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) -> None:
-    """Refuse what would cost more than ``max_monthly``.
+    """Check a monthly price against ``max_monthly``.
 
-    :raises Invalid: also when the price is not known, since the limit could not be kept then.
+    :raises Invalid: if it is higher or unknown.
     """
     limit = task.options.max_monthly
     if limit is None:
@@ -299,7 +302,7 @@ def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) 
 def plan_command(
     task: Task[ServiceOptions], view: View, wanted: str, resumes: bool, changes: ServiceChanges
 ) -> None:
-    """Plan another launch command. It counts from the next start on."""
+    """Plan a new launch command. It takes effect at the next start."""
     deploy = view.settings.deploy if view.settings else None
     if deploy is None:
         raise Invalid(f"{view.label} does not offer a launch command")
@@ -327,15 +330,15 @@ def plan_command(
 
 
 def is_same_command(one: str, other: str) -> bool:
-    """Tell whether two commands differ in no more than blanks between their words.
+    """Tell whether two commands differ only in the blanks between their words.
 
-    A platform may write these its own way. An empty command is another thing than one of blanks alone.
+    The platform may normalize blanks. An empty command differs from one that has only blanks.
     """
     return one == other or (bool(one) and bool(other) and split_command(one) == split_command(other))
 
 
 def split_command(command: str) -> list[str]:
-    """Return the words of a command with their quotes; the line as one where they cannot be told for sure."""
+    """Return the words of a command with their quotes; the whole line if it cannot be split safely."""
     line, words, quote = command.strip(), [""], ""
     for character in line:
         if not quote and character in " \t":
@@ -350,7 +353,7 @@ def split_command(command: str) -> list[str]:
 
 
 def includes_start(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> bool:
-    """Whether the wanted state has a start in it, which is when a container takes up a command."""
+    """Tell whether the desired state includes a start, at which a container takes a new command."""
     wanted = task.options.state
     if wanted == "started":
         stopped = (
@@ -362,7 +365,7 @@ def includes_start(task: Task[ServiceOptions], view: View, changes: ServiceChang
 
 
 def read_state_for_setting(task: Task, view: View) -> str | None:
-    """Return the container's state for a setting that a stopped one needs no further start for."""
+    """Return the container's state for a setting that a stopped container takes at its next start."""
     if view.service.status != ServiceStatus.ACTIVE or view.state is not None:
         return view.state if view.service.status == ServiceStatus.ACTIVE else None
     return read_state(task, view.service.id)
@@ -371,7 +374,7 @@ def read_state_for_setting(task: Task, view: View) -> str | None:
 def plan_network(
     task: Task[ServiceOptions], view: View, wanted: bool, resumes: bool, changes: ServiceChanges
 ) -> None:
-    """Plan opening to the Internet, or closing. The platform recreates the container for it."""
+    """Plan to open a service to the Internet or close it. The platform recreates the container."""
     network = view.settings.network if view.settings else None
     if network is None:
         raise Invalid(f"{view.label} does not offer network settings")
@@ -387,10 +390,10 @@ def plan_network(
 
 
 def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str) -> None:
-    """Open or close a service. What the same change does twice is not shown, so look before sending again.
+    """Open or close a service. The effect of a repeated change is unknown, so look before a retry.
 
-    The platform recreates a running container for it. Where the uptime shows that it did not, the change
-    waits for the next start.
+    The platform recreates a running container. If its uptime shows that it did not, the change is pending
+    until the next start.
     """
     id = view.service.id
     first, at = sample_container(task, id), time.monotonic()
@@ -422,9 +425,9 @@ def set_network(task: Task[ServiceOptions], view: View, wanted: bool, what: str)
 
 
 def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
-    """Wait until the container runs again that was recreated for a network change.
+    """Wait until a container runs again after a network change.
 
-    :raises WaitEnded: for one that stays stopped: whatever the platform answered, it did not come back.
+    :raises WaitEnded: if it stays stopped: it did not come back, whatever the platform responded.
     """
     up = time.monotonic()
 
@@ -450,10 +453,10 @@ def wait_for_recreation(task: Task[WaitOptions], view: View) -> None:
 
 
 def kept_running(task: Task[WaitOptions], id: str, first: ContainerSample, at: float) -> bool:
-    """Tell whether the container is seen to run on as it was, and warn that it was not recreated.
+    """Tell whether the container kept running, and warn that it was not recreated.
 
-    The specification says that the change recreates the container, and also that a start from stop is needed
-    for it (Settings, rule 3; Power). Where the uptime is not known nobody can say, and rule 3 holds.
+    The specification says both that the change recreates the container and that it needs a start from stop
+    (Settings, rule 3; Power). If the uptime is unknown, rule 3 is assumed.
     """
     seconds = QUIET_SECONDS if task.options.wait else 0
     if first.uptime is None or poll_for(lambda: sample_container(task, id).shows_start_after(at), seconds):

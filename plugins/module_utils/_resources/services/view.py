@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A service as it is now: what was read of it, what of that the task manages, and how to wait for it."""
+"""The current state of a service: reads it, selects what a task manages, and waits for changes."""
 
 from __future__ import annotations
 
@@ -37,11 +37,10 @@ T = TypeVar("T")
 
 @dataclass
 class View:
-    """A service with what was read beside it.
+    """A service with its settings, container state and pending changes, as far as the task needs them.
 
-    ``settings`` is ``None`` where the service offers none, or nothing needed them. ``state`` is the
-    container's; ``None`` means that it is unknown, or that nothing needed it. ``pending`` are the kinds of
-    settings that are written and wait for a start.
+    ``settings`` is ``None`` if the service has none or the task needs none; so is ``state`` if it is unknown
+    or not needed. ``pending`` are the kinds of settings that take effect at the next start.
     """
 
     service: Service
@@ -50,19 +49,19 @@ class View:
     pending: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the service for the result, with the container's state beside its status."""
+        """Return the service for results, including the container's state."""
         return {**self.service.as_dict(), "state": self.state, "pending_restart": list(self.pending)}
 
     @property
     def label(self) -> str:
-        """Name and id, as messages cite them."""
+        """The name and id, for messages."""
         return f"service {self.service.name!r} ({self.service.id})"
 
 
 def read_service(task: Task, id: str) -> Service:
-    """Return the service in full.
+    """Return the full form of a service.
 
-    :raises NoSuchItem: when there is none of this id.
+    :raises NoSuchItem: if there is none with this id.
     """
     service = task.client.service(id)
     if service is None or service.status == ServiceStatus.DELETED:
@@ -71,23 +70,23 @@ def read_service(task: Task, id: str) -> Service:
 
 
 def read_state(task: Task, id: str) -> str | None:
-    """Return the container's state, ``None`` where the node cannot be reached."""
+    """Return the state of a service's container; ``None`` if its node cannot be reached."""
     metrics = task.client.metrics([id])[id]
     return None if metrics is None else metrics.state
 
 
 @dataclass(frozen=True)
 class ContainerSample:
-    """What the metrics said of a container at a moment: ``state`` is ``None`` where they said nothing."""
+    """The metrics of a container at one moment; ``state`` is ``None`` if there were none."""
 
     at: float
     state: str | None
     uptime: int | None
 
     def shows_start_after(self, moment: float) -> bool:
-        """Tell whether the container was started since, or is being started or stopped.
+        """Tell whether the container started after ``moment``, or is starting or stopping.
 
-        Uptimes are whole seconds, so one that began in the second before counts as well.
+        Uptimes are whole seconds, so a start in the second before ``moment`` counts, too.
         """
         if self.state == ContainerState.RUNNING:
             return self.uptime is not None and self.uptime <= self.at - moment + 1
@@ -100,7 +99,7 @@ class ContainerSample:
 
 
 def sample_container(task: Task, id: str) -> ContainerSample:
-    """Look at a container."""
+    """Read the metrics of a container."""
     metrics = task.client.metrics([id])[id]
     if metrics is None:
         return ContainerSample(time.monotonic(), None, None)
@@ -108,7 +107,7 @@ def sample_container(task: Task, id: str) -> ContainerSample:
 
 
 def read_settings(task: Task, service: Service) -> Settings | None:
-    """Return the settings, ``None`` where the service offers none (Settings)."""
+    """Return the settings of a service; ``None`` if it has none (Settings)."""
     if service.family not in WITH_SETTINGS:
         return None
     try:
@@ -120,7 +119,7 @@ def read_settings(task: Task, service: Service) -> Settings | None:
 
 
 def observe(task: Task[ServiceOptions], id: str) -> View:
-    """Read the service and what the wish of the user needs beside it, and nothing more."""
+    """Read a service and whatever else the task's options need."""
     service = read_service(task, id)
     view = View(service, pending=pending_until_start(task, id))
     options = task.options
@@ -140,7 +139,7 @@ def observe(task: Task[ServiceOptions], id: str) -> View:
 
 
 def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
-    """Return what the task manages of a service, for the diff."""
+    """Return the part of a service that the task manages, for the diff."""
     service, settings = view.service, view.settings
     shown_state: dict[str, Any] = {"name": service.name, "status": service.status}
     if view.state is not None:
@@ -160,13 +159,13 @@ def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
 
 
 def billed_rate(service: Service) -> Decimal | None:
-    """Return what a service costs in a month as it is now; ``None`` where the platform does not show."""
+    """Return the monthly rate that is billed now; ``None`` if the platform does not show it."""
     millicents = service.pricing.billed_monthly_millicents if service.pricing else None
     return None if millicents is None else from_millicents(millicents)
 
 
 def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
-    """Wait until the service has this status; FAILED and AWAITING_ADMIN end the wait at once."""
+    """Wait until a service has this status. FAILED and AWAITING_ADMIN end the wait at once."""
 
     def done(service: Service) -> bool:
         check_not_terminal(service)
@@ -186,7 +185,7 @@ def wait_for_status(task: Task[WaitOptions], id: str, wanted: str) -> Service:
 
 
 def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
-    """Wait until the container has this state. An unknown one is waited out like any other."""
+    """Wait until the container has this state. Unknown states are waited out."""
     begun = time.monotonic()
 
     def there(state: str | None) -> bool:
@@ -209,9 +208,9 @@ def wait_for_state(task: Task[WaitOptions], id: str, wanted: str) -> None:
 
 
 def check_in_service(task: Task, id: str) -> None:
-    """End the wait for a container whose service the owner, the platform or its operators took away.
+    """Check that a container's service was neither deleted nor suspended during a wait.
 
-    :raises WaitEnded: saying what became of the service.
+    :raises WaitEnded: saying which of the two happened.
     """
     service = task.client.service(id)
     if service is None:
@@ -224,9 +223,9 @@ def check_in_service(task: Task, id: str) -> None:
 
 
 def check_not_terminal(service: Service) -> None:
-    """End a wait that cannot succeed any more, with the platform's reason.
+    """Check that a service can still reach the state that is waited for.
 
-    :raises WaitEnded: for a service whose creation failed, that waits for a person, or that is going away.
+    :raises WaitEnded: if its creation failed, needs an operator of the platform, or it is being deleted.
     """
     label = f"service {service.name!r} ({service.id})"
     if service.status == ServiceStatus.FAILED:
@@ -245,7 +244,7 @@ def check_not_terminal(service: Service) -> None:
 
 
 def with_diagnostics(task: Task, id: str, wait: Callable[[], T]) -> T:
-    """Run a wait; when it times out, add the last status, the last state and the last log lines."""
+    """Run a wait. On a timeout, add the last status, state and log lines to the error."""
     try:
         return wait()
     except WaitEnded as error:
@@ -254,7 +253,7 @@ def with_diagnostics(task: Task, id: str, wait: Callable[[], T]) -> T:
 
 
 def read_diagnostics(task: Task, id: str) -> dict[str, Any]:
-    """Return what can still be learnt about a service for an error; what cannot is left out."""
+    """Return the status, state and log of a service for an error, without what cannot be read."""
     words: dict[str, Any] = {"service_id": id}
     reads: dict[str, Callable[[], Any]] = {
         "last_status": lambda: read_service(task, id).status,
