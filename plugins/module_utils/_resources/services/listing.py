@@ -1,11 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The services of the account for an inventory: each with its project, and with what was asked for beside it.
+"""Reads the services of the account for an inventory, with their projects and other requested data.
 
-The list form of a service does not show its project (Resources and their fields), so the projects' own lists
-are read as well. They are read one after the other while services may move, so a service can be in two of
-them or in none; such a one is asked itself.
+The list form of a service does not show its project (Resources and their fields), so this also reads the
+projects' own lists. Services may move in the meantime; one that is then in two lists or none is read itself.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ServiceQuery:
-    """Which services to read and what beside the list; an empty filter lets everything through.
+    """The services to read, and the data to read for each. An empty filter matches everything.
 
-    ``projects`` are ids or names, ``names`` shell patterns; one that begins with ``!`` takes away.
+    ``projects`` are ids or names, ``names`` are shell patterns; ``!`` at the beginning excludes.
     """
 
     projects: tuple[str, ...] = ()
@@ -57,9 +56,9 @@ class ServiceQuery:
 
 @dataclass
 class Listing:
-    """What was read, in types that JSON knows and without any secret, so that it can be cached.
+    """The result, JSON-serializable and without secrets, so that it can be cached.
 
-    ``services`` are sorted by name and id; ``projects`` holds the names of all projects by id.
+    ``services`` are sorted by name and id; ``projects`` has the names of all projects by id.
     """
 
     services: list[dict[str, Any]]
@@ -68,10 +67,7 @@ class Listing:
 
 
 def listing_format() -> str:
-    """Return a name for the shape of a listing, which changes when a field of it comes, goes or changes.
-
-    A listing that was cached under another name is not read: it has other fields than this code expects.
-    """
+    """Return a key that changes with the fields of a listing, so that older caches are not read."""
     blank = ServiceSummary.model_construct(**dict.fromkeys(ServiceSummary.model_fields))
     shape = [
         [item.name for item in fields(Listing)],
@@ -82,7 +78,7 @@ def listing_format() -> str:
 
 
 def fields_of(model: type[Model]) -> list[Any]:
-    """Return the fields of a model with their types, and those of the models in them."""
+    """Return the fields of a model and its nested models, with their types."""
     found = []
     for name, item in model.model_fields.items():
         kinds = [kind for kind in inner_types(item.annotation) if issubclass(kind, Model)]
@@ -99,10 +95,11 @@ def inner_types(annotation: Any) -> Iterator[type]:
 
 
 def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
-    """Read the services that ``wanted`` lets through, making as many calls side by side as possible.
+    """Read the services that match ``wanted``, with as many calls in parallel as possible.
 
-    :raises NoSuchItem: for a project that does not exist.
-    :raises HostedError: when a call fails. That of one service's SFTP access or settings is a warning.
+    :raises NoSuchItem: if a project does not exist.
+    :raises HostedError: if a call fails. Failures for a single service's SFTP access or settings are
+        warnings.
     """
     projects = client.projects()
     chosen = select_projects(projects, wanted.projects)
@@ -132,9 +129,9 @@ def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
 
 
 def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[Project]:
-    """Return the projects of these ids or names, or all when none is given.
+    """Return the projects with these ids or names, or all if none is given.
 
-    :raises NoSuchItem: for one that does not exist: hosts lost to a slip of the pen would not be noticed.
+    :raises NoSuchItem: if one does not exist, because missing hosts would go unnoticed.
     """
     chosen: dict[str, Project] = {}
     for one in wanted:
@@ -146,12 +143,12 @@ def select_projects(projects: Sequence[Project], wanted: Iterable[str]) -> list[
 
 
 def members_of(project: ProjectDetail) -> tuple[str, list[str]]:
-    """Return the id of a project and those of its services."""
+    """Return the ids of a project and of its services."""
     return project.id, [service.id for service in project.resources]
 
 
 def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
-    """Tell whether the filters let a service through. One that is being deleted has to be asked for."""
+    """Tell whether a service matches the filters. One being deleted matches only if its status is named."""
     if service.status in ServiceStatus.DELETING_OR_DELETED and service.status not in wanted.statuses:
         return False
     return (
@@ -162,7 +159,7 @@ def matches(service: Identifiable, wanted: ServiceQuery) -> bool:
 
 
 def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
-    """Tell whether one of the patterns fits and none of those that begin with ``!`` does."""
+    """Tell whether a name matches a pattern, and none that begins with ``!``."""
     without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
     within = [pattern for pattern in patterns if not pattern.startswith("!")]
     if any(fnmatchcase(name, pattern) for pattern in without):
@@ -207,7 +204,7 @@ def services_in_project(
 def inventory_record(
     service: ServiceSummary, project_id: str | None, projects: dict[str, str]
 ) -> dict[str, Any]:
-    """Return what an inventory tells of a service. The list has the full rate alone, in any status."""
+    """Return a service for the inventory. The list shows the full rate only, in any status."""
     known: dict[str, Any] = shown_fields(service)
     millicents = known.pop("monthly_millicents")
     return {
@@ -229,7 +226,7 @@ def shown_fields(value: Any) -> Any:
 
 
 def printable_only(text: str) -> str:
-    """Return ``text`` without the characters that steer a terminal or cannot be written."""
+    """Return ``text`` without characters that control a terminal or cannot be encoded."""
     if text.isprintable():  # nearly always, and a hundred times faster than looking at each
         return text
     return "".join(char for char in text if char.isprintable() or unicodedata.category(char) == "Zs")
@@ -252,7 +249,7 @@ def add_rates(client: Client, listing: Listing) -> None:
 
 
 def add_parts(client: Client, wanted: ServiceQuery, listing: Listing) -> None:
-    """Read what was asked for beside the list, and put it into each service."""
+    """Read the requested data and add it to each service."""
     services = listing.services
     if wanted.metrics:
         metrics = read_metrics(client, [service["id"] for service in services])
@@ -271,14 +268,14 @@ def add_parts(client: Client, wanted: ServiceQuery, listing: Listing) -> None:
 
 
 def read_metrics(client: Client, ids: Sequence[str]) -> dict[str, Any]:
-    """Return the live metrics by service id, nothing where the node cannot be reached."""
+    """Return the live metrics by service id; ``None`` if a node cannot be reached."""
     batches = [ids[at : at + METRICS_PER_CALL] for at in range(0, len(ids), METRICS_PER_CALL)]
     found = run_parallel(client, batches, lambda clone, batch: clone.metrics(batch))
     return {id: shown_fields(metrics) for part in found for id, metrics in part.items()}
 
 
 def checked_access(sftp: SftpAccess) -> dict[str, Any]:
-    """Return where and as whom a service is reached, refusing what an SSH client would take for an option."""
+    """Return the SFTP host, port and user, after rejecting values that SSH would take for options."""
     host, user = printable_only(sftp.host), printable_only(sftp.username)
     if not HOST.fullmatch(host) or user.startswith("-"):
         raise UnexpectedAnswer(f"the platform names {host!r} as host and {user!r} as user")

@@ -1,14 +1,14 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is there already under the name of a service to order or to delete, or under nearly that name.
+"""Finds services whose name, or nearly the name, is that of a service to order or delete.
 
-A service whose project is deleted joins the default project. The playbook that ordered it would not find it
-in its project any more, and order it again. So an order stops where a service of the name and the product is
-in the default project, or where the project to order in came after that service and is still being filled.
+Services of a deleted project join the default project. The playbook that ordered one would no longer find it
+in its project and would order it again. So an order stops if the default project has a service of this name
+and product, or if the project to order in is newer than such a service and still being filled.
 
-Which project is the default one, the specification does not show. It cannot be deleted, and every account has
-one: it is taken to be the oldest. A project whose age is not told may be it.
+The specification does not show which project is the default one. It cannot be deleted and every account has
+one, so the oldest is assumed. A project of unknown age may be it, too.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ MAX_SERIES_LETTERS = 2
 
 
 def order_lock(name: str) -> str:
-    """Return what the orders of a name take turns by, those of an application by its slug among them."""
+    """Return the subject of the lock for orders of a name, including applications with this slug."""
     return f"order:{normalized(name)}"
 
 
 def similar_name(wanted: str, names: Iterable[str]) -> str | None:
-    """Return the name that ``wanted`` may be a slip of. Names of a series, as web-1 and web-2, are none."""
+    """Return the name that ``wanted`` is probably a misspelling of; ``None`` for members of a series."""
     key = normalized(wanted)
     others = {normalized(name): name for name in names if not is_series(key, normalized(name))}
     close = difflib.get_close_matches(key, sorted(others), cutoff=SIMILARITY)
@@ -53,7 +53,7 @@ def similar_name(wanted: str, names: Iterable[str]) -> str | None:
 
 
 def is_series(one: str, other: str) -> bool:
-    """Tell whether two names differ in nothing but numbers or short words, as the members of a series do."""
+    """Tell whether two names differ only in numbers or short words, like members of a series."""
     pairs = list(zip(words_in_name(one), words_in_name(other), strict=False))
     if len(words_in_name(one)) != len(words_in_name(other)):
         return False
@@ -63,12 +63,12 @@ def is_series(one: str, other: str) -> bool:
 
 
 def words_in_name(name: str) -> list[str]:
-    """Return the words and numbers that a name is made of."""
+    """Return the words and numbers in a name."""
     return re.findall(r"\d+|[^\W\d_]+", name)
 
 
 def existing_services(services: Iterable[ServiceSummary]) -> list[ServiceSummary]:
-    """Return the services without those that are being deleted."""
+    """Return the services that are not being deleted."""
     return [service for service in services if service.status not in ServiceStatus.DELETING_OR_DELETED]
 
 
@@ -76,10 +76,9 @@ def existing_services(services: Iterable[ServiceSummary]) -> list[ServiceSummary
 
 
 class KnownProjects:
-    """The projects of the account, read once for all looks that one order takes at its namesakes.
+    """The projects of the account, read once for all checks of one order.
 
-    Services come and go between two looks, and their list is read for each. A project that is missing here
-    came later.
+    The services are listed again for each check. A project that is missing here is newer.
     """
 
     def __init__(self, task: Task) -> None:
@@ -87,13 +86,13 @@ class KnownProjects:
         self._projects: list[Project] | None = None
 
     def all(self) -> list[Project]:
-        """Return the projects as they were when they were first asked for."""
+        """Return the projects as first read."""
         if self._projects is None:
             self._projects = self._task.client.projects()
         return self._projects
 
     def with_project(self, id: str) -> dict[str, Project]:
-        """Return the projects by id, read again unless this one is among them."""
+        """Return the projects by id; read them again if ``id`` is not among them."""
         if all(project.id != id for project in self.all()):
             self._projects = None
         return {project.id: project for project in self.all()}
@@ -105,11 +104,11 @@ def check_namesakes(
     services: Iterable[ServiceSummary],
     known: KnownProjects,
 ) -> None:
-    """Stop an order that would double one of ``services``, which are those of the account.
+    """Check that an order would not duplicate one of the account's ``services``.
 
-    Warn of others of its name, and of a slip in the name.
+    Also warns of other services with the name, and of a probable misspelling.
 
-    :raises Invalid: naming the service that is there and the ways out.
+    :raises Invalid: naming the existing service and the alternatives.
     """
     name = task.options.wanted_name
     services = list(services)
@@ -129,9 +128,9 @@ def check_namesakes(
 
 
 def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary]) -> None:
-    """Stop an order that says another family than a service of its name and product has.
+    """Check that the family agrees with that of existing services of this name and product.
 
-    Which family a product has is not shown before it is ordered, but it is the same for each order of it.
+    The family of a product is not shown before an order, but is the same for every order of it.
 
     :raises Invalid: naming both families.
     """
@@ -152,7 +151,10 @@ def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary
 def check_namesake(
     task: Task[ServiceOptions], project: Project | None, other: ServiceSummary, known: KnownProjects
 ) -> None:
-    """Stop where a service is, as far as can be told, the one to order; warn where it is another."""
+    """Check whether a service is probably the one to order; warn if it is another.
+
+    :raises Invalid: if it probably is.
+    """
     home = project_id_of(task.client, other.id)
     if home is None:  # gone by now
         return
@@ -174,7 +176,7 @@ def check_namesake(
 
 
 def is_separate_service(task: Task[ServiceOptions], other: ServiceSummary) -> bool:
-    """Tell whether a service is surely another one, or the task says that there may be more than one."""
+    """Tell whether a service is certainly another one, or the task allows duplicates."""
     product = other.product.slug if other.product else None
     return bool(task.options.allow_duplicate_name) or product not in (None, task.options.product)
 
@@ -186,7 +188,7 @@ def reason_to_stop(
     home: str,
     known: KnownProjects,
 ) -> str | None:
-    """Say why a service of the same name and product is taken for the one to order; ``None`` if it is not."""
+    """Return why a service of this name and product is probably the one to order; ``None`` if it is not."""
     if project is None or home == project.id:
         return f"its name differs from {task.options.name!r} only in characters that a platform may change"
     projects = known.with_project(home)
@@ -204,17 +206,17 @@ def reason_to_stop(
 
 
 def oldest_projects(projects: Sequence[Project]) -> set[str]:
-    """Return the ids of the projects that may be the first: all whose age is not told count."""
+    """Return the ids of the projects that may be the oldest, including all of unknown age."""
     ages = {project.id: parse_moment(project.created_at) for project in projects}
     first = min((age for age in ages.values() if age is not None), default=None)
     return {id for id, age in ages.items() if age in (None, first)}
 
 
 def is_newer_project(project: Project, other: ServiceSummary) -> bool:
-    """Tell whether a project came after a service, and holds nothing yet or is less than a day old.
+    """Tell whether a project is newer than a service, and is empty or less than a day old.
 
-    A play that fills a new project orders one service after the other: the first must not open the way for
-    doubles of all others, as where the project that they are in was renamed.
+    A play that fills a new project orders one service after the other: the first must not allow duplicates of
+    all others, as when their project was renamed.
     """
     if not project.id:  # still to be created, by an earlier task of a play that is being checked
         return True
@@ -227,9 +229,9 @@ def is_newer_project(project: Project, other: ServiceSummary) -> bool:
 def check_list_complete(
     task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
 ) -> None:
-    """Stop where the list of services, which may be cut without a sign, lacks one of the name of the task.
+    """Check that the list of services, which may be truncated silently, has all with the task's name.
 
-    :raises Invalid: naming the service.
+    :raises Invalid: naming the missing service.
     """
     others = unlisted_namesakes(task, services, known)
     if others and not task.options.allow_duplicate_name:
@@ -243,10 +245,9 @@ def check_list_complete(
 def unlisted_namesakes(
     task: Task[ServiceOptions], services: Sequence[ServiceSummary], known: KnownProjects
 ) -> list[ServiceSummary]:
-    """Return the services of the name of the task that pages of projects show and the list does not.
+    """Return the services with the task's name that pages of projects show and the list does not.
 
-    The pages are read only where the projects count more services than are listed, or where the list has the
-    length of a page: the count may leave services out.
+    The pages are read only if the projects count more services than the list has.
     """
     name = task.options.wanted_name
     try:
@@ -260,9 +261,9 @@ def unlisted_namesakes(
 
 
 def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> None:
-    """Tell that the platform gave a service that was just ordered another name than the task did.
+    """Warn that the platform gave a new service another name than the task did.
 
-    :raises Invalid: for a name so different that the next run would not find the service, and order again.
+    :raises Invalid: if the next run would not find the service by it, and would order again.
     """
     wanted = task.options.wanted_name
     if service.name in (None, wanted):
@@ -280,9 +281,9 @@ def warn_of_normalized_name(task: Task[ServiceOptions], service: Service) -> Non
 
 
 def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
-    """Tell of services that the name may stand for when there is none to delete: they are still billed.
+    """Warn of services that the name may stand for if there is none to delete: they are still billed.
 
-    :raises Invalid: where the list is cut and lacks one of the name.
+    :raises Invalid: if the list is truncated and lacks one with the name.
     """
     name, project, family = task.options.wanted_name, task.options.project, task.options.family
     listed = task.client.services()
@@ -311,7 +312,7 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
 
 
 def warn_of_similar_ids(task: Task, services: Sequence[ServiceSummary], id: str) -> None:
-    """Tell of services that a wrong id may stand for: by its name, in another case, or cut short."""
+    """Warn of services that a wrong id may stand for: its name, another case, or a prefix."""
     slip = id.casefold().rstrip("/")
     for other in services:
         if other.name == id or (len(slip) >= MIN_ID_PREFIX and other.id.casefold().startswith(slip)):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the modules share that work on one service: how it is named, found, and asked what it offers."""
+"""Options and helpers of modules that work on one service: selects, finds and checks it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .view import read_service
 
 @dataclass(frozen=True, kw_only=True)
 class OneServiceOptions(Options):
-    """The options that name a service: its id, or its name with what narrows it."""
+    """The options that select a service: its id, or its name with project and family."""
 
     service: str | None = option(None, selects=True, names_target=True)
     project: str | None = option(None, selects=True, names_target=True)
@@ -39,14 +39,14 @@ class OneServiceOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class OnServiceOptions(OneServiceOptions):
-    """The same for a task that works on the service that the host of the play is, if it names none."""
+    """The options that select a service. By default, it is the service of the play's host."""
 
     service: str | None = option(None, selects=True, names_target=True, host_variables=[SERVICE_ID])
 
 
 @dataclass(frozen=True, kw_only=True)
 class SftpServerOptions(OneServiceOptions):
-    """The options that name an SFTP server, by its service or by its host, and the file of known keys."""
+    """The options that select an SFTP server, by service or by host, and the known_hosts file."""
 
     host: str | None = option(
         None,
@@ -62,11 +62,11 @@ SELECTION_HINT = "set service, or run the task on a host of the inventory, which
 
 
 def resolve_service(task: Task[OneServiceOptions]) -> Service:
-    """Return the service that the task names, in full.
+    """Return the full form of the service that the task selects.
 
-    :raises Invalid: for an id with a project or a family that says otherwise.
-    :raises NoSuchItem: when there is none.
-    :raises Ambiguous: when several have this name; the message lists their ids.
+    :raises Invalid: if its id contradicts the project or family.
+    :raises NoSuchItem: if there is none.
+    :raises Ambiguous: if several have the name, with their ids.
     """
     try:
         return read_service(task, service_id(task))
@@ -75,7 +75,7 @@ def resolve_service(task: Task[OneServiceOptions]) -> Service:
 
 
 def known_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the service that the task names; none where check mode foresees that service."""
+    """Return the id of the selected service; empty if check mode expects the play to create it."""
     try:
         return service_id(task)
     except NoSuchItem as error:
@@ -84,9 +84,9 @@ def known_id(task: Task[OneServiceOptions]) -> str:
 
 
 def service_id(task: Task[OneServiceOptions]) -> str:
-    """Return the id of the service that the task names.
+    """Return the id of the selected service.
 
-    :raises Invalid: when none is named, by the task or by its host.
+    :raises Invalid: if neither the task nor its host selects one.
     """
     wanted, options = task.options.service, task.options
     if wanted is None:
@@ -108,14 +108,14 @@ def service_id(task: Task[OneServiceOptions]) -> str:
 
 
 def sftp_access(task: Task[OneServiceOptions]) -> SftpAccess:
-    """Return where and as whom the files of the service are reached."""
+    """Return the SFTP address and username of the service."""
     return access_of(task, known_id(task))
 
 
 def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
-    """Return the SFTP access of a service. With which status one that has none is refused is not shown.
+    """Return the SFTP access of a service. The status of a refusal is not documented.
 
-    :raises Refused: naming the service, where the platform gives none.
+    :raises Refused: naming the service, if it has none.
     """
     try:
         return task.client.sftp(id)
@@ -127,9 +127,9 @@ def access_of(task: Task[OneServiceOptions], id: str) -> SftpAccess:
 
 
 def service_of_id(task: Task[Options], id: str, project: Project | None, family: str | None) -> Service:
-    """Return the service of this id, in full.
+    """Return the full form of the service with this id.
 
-    :raises Invalid: when it is not in the project, or not of the family, that the task names too.
+    :raises Invalid: if it is not in the project or family that the task names.
     """
     service = read_service(task, id)
     check_id_matches(service, family=family, projects=[project] if project else [])
@@ -137,9 +137,9 @@ def service_of_id(task: Task[Options], id: str, project: Project | None, family:
 
 
 def check_service_offers(service: Service, capability: str, what: str) -> None:
-    """Refuse what the service does not offer in its present status (Capabilities).
+    """Check that a service has a capability in its current status (Capabilities).
 
-    :raises Invalid: saying what it offers instead.
+    :raises Invalid: with the capabilities that it has.
     """
     offered = service.capabilities
     if offered is not None and capability not in offered:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of a service that are written and wait for a start from stop (Settings, rules 3 and 5; Power)."""
+"""Records settings that take effect at the next start (Settings, rules 3 and 5; Power)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SETTING_NAMES = {COMMAND: "launch command", NETWORK: "network setting"}
 
 
 def pending_record(task: Task, id: str) -> Pending:
-    """Return the record of a service on the platform of this task."""
+    """Return the record of a service on the task's platform."""
     return Pending.of(state_dir_of(task.options), task.options.base_url, id)
 
 
 def pending_until_start(task: Task, id: str) -> tuple[str, ...]:
-    """Return the kinds of settings that wait for a start, as far as this controller knows."""
+    """Return the kinds of settings that need a start, as far as this controller knows."""
     outstanding = pending_record(task, id).outstanding()
     return tuple(kind for kind in AT_START if kind in outstanding)
 
 
 def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) -> None:
-    """Write a setting that takes effect later, and note that first: a run may die in between.
+    """Record a setting as pending, then write it: the run may be killed in between.
 
-    What the platform refuses was not written, so the note goes, unless an earlier write left it.
+    If the platform refuses the write, the record is removed, unless an earlier write left it.
     """
     before = pending_until_start(task, id)
     pending_record(task, id).note(kind)
@@ -43,7 +43,7 @@ def write_recorded(task: Task, id: str, kind: str, write: Callable[[], object]) 
 
 
 def mark_in_effect(task: Task, id: str, *kinds: str) -> None:
-    """Note that settings are in effect. A record that cannot be written costs a needless start later on."""
+    """Record that settings are in effect. If this fails, the only cost is a needless start later."""
     try:
         pending_record(task, id).clear(*(kinds or AT_START))
     except Invalid as error:
@@ -51,7 +51,7 @@ def mark_in_effect(task: Task, id: str, *kinds: str) -> None:
 
 
 def warn_of_pending(task: Task, label: str, kinds: tuple[str, ...]) -> None:
-    """Tell of what an earlier task has written and what is not in effect."""
+    """Warn of settings that an earlier task wrote and that are not in effect."""
     for kind in kinds:
         task.warn(
             f"the {SETTING_NAMES[kind]} of {label} was changed earlier and is not in effect, as far as this "

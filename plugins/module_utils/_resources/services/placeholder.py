@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A service that an earlier task of the play is still to create, as check mode has to take it."""
+"""A placeholder in check mode for a service that an earlier task of the play would create."""
 
 from __future__ import annotations
 
@@ -25,14 +25,12 @@ from .lookup import expect_created
 
 
 def empty_query_result() -> QueryResult:
-    """Return what is in a table that is still to be made."""
+    """Return the rows of a table that does not exist yet."""
     return QueryResult.model_construct(columns=[], rows=[])
 
 
 def placeholder_service(task: Task, name: str, family: str | None, error: NoSuchItem) -> Service:
-    """Return a service as far as it is known: without an id, and offering everything.
-
-    From then on the task works on a service that has nothing yet.
+    """Return a service without an id, and replace the client by one that returns empty results.
 
     :raises NoSuchItem: outside check mode.
     """
@@ -44,10 +42,7 @@ def placeholder_service(task: Task, name: str, family: str | None, error: NoSuch
 
 
 class EmptyServiceClient:
-    """What the platform would answer about a service that was just created, as far as that is known.
-
-    It takes the place of the client, and knows reads alone.
-    """
+    """A client that returns what the platform would return for a new, empty service. Only reads."""
 
     def files(self, id: str, directory: str) -> list[FileEntry]:
         """Return no entries."""
@@ -62,15 +57,15 @@ class EmptyServiceClient:
         return []
 
     def sftp(self, id: str) -> SftpAccess:
-        """Return an access of which nothing is known, except that it has no password."""
+        """Return an access with unknown address and no password."""
         return SftpAccess.model_construct(host=None, port=None, username=None)
 
     def database(self, id: str) -> DatabaseInventory:
-        """Return an empty database of an engine that is not known."""
+        """Return an empty database of an unknown engine."""
         return DatabaseInventory.model_construct(tables=[])
 
     def database_connection(self, id: str) -> DatabaseConnection:
-        """Return a connection of which nothing is known."""
+        """Return connection details without any value."""
         return DatabaseConnection.model_construct()
 
     def database_query(self, id: str, sql: str) -> QueryResult:

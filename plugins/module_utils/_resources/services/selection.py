@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Services picked out of what the info modules return, by the rules that select services on the platform."""
+"""Selects services in the results of info modules, by the same rules as on the platform."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = "the result of service_info, or of project_info with include: [service
 
 @dataclass(frozen=True)
 class ServiceEntry:
-    """A service of a result, and what is known of it; empty is what the result does not show."""
+    """A service in a result. Empty fields are unknown."""
 
     record: Mapping[str, Any] = field(repr=False)
     id: str
@@ -42,13 +42,13 @@ def select_services(
     status: Any = NOT_GIVEN,
     name: Any = NOT_GIVEN,
 ) -> list[Any]:
-    """Return those services of a result that all criteria let through, each a text or a list of texts.
+    """Return the services of a result that match all criteria, each a string or a list of strings.
 
-    ``services`` are ids or names, and each has to be there: as in the modules, an id wins over a name, and
-    names are looked for in ``project`` and ``family``. ``name`` are patterns, as in an inventory.
+    ``services`` are ids or names, all of which must exist: as in the modules, an id takes precedence, and
+    names are looked up within ``project`` and ``family``. ``name`` are patterns, as in an inventory.
 
-    :raises Invalid: for a result without services, and a criterion that it does not show enough for.
-    :raises NoSuchItem: for a service, or a project of a result of projects, that is not there.
+    :raises Invalid: if the result has no services, or too little data for a criterion.
+    :raises NoSuchItem: if a service, or a project of a result of projects, does not exist.
     """
     home = ServiceQuery(
         projects=criterion_values("project", project), families=criterion_values("family", family)
@@ -66,10 +66,9 @@ def select_services(
 
 
 def criterion_values(option: str, value: Any) -> tuple[str, ...]:
-    """Return a criterion as texts; nothing given is no criterion.
+    """Return a criterion as strings; an omitted one has none.
 
-    :raises Invalid: for anything else. Null and an empty list are refused as well: they would let everything
-        through.
+    :raises Invalid: for other types, null and an empty list: these would match everything.
     """
     if value is NOT_GIVEN:
         return ()
@@ -84,7 +83,10 @@ def criterion_values(option: str, value: Any) -> tuple[str, ...]:
 
 
 def check_known_families(families: Sequence[str]) -> None:
-    """Refuse a family that there is not: a slip of the pen would pick nothing."""
+    """Check that all families exist: a misspelled one would match nothing.
+
+    :raises Invalid: naming the most similar family.
+    """
     for family in families:
         if family not in FAMILIES:
             raise Invalid(f"unknown family {family!r}{near_miss(family, FAMILIES)}")
@@ -94,7 +96,7 @@ def check_known_families(families: Sequence[str]) -> None:
 
 
 def parse_entries(result: Any) -> Iterator[ServiceEntry]:
-    """Yield the services of a result: of services, of projects with their services, or of a plain list."""
+    """Yield the services in a result of services, of projects with services, or a plain list."""
     if isinstance(result, Mapping) and isinstance(result.get("projects"), Sequence):
         for project in result["projects"]:
             yield from parse_project(project)
@@ -108,7 +110,7 @@ def parse_entries(result: Any) -> Iterator[ServiceEntry]:
 
 
 def parse_project(project: Mapping[str, Any]) -> Iterator[ServiceEntry]:
-    """Yield the services of a project as project_info returns it."""
+    """Yield the services of a project from project_info."""
     found = project.get("services")
     if not isinstance(found, Sequence):
         raise Invalid(
@@ -119,9 +121,9 @@ def parse_project(project: Mapping[str, Any]) -> Iterator[ServiceEntry]:
 
 
 def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
-    """Return a service of a result as far as the result describes it.
+    """Return a service of a result.
 
-    :raises Invalid: for what is no service.
+    :raises Invalid: if the value is not a service.
     """
     if not isinstance(service, Mapping) or not (service.get("id") or service.get("service_id")):
         raise Invalid(f"{describe_type(service)} in the list is no service: it has no id. Give {SOURCES}")
@@ -142,7 +144,7 @@ def parse_entry(service: Any, home: tuple[str, ...] = ()) -> ServiceEntry:
 
 
 def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: ServiceQuery) -> None:
-    """Refuse to pick by what a result does not show: a service must not be left out for that.
+    """Check that the result has the data that the criteria need, so that no service is left out silently.
 
     :raises Invalid: saying what to read instead.
     """
@@ -162,9 +164,9 @@ def check_known(everything: Sequence[ServiceEntry], home: ServiceQuery, rest: Se
 
 
 def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Sequence[str]) -> None:
-    """Refuse a project that nothing in a result is known to be in: its name is not told by every result.
+    """Check that the result has all named projects. Not every result includes their names.
 
-    :raises NoSuchItem: naming what may have been meant.
+    :raises NoSuchItem: with a hint.
     """
     told = [project for entry in everything for project in entry.projects]
     listed = (result.get("projects") if isinstance(result, Mapping) else None) or ()
@@ -177,7 +179,7 @@ def check_projects(result: Any, everything: Sequence[ServiceEntry], projects: Se
 
 
 def is_in_scope(entry: ServiceEntry, home: ServiceQuery) -> bool:
-    """Tell whether a service is of the families and the projects that are wanted, where any are."""
+    """Tell whether a service is in the selected families and projects."""
     return (not home.families or entry.family in home.families) and (
         not home.projects or not set(entry.projects).isdisjoint(home.projects)
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which service a task is about, where it is, and where it is moved to."""
+"""Determines which service a task works on, its project, and the project to move it to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .options import ServiceOptions
 
 @dataclass(frozen=True)
 class Target:
-    """The service that a task names: its id, ``None`` when there is none, and the projects that were named.
+    """The service that a task selects, or ``None`` as its id if it does not exist, and the named projects.
 
-    ``project`` is where the service is, or is ordered; ``destination`` is where ``new_project`` moves it.
+    ``project`` is the one that the service is in or is ordered in; ``new_project`` moves it to
+    ``destination``.
     """
 
     id: str | None
@@ -27,15 +28,15 @@ class Target:
 
     @property
     def home(self) -> Project | None:
-        """The project in which the service is to be, if the task names one."""
+        """The project that the service is to be in, if the task names one."""
         return self.destination or self.project
 
 
 def identify(task: Task[ServiceOptions]) -> Target:
-    """Find the service that the task names.
+    """Find the service that the task selects.
 
-    :raises Invalid: for an id that contradicts the name, the family or the project.
-    :raises Ambiguous: when several services have the name; the message lists their ids.
+    :raises Invalid: if its id contradicts the name, family or project.
+    :raises Ambiguous: if several have the name, with their ids.
     """
     options = task.options
     if options.new_project and options.state == "absent":
@@ -54,9 +55,9 @@ def identify(task: Task[ServiceOptions]) -> Target:
 
 
 def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | None:
-    """Return the project that an option names; in check mode also one that the play may create before.
+    """Return the project that an option names; in check mode, a placeholder if it does not exist.
 
-    :raises NoSuchItem: when there is none.
+    :raises NoSuchItem: if there is none.
     """
     if not wanted:
         return None
@@ -69,7 +70,7 @@ def named_project(task: Task[ServiceOptions], wanted: str | None) -> Project | N
 
 
 def check_id(task: Task[ServiceOptions], target: Target) -> None:
-    """Refuse an id that contradicts what else names the service. A move may have been made already."""
+    """Check that the id does not contradict the other options. The service may have been moved already."""
     options = task.options
     if not (options.name or options.family or options.project):
         return
@@ -85,9 +86,9 @@ def check_id(task: Task[ServiceOptions], target: Target) -> None:
 
 
 def find_id_by_name(task: Task[ServiceOptions], target: Target) -> str | None:
-    """Return the id of the service of this name, ``None`` when there is none.
+    """Return the id of the service with this name; ``None`` if there is none.
 
-    One that is to be moved is looked for where it is, and then where an earlier run has moved it to.
+    For a move, this looks in the current project, then in the one that an earlier run moved it to.
     """
     name, family = task.options.wanted_name, task.options.family
     found = only_service(find_services(task.client, name, target.project, family), name)

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names by which the services of a project reach each other, and what has one of them twice.
+"""Aliases: the names by which services of a project reach each other, and conflicts between them.
 
-A service keeps its alias when it joins another project (Settings, rule 6). What becomes of one that is taken
-there is not shown: which of the two answers, or whether the platform refuses.
+A service keeps its alias when it joins another project (Settings, rule 6). The result of a conflict is not
+documented: which service answers, or whether the platform refuses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def aliases_of(graph: ProjectGraph) -> dict[str, str]:
 
 
 def read_aliases(client: Client, project_id: str | None) -> dict[str, str]:
-    """Return the aliases of a project; none where it cannot be read, which is no reason to fail."""
+    """Return the aliases of a project; empty if it cannot be read, because that is no reason to fail."""
     if not project_id:
         return {}
     try:
@@ -39,7 +39,7 @@ def duplicate_aliases(graph: ProjectGraph) -> set[str]:
 
 
 def warn_of_clashes(task: Task, joining: Mapping[str, str], there: Mapping[str, str], where: str) -> None:
-    """Tell of services that join a project in which another one has their alias."""
+    """Warn of services that join a project in which another service has their alias."""
     taken = {alias for id, alias in there.items() if id not in joining}
     clashes = sorted(set(joining.values()) & taken)
     if clashes:
@@ -50,6 +50,6 @@ def warn_of_clashes(task: Task, joining: Mapping[str, str], there: Mapping[str, 
 
 
 def describe_aliases(aliases: Iterable[str]) -> str:
-    """Write aliases as the beginning of a sentence."""
+    """Return aliases as the beginning of a sentence."""
     several = [repr(alias) for alias in aliases]
     return f"the alias {several[0]} is" if len(several) == 1 else f"the aliases {', '.join(several)} are"

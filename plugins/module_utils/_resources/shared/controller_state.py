@@ -35,13 +35,13 @@ MAX_LOCK_SECONDS = 300.0
 
 
 def collection_folder(name: str) -> str:
-    """Return the path of a folder of the collection inside Ansible's home. It may not exist yet."""
+    """Return the path of a folder of the collection in Ansible's home. It may not exist yet."""
     home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
 
 
 def normalized_url(base_url: str) -> str:
-    """Return an address so that two ways to write it name the same platform."""
+    """Return a URL in a form that is the same for all spellings of a platform's address."""
     parts = urlsplit(base_url.rstrip("/"))
     host, scheme = parts.hostname or "", parts.scheme.lower()
     port = parts.port or {"https": 443, "http": 80}.get(scheme)
@@ -49,19 +49,19 @@ def normalized_url(base_url: str) -> str:
 
 
 def state_key(base_url: str | None, subject: str) -> str:
-    """Return the name of what is kept about a subject on the platform at this address, fit for a file."""
+    """Return the file name for the state of a subject on the platform at this address."""
     text = f"{normalized_url(base_url or '')}\n{subject}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 @contextmanager
 def lock_file(path: str, seconds: float) -> Iterator[bool]:
-    """Keep other processes from what a lock file stands for. The file and its folder are made.
+    """Lock a file against other processes, and create it and its folder if needed.
 
-    Yields whether another process had to be waited for.
+    Yields whether this had to wait for another process.
 
-    :raises TimeoutError: when another process holds the lock for all of ``seconds``.
-    :raises OSError: when the file cannot be made.
+    :raises TimeoutError: if another process holds the lock for ``seconds``.
+    :raises OSError: if the file cannot be created.
     """
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -80,12 +80,12 @@ def lock_file(path: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def in_turn(subject: str, seconds: float) -> Iterator[bool]:
-    """Let the tasks of this controller do something about a subject one after the other.
+    """Serialize the tasks of this controller that work on a subject.
 
-    Yields whether another one had to be waited for. Where no lock can be kept they do it side by side, as
-    those of two controllers do.
+    Yields whether this had to wait. If no lock can be created, tasks run in parallel, as those of two
+    controllers do.
 
-    :raises TimeoutError: when others are busy with the subject for all of ``seconds``.
+    :raises TimeoutError: if others hold the lock for ``seconds``.
     """
     with ExitStack() as held:
         waited = False
@@ -101,11 +101,11 @@ def in_turn(subject: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) -> Iterator[bool]:
-    """Do something :func:`in_turn`; ``what`` says in an error what the other tasks are doing.
+    """Serialize tasks as :func:`in_turn` does; ``what`` describes the others in the error.
 
-    Yields whether another one had to be waited for.
+    Yields whether this had to wait.
 
-    :raises Invalid: when they do not come to an end, before anything is sent.
+    :raises Invalid: if the others do not finish, before anything is sent.
     """
     with ExitStack() as turn:
         try:
@@ -119,7 +119,7 @@ def one_at_a_time(subject: str, what: str, seconds: float = MAX_LOCK_SECONDS) ->
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if nobody else holds it, and tell whether that worked."""
+    """Lock an open file unless another process holds the lock. Return whether that succeeded."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -129,9 +129,9 @@ def try_lock(handle: int) -> bool:
 
 @contextmanager
 def atomic_file(path: str) -> Iterator[TextIO]:
-    """Open a file for its owner alone, which takes the place of ``path`` once it is whole, or never.
+    """Open a file with mode 0600 that replaces ``path`` once it is complete, or never.
 
-    The folder has to be there. Line ends are written as they are given.
+    The folder must exist. Line endings are written unchanged.
     """
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))  # created with mode 0600
     try:
@@ -146,12 +146,12 @@ def atomic_file(path: str) -> Iterator[TextIO]:
 
 
 def flush_to_disk(file: TextIO) -> None:
-    """Have what was written on the disk, so that a full one is noticed here."""
+    """Flush a file to disk, so that a full disk raises here."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:
-    """Write JSON for the owner alone, whole or not at all. The folder has to be there."""
+    """Write JSON atomically with mode 0600. The folder must exist."""
     with atomic_file(path) as file:
         json.dump(content, file, indent=2)

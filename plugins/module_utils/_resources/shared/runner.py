@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carrying out a plan: each step once what it needs is done, in parallel where it needs nothing else."""
+"""Applies a plan: runs each step after those that it needs, in parallel where possible."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .task_errors import EffectUnverified, WaitEnded
 
 
 def apply_plan(plan: Plan, task: Task) -> None:
-    """Carry out a plan. What was done is in the effects of the task, also when this raises.
+    """Apply a plan. The task's effects list what was done, even if this raises.
 
-    :raises HostedError: the error of the step that failed, or what the plan makes of those of its branches.
+    :raises HostedError: the error of the failed step, or the plan's error for its branches.
     """
     run = Run(plan, task)
     try:
@@ -35,7 +35,7 @@ def apply_plan(plan: Plan, task: Task) -> None:
 
 
 class Run:
-    """The steps of a plan, and which of them came to nothing."""
+    """The steps of a plan, and which of them failed."""
 
     def __init__(self, plan: Plan, task: Task) -> None:
         self.plan = plan
@@ -46,7 +46,7 @@ class Run:
         self.announced = 0
 
     def one_by_one(self) -> None:
-        """Carry out steps each of which needs the step before it, with the client of the task."""
+        """Run steps that each need the previous one, with the task's client."""
         for step in self.plan.steps:
             if self.needs[step] & self.failed:
                 self.failed.add(step)
@@ -55,10 +55,10 @@ class Run:
             self.finish_step(step, self.run_step(step, self.task.client))
 
     def in_parallel(self) -> None:
-        """Carry out steps as far as they need not wait for each other, each thread with its own connections.
+        """Run steps in parallel as far as their dependencies allow, each thread with its own connections.
 
-        Where more are ready than may run, the first of the plan come first: a branch that was begun is
-        brought to its end before the next one begins.
+        If more are ready than may run, the first in the plan run first, so that a branch is finished before
+        the next one begins.
         """
         local, clones = threading.local(), list[Client]()
 
@@ -88,18 +88,18 @@ class Run:
                 clone.close()
 
     def runnable_steps(self, left: Sequence[Step]) -> list[Step]:
-        """Return the steps that can still be carried out, as nothing that they need has failed."""
+        """Return the steps that can still run, because nothing that they need has failed."""
         for step in left:
             if self.needs[step] & self.failed:
                 self.failed.add(step)
         return [step for step in left if step not in self.failed]
 
     def finish_step(self, step: Step, succeeded: bool) -> None:
-        """Note what became of a step."""
+        """Record the outcome of a step."""
         (self.done if succeeded else self.failed).add(step)
 
     def announce(self, step: Step) -> None:
-        """Say which step comes next, unless it is the first."""
+        """Report the next step as progress, unless it is the first."""
         if not step.changes:
             return
         self.announced += 1
@@ -107,10 +107,7 @@ class Run:
             self.task.progress(f"step {self.announced} of {len(self.plan.actions)}: {step.summary}")
 
     def run_step(self, step: Step, client: Client) -> bool:
-        """Carry out a step. The error of one that belongs to a branch is that of the branch.
-
-        Return whether what needs this step may go on.
-        """
+        """Run a step, and return whether steps that need it may run. A branch keeps the error of its step."""
         branch = step.branch
         if branch is None:
             perform_step(step, self.task, client)
@@ -125,7 +122,7 @@ class Run:
 
 
 def perform_step(step: Step, task: Task, client: Client) -> None:
-    """Carry out a step and note what it did, also when the wait for what it set in motion was given up."""
+    """Run a step and record its effects, even if the wait for them timed out."""
     effects = task.effects
     if client is not None:  # there is none where the task calls nobody
         client.on_write = effects.wrote
@@ -147,9 +144,9 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
 
 
 def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
-    """Return what has to be done before each step: what it says, or else the step before it.
+    """Return the steps that each step needs: those that it names, or else the previous one.
 
-    :raises ValueError: for a step that needs one which is not before it.
+    :raises ValueError: if a step needs one that does not precede it.
     """
     needs: dict[Step, set[Step]] = {}
     last: set[Step] = set()
@@ -162,5 +159,5 @@ def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:
 
 
 def is_chain(steps: Sequence[Step], needs: Mapping[Step, set[Any]]) -> bool:
-    """Tell whether each step needs the step before it, so that they can only follow each other."""
+    """Tell whether each step needs the previous one, so that nothing can run in parallel."""
     return all(before in needs[step] for before, step in pairwise(steps))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting for the platform to get somewhere, and finding out what a call did whose answer was lost."""
+"""Waits for the platform, and determines the effect of calls whose response was lost."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def wait_until(
     *,
     longest_pause: Callable[[], float] | None = None,
 ) -> T:
-    """Read again and again until ``done``, with pauses that grow to ``wait_interval``.
+    """Read repeatedly until ``done``, with pauses that grow to ``wait_interval``.
 
-    ``done`` may raise to end the wait at once. ``describe`` says where things stand. ``longest_pause`` is
-    asked before each pause, for a wait that has to look more often at some times.
+    ``done`` may raise to end the wait. ``describe`` returns the current state for messages. ``longest_pause``
+    is called before each pause, for waits that need shorter pauses at times.
 
-    :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
+    :raises WaitEnded: after ``wait_timeout`` seconds, with the last state.
     """
     timeout, interval = task.options.wait_timeout, task.options.wait_interval
     interval = max(interval, FIRST_PAUSE)
@@ -60,10 +60,10 @@ def wait_until(
 
 @dataclass
 class Transition(Generic[T]):
-    """What was seen of something that a call set in motion.
+    """What was observed of an operation that a call started.
 
-    ``began`` tells whether it was seen under way, ``moved`` whether anything at all was seen to change.
-    ``last`` is how things stood at the last look.
+    ``began`` tells whether it was seen in progress, ``moved`` whether anything changed at all. ``last`` is
+    the last observation.
     """
 
     last: T
@@ -82,15 +82,14 @@ def wait_through(
     quiet: float = QUIET_SECONDS,
     passed: Callable[[T], bool] = lambda now: False,
 ) -> Transition[T]:
-    """Wait until something that a call set in motion was seen to begin and then to end.
+    """Wait until an operation that a call started was seen to begin and end.
 
-    A platform may show late that it began, or never. So it counts as over only when it was seen ``under_way``
-    and is no more, or when nothing changed for ``quiet`` seconds; then the passage tells that its start was
-    not seen, and the caller warns. ``before`` is what ``read`` returned before the call; ``under_way`` may
-    raise to end the wait at once. ``passed`` tells where a single look shows that it began and ended, though
-    it was never seen under way.
+    The platform may show the beginning late or never. So the operation counts as over if it was seen
+    ``under_way`` and no longer is, or if nothing changed for ``quiet`` seconds; the caller then warns.
+    ``before`` is the observation before the call. ``under_way`` may raise to end the wait. ``passed`` tells
+    whether a single observation proves the whole operation.
 
-    :raises WaitEnded: after ``wait_timeout`` seconds, with what was seen last.
+    :raises WaitEnded: after ``wait_timeout`` seconds, with the last state.
     """
     passage = Transition(before)
     still_since = time.monotonic()
@@ -116,7 +115,7 @@ def wait_through(
 
 
 def poll_for(seen: Callable[[], bool], seconds: float = QUIET_SECONDS) -> bool:
-    """Look for a sign again and again for as long as it may take to show; tell whether it was seen."""
+    """Poll until ``seen`` is true, for up to ``seconds``. Return whether it became true."""
     until = time.monotonic() + seconds
     while not seen():
         if time.monotonic() >= until:
@@ -136,9 +135,9 @@ def await_removal(task: Task, is_listed: Callable[[], bool], what: str) -> None:
 
 
 def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:
-    """Look for something new until a list shows it; ``None`` when it does not in that time.
+    """Poll a list for a new item; ``None`` if it does not appear in time.
 
-    Only ``/api/resources`` is promised to show what is new at once (Ordering).
+    Only ``/api/resources`` is documented to show new items at once (Ordering).
     """
     found: list[T | None] = [None]
 
@@ -151,12 +150,12 @@ def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -
 
 
 def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) -> T:
-    """Find the one thing that a call with an open outcome has made. The call is never sent again.
+    """Find the one item that a call with an unknown outcome created. Never repeats the call.
 
-    ``find_new`` returns what answers to the wish now and was not there before the call.
+    ``find_new`` returns the matching items that did not exist before the call.
 
-    :raises EffectUnverified: when nothing new appears in :data:`QUIET_SECONDS`, or the list cannot be read.
-    :raises Ambiguous: when there are several.
+    :raises EffectUnverified: if none appears within :data:`QUIET_SECONDS`, or the list cannot be read.
+    :raises Ambiguous: if there are several.
     """
     until = time.monotonic() + QUIET_SECONDS
     while True:
@@ -188,7 +187,7 @@ def adopt(find_new: Callable[[], Sequence[T]], what: str, cause: HostedError) ->
 def create(
     call: Callable[[], T], find_new: Callable[[], Sequence[Any]], what: str, task: Task
 ) -> tuple[T | None, Any]:
-    """Make a call that creates something, once. Return its answer, and what was adopted in its place."""
+    """Make a call that creates an item, once. Return the response, and the item adopted if it was lost."""
     try:
         return call(), None
     except (CallOutcomeUnknown, UnexpectedAnswer) as error:
@@ -220,7 +219,7 @@ def create_unique(
 
 
 def exists_now(find_new: Callable[[], Sequence[Any]]) -> bool:
-    """Look for what was refused; where that fails as well, the refusal is what there is to tell."""
+    """Tell whether a refused item exists; false if that cannot be read, so that the refusal is reported."""
     try:
         return bool(find_new())
     except HostedError:
@@ -261,7 +260,10 @@ def act(
 
 
 def check_reached(reached: Callable[[], bool], what: str, cause: HostedError) -> bool:
-    """Look whether a call had its effect; when that cannot be seen either, say so."""
+    """Tell whether a call had its effect.
+
+    :raises EffectUnverified: if that cannot be read either.
+    """
     try:
         return reached()
     except HostedError as error:
