@@ -89,12 +89,19 @@ SERVICES = "module_utils/_resources/services/"
 EQUIVALENT = {
     f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
+    f"{SHARED}secrets_file.py : 30.0 -> (31.0)": "a second more",
+    f"{SHARED}secrets_file.py : 64 -> (65)": "a little more room than far more than enough",
+    f"{SHARED}secrets_file.py : 1024 -> (1025)": "a little more room than far more than enough",
     f"{SHARED}secrets_file.py check_writable: file.flush() -> pass": "a block of this size is not buffered",
     f'{SHARED}secrets_file.py write_private: file.write("\\n") -> pass': "the end of the last line",
+    "module_utils/_api/text.py : 1000 -> (1001)": "a character of very many",
+    "module_utils/_api/text.py : 20_000 -> (20001)": "a character of very many",
     "module_utils/_api/registry_session.py RegistrySession.check_address: "
     'parts.hostname or "" -> ((parts.hostname))': "no host is not this machine either way",
     f"{SERVICES}order.py Ordering._await_lost_order: left > 0 -> ((left) >= (0))": "no clock stands still",
     f"{SERVICES}order.py Ordering._await_lost_order: 0 -> (1)": "a second of a minute",
+    f"{SERVICES}settings.py wait_for_recreation.runs: time.monotonic() - up >= QUIET_SECONDS -> "
+    "((time.monotonic() - up) > (QUIET_SECONDS))": "no clock stands still",
     f"{SERVICES}target.py find_id_by_name: target.destination is None or target.project is None -> "
     "((target.destination is None))": "a name that is found everywhere is found at the destination",
 }

@@ -158,16 +158,16 @@ def check_namesake(
     home = project_id_of(task.client, other.id)
     if home is None:  # gone by now
         return
-    elsewhere = project is not None and home != project.id
+    destination = None if project is None or home == project.id else project
     reason = None if is_separate_service(task, other) else reason_to_stop(task, project, other, home, known)
     if reason is None:
-        move = ". To move that one instead, set its id and new_project" if elsewhere else ""
+        move = ". To move that one instead, set its id and new_project" if destination else ""
         task.warn(
-            f"a service named {other.name!r} exists in {'another' if elsewhere else 'this'} project (id "
+            f"a service named {other.name!r} exists in {'another' if destination else 'this'} project (id "
             f"{other.id}); another one is ordered{move}"
         )
         return
-    to = f" and new_project: {project.name}, to move it" if project and elsewhere else ", to use it"
+    to = f" and new_project: {destination.name}, to move it" if destination else ", to use it"
     raise Invalid(
         f"service {other.name!r} ({other.id}) already exists: {reason}. Nothing was ordered. Either set id: "
         f"{other.id}{to}; or set allow_duplicate_name: true, to order another one",

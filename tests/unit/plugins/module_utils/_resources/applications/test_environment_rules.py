@@ -64,6 +64,14 @@ def test_to_remove_everything_has_to_be_said_and_nothing_else() -> None:
                 given_variables(clear=True, **{name: value})
 
 
+def test_nothing_is_cleared_or_written_again_unless_the_task_says_so() -> None:
+    options = task_of(ENVIRONMENT, FakeClient(), slug="shop").options
+    assert (options.clear, options.force) == (False, False)
+    assert {"variables", "secret_variables"} <= ENVIRONMENT.selectors
+    assert ENVIRONMENT.secret_options == {"secret_variables"}
+    assert ENVIRONMENT.options["secret_variables"]["no_log"] is False, "it is redacted by its values"
+
+
 def test_both_are_one_environment_and_no_variable_is_in_both() -> None:
     assert rules.merged({"A": "1"}, {"S": "x"}) == {"A": "1", "S": "x"}
     with pytest.raises(Invalid, match=r"^B, C: in variables and in secret_variables") as error:

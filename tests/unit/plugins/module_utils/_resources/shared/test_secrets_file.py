@@ -123,6 +123,11 @@ def test_where_the_user_asked_for_neither_they_go_to_a_file_of_their_own(home: P
     assert "can be read only once" in task.warnings[0]
 
 
+def test_secrets_are_returned_only_if_the_task_says_so_and_their_place_is_no_secret() -> None:
+    assert task_of(SERVICE, FakeClient()).options.return_secrets is False
+    assert [SERVICE.options[name]["no_log"] for name in ("secrets_dest", "return_secrets")] == [False, False]
+
+
 @pytest.mark.parametrize("id", ["../../etc/x", "/etc/x"])
 def test_an_id_cannot_choose_the_folder(home: Path, id: str) -> None:
     assert secrets_file.default_path(id) == str(home / "hosted_services" / "secrets" / "x.json")
