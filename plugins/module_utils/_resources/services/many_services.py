@@ -212,7 +212,8 @@ def plan_many(task: Task[ManyServicesOptions], operation: Operation) -> Plan:
         task.warn("no service matches the selection")
 
     def prepare(client: Client, job: ServiceJob) -> None:
-        job.task.client = client
+        if getattr(job.service, "id", None):  # a placeholder has a client of its own
+            job.task.client = client
         job.result = job.blank = operation.blank
         if job.service is not None:
             run_job(job, lambda: plan_job(job, getattr(job.service, "id", None), operation))

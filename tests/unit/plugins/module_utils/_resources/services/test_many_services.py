@@ -63,6 +63,17 @@ def test_check_mode_fails_where_the_task_would(sandbox: Sandbox) -> None:
     assert writes(sandbox) == []
 
 
+def test_check_mode_reads_nothing_of_a_service_that_is_still_to_be_created(sandbox: Sandbox) -> None:
+    """It has no id, so no route can be called for it; the one that is there is read."""
+    id = id_of(sandbox, "one")
+    sandbox.clear_journal()
+    result = run(sandbox, BACKUP, True, services=["new", "one"], name="n")
+    assert not result.get("failed"), result["msg"]
+    assert [entry["changed"] for entry in result["services"]] == [True, True]
+    read = [line["path"] for line in sandbox.journal() if line["path"].endswith("/backups")]
+    assert set(read) == {f"/api/resources/{id}/backups"}
+
+
 def test_a_project_brings_along_what_offers_backups(sandbox: Sandbox) -> None:
     """The rest is skipped with a warning that says why."""
     result = run(sandbox, BACKUP, project="web", name="n")
