@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the modules of databases share: the inventory, and rows as lists and as dictionaries."""
+"""Shared code of the database modules: the inventory, and rows as lists and dictionaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..shared.task_errors import Invalid
 
 
 def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
-    """Refuse what the tunnel cannot do (Database tunnel).
+    """Check that the tunnel supports the engine (Database tunnel).
 
     :raises Invalid: naming the engine.
     """
@@ -31,9 +31,9 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
 
 
 def inventory_of(task: Task[OneServiceOptions], id: str) -> DatabaseInventory:
-    """Return what is in a database that the tunnel can open.
+    """Return the inventory of a database that the tunnel supports.
 
-    :raises Invalid: when it cannot.
+    :raises Invalid: if it does not.
     """
     inventory = task.client.database(id)
     check_supported(inventory, task.options.service)
@@ -41,14 +41,14 @@ def inventory_of(task: Task[OneServiceOptions], id: str) -> DatabaseInventory:
 
 
 def connection_of(task: Task[Options], id: str) -> DatabaseConnection:
-    """Return how neighbours connect to a database, its password included: for those alone who ask for it."""
+    """Return the connection details of a database, including its password."""
     return task.client.database_connection(id)
 
 
 def connection_url(task: Task[OneServiceOptions]) -> str:
-    """Return the connection URL of the database service that the task names.
+    """Return the connection URL of the task's database service.
 
-    :raises UnexpectedAnswer: when the platform tells none.
+    :raises UnexpectedAnswer: if the platform does not return one.
     """
     url = connection_of(task, service_id(task)).url
     if not url:

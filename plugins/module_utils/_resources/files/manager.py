@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file manager of one service: each directory is listed once, limits are held beforehand (Files)."""
+"""The file manager of a service: lists each directory once, and checks limits first (Files)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARK = "\ufeff"
 
 
 class FileManager:
-    """The files of a service. Paths are relative to its root, whose own path is empty."""
+    """The files of a service. Paths are relative to its root, whose path is empty."""
 
     def __init__(self, client: Client, service: Service, task: Task[Options]) -> None:
         self.client = client
@@ -47,7 +47,7 @@ class FileManager:
     # --- Looking ----------------------------------------------------------------------------------
 
     def entries(self, directory: str) -> list[FileEntry]:
-        """Return what a directory holds, as it was when it was first asked for."""
+        """Return the entries of a directory, as first read."""
         if directory not in self._seen:
             self._seen[directory] = self.client.files(self.id, directory) if directory else self._list_root()
         return self._seen[directory]
@@ -82,7 +82,7 @@ class FileManager:
         )
 
     def path_in_call(self, directory: str) -> str:
-        """Return a directory as a call names it."""
+        """Return the path of a directory as calls need it."""
         return self._candidate_paths(directory)[0]
 
     def _candidate_paths(self, directory: str) -> Sequence[str]:
@@ -94,13 +94,13 @@ class FileManager:
         return self._empty_roots if self._root is None else (self._root,)
 
     def invalidate(self) -> None:
-        """Look again from now on."""
+        """Discard what was read, so that the next access reads again."""
         self._seen.clear()
 
     def entry(self, path: str) -> FileEntry | None:
-        """Return what is at a path, ``None`` when there is nothing. What is above is looked at first.
+        """Return the entry at a path; ``None`` if there is none.
 
-        :raises Invalid: when something on the way is not a directory.
+        :raises Invalid: if a parent is not a directory.
         """
         parent, name = posixpath.split(path)
         if parent:
@@ -114,7 +114,10 @@ class FileManager:
         return next((item for item in found if item.name == name), None)
 
     def check_directory(self, path: str) -> None:
-        """Refuse a file where a directory is needed. A link may lead to one."""
+        """Check that a path is a directory, or a link that may lead to one.
+
+        :raises Invalid: if it is a file.
+        """
         entry = self.entry(path)
         if entry is not None and not entry.directory and not entry.symlink:
             raise Invalid(f"{path!r} on {self.label} is a file, so nothing can be below it")
@@ -122,7 +125,7 @@ class FileManager:
     def content(self, path: str, entry: FileEntry) -> str:
         """Return the text of a file.
 
-        :raises Invalid: for a file that is too large for the platform's reader.
+        :raises Invalid: if it is too large for the platform to return.
         """
         if is_large(entry):
             raise Invalid(
@@ -144,9 +147,9 @@ class FileManager:
         return text
 
     def check_full_text(self, path: str, text: str) -> None:
-        """Refuse what the reader returned of a file, unless it is what the list has of it now.
+        """Check that the returned text has the size of the file in a new listing.
 
-        :raises Invalid: saying what came.
+        :raises Invalid: with both sizes.
         """
         entry = self.entry(path)
         if entry is None or not is_full_text(entry, text):
@@ -184,11 +187,11 @@ class FileManager:
     # --- Changing ---------------------------------------------------------------------------------
 
     def write(self, path: str, text: str) -> None:
-        """Create a file or replace it whole."""
+        """Create or replace a file."""
         self.client.write_file(self.id, path, text)
 
     def make_directory(self, path: str) -> None:
-        """Make a directory in one that is there."""
+        """Create a directory in an existing one."""
         parent, name = posixpath.split(path)
 
         def there() -> bool:
@@ -215,7 +218,7 @@ class FileManager:
         return self.client.create_directory(self.id, last, name)
 
     def rename(self, path: str, name: str) -> None:
-        """Give an entry another name in its directory."""
+        """Rename an entry within its directory."""
         root, old = posixpath.split(path)
 
         def done() -> bool:
@@ -235,7 +238,7 @@ class FileManager:
                 raise
 
     def remove(self, root: str, names: Sequence[str]) -> None:
-        """Remove entries of a directory for good; directories with all that they hold."""
+        """Permanently delete entries of a directory; directories with their content."""
         for begin in range(0, len(names), FILES_PER_DELETE):
             self._remove_batch(root, names[begin : begin + FILES_PER_DELETE])
             self.task.progress(f"removed {min(begin + FILES_PER_DELETE, len(names))} of {len(names)}")
@@ -276,7 +279,7 @@ class FileManager:
 
 
 def is_large(entry: FileEntry) -> bool:
-    """Tell whether a file is beyond the platform's reader; of a link, the size is not that of the file."""
+    """Tell whether a file exceeds the platform's limit. The size of a link is not that of its target."""
     return entry.size is not None and entry.size > MAX_BYTES and not entry.symlink
 
 
@@ -292,17 +295,17 @@ def is_full_text(entry: FileEntry, text: str) -> bool:
 
 
 def without_bom_and_cr(text: str) -> str:
-    """Return a text without what a reader may hide of it: a byte order mark, and the CR of line ends."""
+    """Return a text without the characters that a reader may drop: a byte order mark, and CR."""
     return text.removeprefix(MARK).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_result(path: str, entry: FileEntry) -> dict[str, Any]:
-    """Return an entry for a result, with its whole path."""
+    """Return an entry for results, with its full path."""
     return {"path": path, **entry.as_dict()}
 
 
 def expected_entry(path: str, size: int | None, directory: bool) -> dict[str, Any]:
-    """Return an entry as it will be, as far as that is known."""
+    """Return an entry as expected after the task, as far as known."""
     name = posixpath.basename(path)
     entry = FileEntry.model_construct(name=name, size=size, directory=directory, symlink=False)
     return as_result(path, entry)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths on a service: relative to its root, and never out of it (Files)."""
+"""Paths on a service: relative to its root, and never outside it (Files)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..shared.task_errors import Invalid
 
 
 def relative_path(option: str, path: str) -> str:
-    """Return a path below the root of a service in its plain form; the root itself is empty.
+    """Return a normalized path below the root of a service; empty for the root.
 
-    :raises Invalid: for an absolute path, one that climbs, and one that no file can have.
+    :raises Invalid: if the path is absolute, leaves the root, or cannot be a file's.
     """
     if "\0" in path:
         raise Invalid(f"{option} holds a null character, which no file name can")
@@ -26,12 +26,12 @@ def relative_path(option: str, path: str) -> str:
 
 
 def ends_with_empty_variable(path: str) -> bool:
-    """Tell whether a path looks as if a variable in it held nothing: ``folder/{{ name }}`` without a name."""
+    """Tell whether a path looks like ``folder/{{ name }}`` with an empty variable."""
     return "//" in path or path.endswith(("/", "/."))
 
 
 def has_parent_reference(path: str) -> bool:
-    """Tell whether a path contains ``..``: plainly, with backslashes, or percent-encoded however often."""
+    """Tell whether a path contains ``..``, including with backslashes or percent-encoded."""
     while True:
         if ".." in path.replace("\\", "/").split("/"):
             return True

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies that go without having been deleted: for a new one at a limit, or with a rollback.
+"""Copies that disappear without a task deleting them: at a limit, or with a rollback.
 
-How many copies a service may have, and what happens beyond that, is not shown (Limits).
+The number of copies that a service may have is not documented (Limits).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_NAMED_COPIES = 5
 
 
 def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
-    """Return which copies are not there any more. Snapshots are told apart by their names."""
+    """Return the copies that no longer exist. Snapshots are identified by name."""
     there = {copy.id or copy.name for copy in now}
     return [copy for copy in before if (copy.id or copy.name) not in there]
 
@@ -32,7 +32,7 @@ def missing_from(before: Iterable[C], now: Iterable[C]) -> list[C]:
 def warn_of_missing(
     task: Task[Options], kind: str, service: Service, what: str, gone: Sequence[Backup | Snapshot]
 ) -> None:
-    """Tell which copies went with ``what``, though the task did not delete them."""
+    """Warn of copies that disappeared with ``what``, though the task did not delete them."""
     if not gone:
         return
     some = ", ".join(
@@ -47,7 +47,7 @@ def warn_of_missing(
 
 
 def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]) -> None:
-    """Add to a refusal how many backups there are, where that may be why."""
+    """Add the number of backups to a refusal that may be about a limit."""
     if not backups or not (OF_LIMITS.search(error.message) or not error.gives_reason):
         return
     oldest = min(

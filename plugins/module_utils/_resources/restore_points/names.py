@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of copies that a platform may write its own way: with dashes, in lower case, or cut.
+"""Names of copies that the platform may normalize: with dashes, in lower case, or truncated.
 
-Which characters the name of a backup or a snapshot may hold is not shown (Backups and snapshots).
+The characters allowed in the name of a backup or a snapshot are not documented (Backups and snapshots).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ C = TypeVar("C", Backup, Snapshot)
 
 
 def possible_names(name: str, copies: Iterable[Backup | Snapshot]) -> list[str]:
-    """Return the names of these copies that a platform may have made of ``name``, which none of them has."""
+    """Return the names of copies that may be the platform's form of ``name``, which none of them has."""
     return sorted({copy.name for copy in copies if copy.name != name and same_name(copy.name, name)})
 
 
 def new_copies_named(name: str, fresh: Sequence[C]) -> list[C]:
-    """Return those of some new copies that have this name, or what a platform may have made of it."""
+    """Return the new copies that have this name or a possible form of it."""
     exact = [copy for copy in fresh if copy.name == name]
     if exact:
         return exact
@@ -36,7 +36,7 @@ def new_copies_named(name: str, fresh: Sequence[C]) -> list[C]:
 
 
 def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
-    """Return a part of a sentence that tells of names that may be this one; empty where there are none."""
+    """Return a clause on names that may be this one; empty if there are none."""
     close = possible_names(name, copies)
     if not close:
         return ""
@@ -45,9 +45,9 @@ def name_hint(name: str, copies: Iterable[Backup | Snapshot]) -> str:
 
 
 def check_distinct_name(kind: str, service: Service, name: str, copies: Iterable[Backup | Snapshot]) -> None:
-    """Refuse to make a copy under a name that an existing one may have come from.
+    """Check that no existing copy may have a normalized form of the name.
 
-    :raises Invalid: as a second one would be made with every run where the platform writes names its own way.
+    :raises Invalid: if one does: otherwise each run would make another copy.
     """
     close = possible_names(name, copies)
     if close:
@@ -61,7 +61,7 @@ def check_distinct_name(kind: str, service: Service, name: str, copies: Iterable
 def warn_of_changed_name(
     task: Task[Options], kind: str, service: Service, name: str, made: Backup | Snapshot
 ) -> None:
-    """Tell under which name a copy is found, where that is not the one that was asked for."""
+    """Warn that the platform gave a copy another name than requested."""
     if made.name != name:
         task.warn(
             f"the platform named the {kind} of {label(service)} {made.name!r} in place of {name!r}; use that "

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a task has done so far, in one record: the result, the errors and the price of a task read it."""
+"""The effects of a task so far. Its result, its errors and its price read them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .money import Cost
 
 @dataclass
 class Effects:
-    """The effects of a task on the platform. The runner, the client and the resource add to it."""
+    """The effects of a task on the platform. The runner, the client and the resource add to them."""
 
     actions: list[str] = field(default_factory=list)
     """What was changed, one sentence for each step, in their order."""
@@ -33,35 +33,35 @@ class Effects:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was changed, as far as the steps tell that were carried out."""
+        """Whether anything was changed, as far as the applied steps show."""
         return bool(self.actions) and not self.nothing_changed
 
     def changed_before(self, error: Exception | None) -> bool:
         """Tell whether a call failed after others of its step had changed something.
 
-        Errors of other kinds say themselves what was changed.
+        Errors of other kinds state themselves what was changed.
         """
         return isinstance(error, OF_A_CALL) and self.writes > 0
 
     def wrote(self) -> None:
-        """Note that the platform carried out a call that may change something."""
+        """Record that the platform accepted a call that may change something."""
         self.writes += 1
 
     def finish(self, summary: str) -> None:
-        """Note that a step was carried out."""
+        """Record a completed step."""
         self.actions.append(summary)
 
     def begin(self, summary: str) -> None:
-        """Note that a step was set in motion, and that the wait for its end was given up."""
+        """Record a step that was started, and whose end was not waited for."""
         self.actions.append(summary)
         self.begun.append(summary)
 
     def branch(self) -> Effects:
-        """Return a record for a part of the task. What has to be told in any case is told by the whole."""
+        """Return the effects for a part of the task. Facts are always recorded in the whole."""
         return Effects(facts=self.facts)
 
     def absorb(self, part: Effects) -> None:
-        """Add what a part of the task has done."""
+        """Add the effects of a part of the task."""
         self.actions += part.actions
         self.begun += part.begun
         self.unknown += part.unknown

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Money. The platform counts in cents and in millicents, a thousandth of a currency unit; we show units."""
+"""Amounts of money. The platform uses cents and millicents (1/1000 of a currency unit), results use units."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .task_errors import Invalid
 
 
 def from_millicents(amount: int | Decimal) -> Decimal:
-    """Return currency units: 1060 millicents are 1.06 (What the service does)."""
+    """Convert millicents to currency units: 1060 becomes 1.06 (What the service does)."""
     return Decimal(amount) / 1000
 
 
 def from_cents(amount: int | Decimal) -> Decimal:
-    """Return currency units: 106 cents are 1.06."""
+    """Convert cents to currency units: 106 becomes 1.06."""
     return Decimal(amount) / 100
 
 
@@ -32,7 +32,7 @@ UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
 
 
 def describe_monthly(amount: Decimal | None) -> str:
-    """Write a monthly price as the end of a sentence, also one that a quote does not show."""
+    """Describe a monthly price as the end of a sentence, even if the quote does not show it."""
     return (
         "at a price that the quote does not show"
         if amount is None
@@ -41,7 +41,7 @@ def describe_monthly(amount: Decimal | None) -> str:
 
 
 def format_amount(amount: Decimal | None) -> str | None:
-    """Write an amount with two decimals, more only where there are more."""
+    """Format an amount with two decimals, or more if it has more."""
     if amount is None:
         return None
     exact = amount.normalize()
@@ -50,9 +50,9 @@ def format_amount(amount: Decimal | None) -> str | None:
 
 
 def add_currency_units(value: Any) -> Any:
-    """Return data with each amount in currency units beside it, under its name without the unit.
+    """Return data with each amount also in currency units, under its name without the unit.
 
-    ``balance_cents: 1250`` is joined by ``balance: "12.50"``. Of cents and millicents the finer one counts.
+    ``balance: "12.50"`` is added next to ``balance_cents: 1250``. Millicents take precedence over cents.
     """
     if isinstance(value, list):
         return [add_currency_units(item) for item in value]
@@ -69,7 +69,7 @@ def add_currency_units(value: Any) -> Any:
 
 
 def to_decimal(value: Any) -> Decimal | None:
-    """Return a number of any type without a digit lost; nothing for what is none."""
+    """Convert a number of any type without loss of digits; ``None`` if it is not a number."""
     if isinstance(value, bool):
         return None
     try:
@@ -80,10 +80,9 @@ def to_decimal(value: Any) -> Decimal | None:
 
 
 def in_currency(value: Any, unit: str) -> str:
-    """Write an amount of the platform, in cents or in millicents, in currency units: exactly, or not at all.
+    """Convert an amount in cents or millicents to currency units, exactly.
 
-    :raises Invalid: when the unit is none of the platform's, the amount is no number, or it has more digits
-        than can be kept.
+    :raises Invalid: if the unit is unknown, the amount is not a number, or it has too many digits.
     """
     units = UNITS.get(f"_{unit}")
     if units is None:
@@ -102,9 +101,9 @@ def in_currency(value: Any, unit: str) -> str:
 
 
 def read_amount(text: str, option: str) -> Decimal:
-    """Read an amount that the user gave in currency units.
+    """Parse an amount that the user gave in currency units.
 
-    :raises Invalid: when it is not a number of 0 or more.
+    :raises Invalid: if it is not a number of 0 or more.
     """
     try:
         amount = Decimal("NaN" if "_" in text else text)  # which Decimal would skip
@@ -117,14 +116,14 @@ def read_amount(text: str, option: str) -> Decimal:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a change does to the monthly price, in currency units. ``None`` where it cannot be known."""
+    """The effect of a change on the monthly price, in currency units. ``None`` if unknown."""
 
     before: Decimal | None
     after: Decimal | None
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the amounts as strings, so that no digit is lost on the way."""
+        """Return the amounts as strings, so that no digits are lost."""
         known = self.before is not None and self.after is not None
         change = self.after - self.before if known else None  # type: ignore[operator]
         return {

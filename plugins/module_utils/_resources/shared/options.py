@@ -67,18 +67,18 @@ class OptionAttributes(TypedDict, total=False):
 
 
 def option(default: T, **about: Unpack[OptionAttributes]) -> T:
-    """Declare an option with its default, and what its type hint does not say."""
+    """Declare an option with its default and the attributes that its type hint cannot express."""
     declaration: Any = _field(default, about)
     return cast(T, declaration)
 
 
 def names_given(**options: Any) -> list[str]:
-    """Return the names of these options that were given, whatever they hold."""
+    """Return the names of the options that are set."""
     return [name for name, value in options.items() if value is not None]
 
 
 def required(**about: Unpack[OptionAttributes]) -> Any:
-    """Declare an option that has to be given, with what its type hint does not say."""
+    """Declare a required option, with the attributes that its type hint cannot express."""
     return _field(MISSING, about)
 
 
@@ -94,7 +94,7 @@ def _field(default: Any, about: OptionAttributes) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options that every resource has: those of the connection to the platform."""
+    """The options of every resource: the connection to the platform."""
 
     base_url: str | None = option(None, environment="HOSTED_SERVICES_URL")
     token: str | None = option(None, no_log=True, environment="HOSTED_SERVICES_TOKEN")
@@ -109,13 +109,13 @@ class Options:
 
     @classmethod
     def from_ansible(cls, arguments: Mapping[str, Any]) -> Self:
-        """Return the options from what Ansible has validated. Whatever is no option is left out."""
+        """Return the options from validated arguments. Other arguments are ignored."""
         return cls(**values_of(cls, arguments))
 
 
 @dataclass(frozen=True, kw_only=True)
 class WaitOptions(Options):
-    """The options of a resource that waits for the platform to get somewhere."""
+    """The options of a resource that waits."""
 
     wait: bool = True
     wait_timeout: float = 600.0
@@ -124,19 +124,19 @@ class WaitOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class StateDirOptions(Options):
-    """The option of a resource that remembers something on the controller from run to run."""
+    """The option of a resource that keeps records on the controller between runs."""
 
     state_dir: FilePath | None = None
 
 
 def state_dir_of(options: Options) -> str | None:
-    """Return the folder that the user chose for what is remembered; none where there is no such option."""
+    """Return the folder for records that the user chose; ``None`` if there is no such option."""
     return options.state_dir if isinstance(options, StateDirOptions) else None
 
 
 @dataclass(frozen=True)
 class Declarations:
-    """What is derived from the options of a resource, those of the connection and of waiting excepted."""
+    """Data derived from a resource's options, without those for connecting and waiting."""
 
     spec: Mapping[str, dict[str, Any]]
     """Ansible's argument spec, without the options of the connection and of waiting."""
@@ -149,7 +149,7 @@ class Declarations:
 
 
 def declarations_of(options: type[Options]) -> Declarations:
-    """Return what is derived from the options of a resource."""
+    """Return the data derived from a resource's options."""
     shared = {each.name for each in fields(WaitOptions)}
     own = [each for each in fields(options) if each.name not in shared]
     return Declarations(
@@ -172,24 +172,24 @@ def declarations_of(options: type[Options]) -> Declarations:
 
 
 def option_names(declarations: Sequence[Field[Any]], key: str) -> Iterator[str]:
-    """Yield the names of the options that were declared so."""
+    """Yield the names of the options with an attribute."""
     return (each.name for each in declarations if each.metadata.get(key))
 
 
 @cache
 def hints_of(options: Any) -> Mapping[str, Any]:
-    """Return the types of the options of a class, worked out once: before Ansible forks its workers."""
+    """Return the type hints of an options class. Cached, so that Ansible's workers inherit them."""
     return get_type_hints(options)
 
 
 def argument_spec_of(options: Any) -> Mapping[str, dict[str, Any]]:
-    """Return Ansible's argument spec of all options of a class, except where the environment fills one."""
+    """Return Ansible's argument spec for an options class, without environment variables."""
     hints = hints_of(options)
     return {each.name: spec_entry(each, hints[each.name]) for each in fields(options)}
 
 
 def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
-    """Return what Ansible's argument spec says about one option."""
+    """Return one option's entry in Ansible's argument spec."""
     entry = ansible_type(hint)
     about = declaration.metadata
     for key in ("choices", "aliases"):
@@ -208,9 +208,9 @@ def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:
 
 
 def ansible_type(hint: Any) -> dict[str, Any]:
-    """Return Ansible's words for the type of an option.
+    """Return the type of an option in Ansible's terms.
 
-    :raises TypeError: for a type that an option cannot have.
+    :raises TypeError: if an option cannot have the type.
     """
     hint = without_none(hint)
     if hint in PLAIN_TYPES:
@@ -229,7 +229,7 @@ def ansible_type(hint: Any) -> dict[str, Any]:
 
 
 def without_none(hint: Any) -> Any:
-    """Return the type of an option that is set: of ``str | None`` that is ``str``."""
+    """Return a type hint without ``None``: ``str`` for ``str | None``."""
     if get_origin(hint) not in (Union, UnionType):
         return hint
     [left] = [each for each in get_args(hint) if each is not NoneType]
@@ -237,7 +237,7 @@ def without_none(hint: Any) -> Any:
 
 
 def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values for the fields of a class of options. Where one is missing, its default remains."""
+    """Return the field values of an options class. Missing ones keep their defaults."""
     hints = hints_of(options)
     return {
         each.name: convert_value(hints[each.name], arguments[each.name])
@@ -247,7 +247,7 @@ def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def convert_value(hint: Any, value: Any) -> Any:
-    """Return a value of an option as its type wants it: suboptions become objects."""
+    """Convert a value to the type of its option: suboptions become objects."""
     if value is None:
         return None
     hint = without_none(hint)

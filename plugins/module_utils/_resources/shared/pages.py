@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists whose shape is not shown: what they hold, whether that is all, and how to request the rest."""
+"""Lists of undocumented form: their entries, whether they are complete, and the query for the next page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Query = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listed:
-    """The entries of a list. ``total`` is how many it has where some are missing and the platform says so."""
+    """The entries of a list. ``total`` is their number, if some are missing and the platform shows it."""
 
     entries: Sequence[ListEntry]
     whole: bool
@@ -33,7 +33,7 @@ class Listed:
 
 
 def entries_in(answer: Any) -> list[ListEntry] | None:
-    """Return the entries of one answer, bare or the one list in an object; ``None`` for anything else."""
+    """Return the entries in a response: a bare list, or the only list in an object. ``None`` for others."""
     if isinstance(answer, dict):
         lists = [value for value in answer.values() if isinstance(value, list)]
         if len(lists) != 1:
@@ -45,7 +45,7 @@ def entries_in(answer: Any) -> list[ListEntry] | None:
 
 
 def paging_fields(answer: Any) -> Mapping[str, Any]:
-    """Return what an answer says of its pages, in lowercase names without separators."""
+    """Return the paging fields of a response, by lowercase names without separators."""
     if not isinstance(answer, dict):
         return {}
     inner = [value for value in answer.values() if isinstance(value, dict)]
@@ -54,13 +54,13 @@ def paging_fields(answer: Any) -> Mapping[str, Any]:
 
 
 def number_at(signs: Mapping[str, Any], names: Sequence[str]) -> int | None:
-    """Return the first whole number under one of the names."""
+    """Return the first integer under one of the names."""
     found = (signs.get(name) for name in names)
     return next((value for value in found if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
 def has_more(answer: Any, seen: int, page: int = 1) -> bool:
-    """Tell whether an answer says that its list goes on. ``seen`` is how many entries came until now."""
+    """Tell whether a response says that its list continues. ``seen`` is the number of entries so far."""
     signs = paging_fields(answer)
     if any(signs.get(name) for name in (*CURSORS, *LINKS, *MORE)):
         return True
@@ -69,16 +69,16 @@ def has_more(answer: Any, seen: int, page: int = 1) -> bool:
 
 
 def describes_paging(answer: Any) -> bool:
-    """Tell whether an answer says anything of its pages, so that a list that does not go on is whole."""
+    """Tell whether a response has any paging field, so that a list without a next page is complete."""
     signs = paging_fields(answer)
     counted = number_at(signs, (*TOTALS, *LAST_PAGES)) is not None
     return counted or any(name in signs for name in (*CURSORS, *LINKS, *MORE))
 
 
 def next_query(answer: Any, seen: int, page: int) -> Query:
-    """Return what asks for the next page. Only the cursor is shown, for other lists; the rest is customary.
+    """Return the query for the next page. Only the cursor is documented, for other lists.
 
-    A platform that does not know the parameter answers with the same page, or refuses: both are noticed.
+    A platform that ignores the parameter returns the same page, or refuses: both are detected.
     """
     signs = paging_fields(answer)
     cursor = next((signs[name] for name in CURSORS if signs.get(name)), None)
@@ -94,9 +94,9 @@ def next_query(answer: Any, seen: int, page: int) -> Query:
 def read_list(
     read: Callable[[Query], Any], enough: Callable[[Sequence[ListEntry]], bool] = lambda entries: False
 ) -> Listed | None:
-    """Read a list, page after page where it has pages; ``None`` when it is not understood.
+    """Read a list with all its pages; ``None`` if its form is unknown.
 
-    It ends early once there are ``enough`` entries.
+    Stops once there are ``enough`` entries.
     """
     found: list[ListEntry] = []
     query: Query = {}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a task is going to do, as data: a resource makes a plan, the runner shows it or carries it out."""
+"""Plans as data: a resource makes a plan; the runner shows or applies it."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ SERVICE_ID = "hosted_service_id"
 
 @dataclass
 class Task(Generic[OptionsT_co]):
-    """What a resource works with: the platform, the options of the user, and a place for its remarks.
+    """The context of a plan: the client, the user's options, the effects, and a place for warnings.
 
-    ``client`` is missing where :meth:`Resource.needs_api` says that it is not needed. A helper asks for the
-    options that it reads: a ``Task[WaitOptions]`` is any task whose options include those of waiting.
+    ``client`` is missing if :meth:`Resource.needs_api` is false. Helpers declare the options that they need:
+    a ``Task[WaitOptions]`` is any task with the waiting options.
     """
 
     client: Client
@@ -56,7 +56,7 @@ class Task(Generic[OptionsT_co]):
     """What was read and does not change while the task runs."""
 
     def warn(self, message: str) -> None:
-        """Tell the user something that is not an error. Said once, however often it comes up."""
+        """Warn the user. Each message is shown once."""
         shown = printable(message)
         if shown not in self.warnings:
             self.warnings.append(shown)
@@ -64,9 +64,9 @@ class Task(Generic[OptionsT_co]):
 
 @dataclass(eq=False)
 class Branch:
-    """A part of a plan that nothing else depends on, such as one service of many.
+    """An independent part of a plan, such as one service of many.
 
-    It works with the client, and notes the effects, of a task of its own. Its error stops it alone.
+    It has a client and effects of its own. Its error stops only its own steps.
     """
 
     task: Task[Any]
@@ -88,9 +88,9 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Expansion(Step):
-    """What can only be planned once other steps are done: ``run`` returns the steps for it.
+    """A step whose ``run`` returns further steps, which cannot be planned earlier.
 
-    ``summary`` stands for them where nothing is carried out.
+    ``summary`` represents them in check mode.
     """
 
     run: Callable[[], Sequence[Step]]
@@ -98,13 +98,12 @@ class Expansion(Step):
 
 @dataclass
 class Plan:
-    """Before, after, the steps from one to the other, and what it costs.
+    """The state before, the state after, the steps between them, and the cost.
 
-    ``result`` is what the task returns under the module's name: as it is when there are no steps, as it is
-    expected to be in check mode. ``reread`` returns it once the steps were carried out.
-    ``before`` and ``after`` hold only what the task manages; an empty one means that there is nothing.
-    Text is shown in a diff as it is.
-    ``failure`` returns, once the steps were carried out, the error that those of the branches amount to.
+    ``result`` is returned under the resource's result key: the current state if there are no steps, the
+    expected one in check mode. ``reread`` returns it after the steps. ``before`` and ``after`` hold only what
+    the task manages; an empty one means that nothing exists. Text is shown in a diff unchanged. ``failure``
+    returns the combined error of the branches after the steps.
     """
 
     result: Any
@@ -118,24 +117,24 @@ class Plan:
 
     @property
     def actions(self) -> list[str]:
-        """What is going to be changed, one sentence for each step."""
+        """The planned changes, one sentence for each step."""
         return [step.summary for step in self.steps if step.changes]
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to change, as far as that is known yet."""
+        """Whether anything will change, as far as that is known."""
         return any(step.changes for step in self.steps)
 
     def become(self, other: Plan) -> None:
-        """Show what another plan shows, which could only be made while this one was carried out."""
+        """Replace the shown state by that of another plan, which was made while this one was applied."""
         self.result, self.reread, self.cost = other.result, other.reread, other.cost
         self.before, self.after = other.before, other.after
 
 
 def after_waiting(summary: str, wait: Callable[[], T], then: Callable[[T], Plan], until: Plan) -> Plan:
-    """Return a plan that waits first, and decides only then what to do.
+    """Return a plan that waits first, and then decides what to do.
 
-    ``then`` makes the plan for that, from what ``wait`` returns; ``until`` is what is shown before.
+    ``then`` makes the plan from the result of ``wait``; ``until`` is shown before.
     """
     plan, waited = replace(until), list[T]()
 
@@ -152,9 +151,9 @@ def after_waiting(summary: str, wait: Callable[[], T], then: Callable[[T], Plan]
 
 
 def union(branches: Iterable[tuple[Branch, Sequence[Step]]], after: Sequence[Step] = ()) -> list[Step]:
-    """Return the steps of all branches as one graph, in which no branch needs another one.
+    """Return the steps of all branches as one graph in which no branch depends on another.
 
-    All of them need the steps ``after`` which they come, if there are any.
+    All of them depend on ``after``, if given.
     """
     united: list[Step] = []
     for branch, steps in branches:
@@ -169,7 +168,7 @@ def union(branches: Iterable[tuple[Branch, Sequence[Step]]], after: Sequence[Ste
 
 
 class Resource(ABC, Generic[OwnOptions]):
-    """A module of the platform: its options and how to plan for it. Holds no state.
+    """One kind of item on the platform: its options, and how to plan for it. Stateless.
 
     A subclass names its options: ``class SshKeyResource(Resource[SshKeyOptions])``. The class variables from
     ``options`` on are derived from them.
@@ -209,37 +208,37 @@ class Resource(ABC, Generic[OwnOptions]):
         cls.source_options = facts.sources
 
     def read_options(self, arguments: Mapping[str, Any]) -> OwnOptions:
-        """Return the options of a task from what Ansible has validated."""
+        """Return the typed options for arguments that Ansible has validated."""
         options: Any = self.options_type.from_ansible(arguments)
         return cast(OwnOptions, options)
 
     @property
     def name(self) -> str:
-        """The name that the module has everywhere, which is that of its file."""
+        """The name of the resource, its module and its file."""
         return type(self).__module__.rpartition(".")[2]
 
     def works_on_host(self, given: Mapping[str, Any]) -> bool:
-        """Tell whether a task with these arguments works on the host of the play: it names nothing else."""
+        """Tell whether a task with these arguments works on the play's host: it selects nothing else."""
         return not any(place in given for place in self.places)
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
-        """Tell whether the task calls the platform's API, and so needs its address and a token."""
+        """Tell whether the task calls the platform's API, and so needs its URL and a token."""
         return True
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the options that name what is read on this machine."""
+        """Return the options that name local files or folders to read."""
         return self.source_options
 
     def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the options that name what is written on this machine."""
+        """Return the options that name local files or folders to write."""
         paths = {name for name, option in self.options.items() if option.get("type") == "path"}
         return frozenset(paths - self.sources(arguments))
 
     @abstractmethod
     def plan(self, task: Task[OwnOptions]) -> Plan:
-        """Look at the platform and say what has to be done. Changes nothing.
+        """Read the platform and return the plan. Changes nothing.
 
-        :raises HostedError: when the wish cannot be granted, with the rule that forbids it.
+        :raises HostedError: if a rule forbids the desired state.
         """
 
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which copies to keep and which to delete: a pure function of the copies, the policy and the clock.
+"""Decides which copies to keep and which to delete: a pure function of copies, policy and time.
 
-The rules mean what they mean in restic. A copy is a backup or a snapshot of a service.
+The rules are those of restic. A copy is a backup or a snapshot of a service.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LABELS = {
 
 @dataclass(frozen=True)
 class RestorePoint:
-    """A backup or a snapshot. ``created_at`` is ``None`` where the platform does not say."""
+    """A backup or a snapshot. ``created_at`` is ``None`` if the platform does not show it."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class RestorePoint:
 
 @dataclass(frozen=True)
 class Span:
-    """A duration as the calendar counts it."""
+    """A duration in calendar units."""
 
     years: int = 0
     months: int = 0
@@ -61,10 +61,10 @@ class Span:
     text: str = ""
 
     def before(self, moment: datetime, zone: tzinfo) -> datetime:
-        """Return the moment that lies this long before ``moment``, by the calendar of ``zone``.
+        """Return the moment this long before ``moment``, in the calendar of ``zone``.
 
-        A day that a month does not have runs over into the next month. Where clocks were put forward or back
-        at that very time, the earlier of the two moments counts, so that more is kept.
+        A day that a month lacks becomes a day of the next month. If the clock changed at that time, the
+        earlier of the two moments counts, so that more is kept.
         """
         local = moment.astimezone(zone)
         months = (local.year - self.years) * 12 + local.month - 1 - self.months
@@ -76,7 +76,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Policy:
-    """What to keep. ``counts`` are by rule: last, hourly, daily, weekly, monthly, yearly."""
+    """The copies to keep. ``counts`` are by rule: last, hourly, daily, weekly, monthly, yearly."""
 
     counts: Mapping[str, int]
     within: Span | None
@@ -87,7 +87,7 @@ class Policy:
 
 @dataclass
 class Decision:
-    """Whether a copy stays, and every reason for it. One that is not managed always stays."""
+    """Whether a copy is kept, with all reasons. One that is not managed is always kept."""
 
     copy: RestorePoint
     managed: bool = True
@@ -99,10 +99,10 @@ class Decision:
 
 
 def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Policy:
-    """Return the policy that the ``keep_*`` options describe.
+    """Return the policy of the ``keep_*`` options.
 
-    :raises Invalid: when a count is negative, a duration cannot be read, nothing at all would be kept, or the
-        pattern has no character of its own, so that it would own every copy whoever made it.
+    :raises Invalid: if a count is negative, a duration is invalid, nothing would be kept, or the pattern
+        would match every copy, whoever made it.
     """
     counts = {rule: options.get(f"keep_{rule}") or 0 for rule in BUCKETS}
     failed = options.get("keep_failed", Policy.failed)
@@ -122,9 +122,9 @@ def read_policy(options: Mapping[str, Any], pattern: str, zone: tzinfo) -> Polic
 
 
 def read_span(text: str | None) -> Span | None:
-    """Read a duration such as ``2y5m7d3h``; ``None`` stays ``None``.
+    """Parse a duration such as ``2y5m7d3h``; ``None`` for ``None``.
 
-    :raises Invalid: when it is none, names a unit twice, or lasts no time at all.
+    :raises Invalid: if it is not one, repeats a unit, or is zero.
     """
     if text is None or not text.strip():
         return None
@@ -145,10 +145,10 @@ def read_span(text: str | None) -> Span | None:
 
 
 def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime) -> list[Decision]:
-    """Decide on every copy. Returns all of them, the newest first; those without a date come last.
+    """Decide on every copy. Returns all of them, newest first; those without a date are last.
 
-    Only COMPLETED copies that the pattern owns count for the rules. Of the FAILED ones the newest
-    ``policy.failed`` stay. Whatever is in another status, not owned, or of unknown date is not touched.
+    Only COMPLETED copies that match the pattern count. Of the FAILED ones, the newest ``policy.failed`` are
+    kept. Others are not managed.
     """
     decisions = [Decision(copy) for copy in sorted(copies, key=age_order, reverse=True)]
     classified = [(classify(decision, policy), decision) for decision in decisions]
@@ -171,12 +171,12 @@ def plan_retention(copies: Iterable[RestorePoint], policy: Policy, now: datetime
 
 
 def age_order(copy: RestorePoint) -> tuple[datetime, str]:
-    """Sort by date; of two of one moment the greater id counts as the newer."""
+    """Return the sort key for age; for equal times, the greater id is newer."""
     return copy.created_at or datetime.min.replace(tzinfo=UTC), copy.id
 
 
 def classify(decision: Decision, policy: Policy) -> str | None:
-    """Say why a copy is not touched; return the status of one that the policy decides on."""
+    """Return the status of a copy that the policy decides on; ``None``, with a reason, for others."""
     copy = decision.copy
     if not fnmatchcase(copy.name, policy.pattern):
         decision.managed = False
@@ -191,7 +191,7 @@ def classify(decision: Decision, policy: Policy) -> str | None:
 
 
 def within_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> Iterator[tuple[Decision, str]]:
-    """Yield what is younger than ``keep_within``, seen from the newest copy that is not in the future."""
+    """Yield the copies within ``keep_within`` of the newest one that is not in the future."""
     if policy.within is None:
         return
     past = (moment for moment in map(moment_of, good) if moment < now)
@@ -203,7 +203,7 @@ def within_reasons(good: Sequence[Decision], policy: Policy, now: datetime) -> I
 
 
 def bucket_reasons(good: Sequence[Decision], policy: Policy) -> Iterator[Iterator[tuple[Decision, str]]]:
-    """Yield for each rule what it keeps."""
+    """Yield the copies that each rule keeps."""
     for rule, count in policy.counts.items():
         yield newest_per_period(good, rule, count, policy.zone)
 
@@ -213,8 +213,7 @@ def newest_per_period(
 ) -> Iterator[tuple[Decision, str]]:
     """Yield the newest copy of each of the last ``count`` periods that have one.
 
-    When the copies end before the count does, the oldest one stays too: it makes the history as long as it
-    can be.
+    If there are fewer periods, the oldest copy is kept, too, to make the history as long as possible.
     """
     left, latest = count, None
     for position, decision in enumerate(good):
@@ -231,14 +230,14 @@ def newest_per_period(
 
 
 def moment_of(decision: Decision) -> datetime:
-    """Return when the copy was made; only copies with a date are asked."""
+    """Return the time of a copy with a date."""
     return decision.copy.created_at or datetime.min.replace(tzinfo=UTC)
 
 
 def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> None:
-    """Stop when more would be deleted than the user foresaw.
+    """Check that no more copies would be deleted than ``max_delete``.
 
-    :raises Invalid: with both numbers. Nothing was deleted then.
+    :raises Invalid: with both numbers. Nothing was deleted.
     """
     doomed = [decision.copy.name for decision in decisions if not decision.keep]
     if max_delete is not None and len(doomed) > max_delete:

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Notes of secrets that were asked for: one that is found later tells that they were never kept.
+"""Notes of secrets that were requested: a note found later means that the secrets were never saved.
 
-The platform shows what it generates only once. A run that is killed between the call and the file on disk
+The platform shows generated secrets only once. A run that is killed between the call and the file on disk
 leaves a service whose secrets nobody has. The note is written before the call, and holds no secret.
 """
 
@@ -34,13 +34,13 @@ REMEDIES = {
 
 
 def subject_of(kind: str, name: str) -> str:
-    """Return what a note is about. Names that a platform may take for the same are one subject."""
+    """Return the subject of a note. Names that the platform may normalize to the same one are one subject."""
     return f"{kind}:{normalized(name) if kind == ORDERED else name}"
 
 
 @dataclass(frozen=True)
 class SecretNote:
-    """The note of one call; there may be several on a subject, of runs side by side."""
+    """The note of one call. Parallel runs may leave several on one subject."""
 
     path: str
     endpoint: str
@@ -48,20 +48,20 @@ class SecretNote:
 
     @classmethod
     def of(cls, base_url: str | None, subject: str) -> SecretNote:
-        """Return a note to leave, under a name of its own."""
+        """Return a new note with a unique name."""
         endpoint = normalized_url(base_url or "")
         name = f"{state_key(base_url, subject)}-{secrets.token_hex(4)}.json"
         return cls(os.path.join(notes_folder(), name), endpoint, subject)
 
     @property
     def remedy(self) -> str:
-        """What to do when the secrets are lost."""
+        """What to do if the secrets are lost."""
         return REMEDIES[self.subject.partition(":")[0]]
 
     def write(self, what: str, kept_in: str | None = None) -> None:
-        """Write the note. ``kept_in`` is the file that holds the secrets until the task returns them.
+        """Write the note. ``kept_in`` is the file with the secrets until the task returns them.
 
-        :raises OSError: when it cannot be written.
+        :raises OSError: if it cannot be written.
         """
         for made in (collection_folder(FOLDER), os.path.dirname(self.path)):  # each for the owner alone
             os.makedirs(made, mode=0o700, exist_ok=True)
@@ -72,13 +72,13 @@ class SecretNote:
         write_json(self.path, content)
 
     def remove(self) -> None:
-        """Take the note away, if there is one."""
+        """Remove the note, if it exists."""
         with suppress(OSError):
             os.unlink(self.path)
 
 
 def notes_folder() -> str:
-    """Return where the notes are."""
+    """Return the folder of the notes."""
     return os.path.join(collection_folder(FOLDER), NOTES)
 
 
@@ -93,7 +93,7 @@ def notes_on(task: Task, subject: str) -> list[str]:
 
 
 def seconds_since_call(task: Task, subject: str) -> float:
-    """Return how long ago a call on a subject was made whose end nobody saw; endless where there is none."""
+    """Return the age of the last call on a subject that did not finish; infinity if there is none."""
     ages = []
     for path in notes_on(task, subject):
         with suppress(OSError):
@@ -102,7 +102,7 @@ def seconds_since_call(task: Task, subject: str) -> float:
 
 
 def warn_of_lost_secrets(task: Task, subject: str) -> None:
-    """Tell of secrets that were asked for and never kept, until the note is removed."""
+    """Warn of secrets that were requested and never saved, until the note is removed."""
     for path in notes_on(task, subject):
         content = read_note(path)
         what = content.get("what", "what the platform shows only once")
@@ -121,7 +121,7 @@ def warn_of_lost_secrets(task: Task, subject: str) -> None:
 
 
 def read_note(path: str) -> dict[str, Any]:
-    """Return what a note holds; of one that is damaged, that it exists is enough."""
+    """Return the content of a note; empty if it is damaged."""
     try:
         with open(path, encoding="utf-8") as file:
             content = json.load(file)
@@ -131,7 +131,7 @@ def read_note(path: str) -> dict[str, Any]:
 
 
 def remove_notes(task: Task, subject: str, newest: SecretNote | None = None) -> None:
-    """Take away the notes on a subject: its secrets do not matter any more, or there is a newer one."""
+    """Remove the notes on a subject, except ``newest``: its secrets do not matter any more."""
     for path in notes_on(task, subject):
         if newest is not None and path == newest.path:
             continue

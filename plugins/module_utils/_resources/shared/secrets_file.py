@@ -41,19 +41,19 @@ ROOM = 64 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class SecretsOptions(Options):
-    """Where secrets go that the platform shows only once."""
+    """The options for saving secrets that the platform shows only once."""
 
     secrets_dest: FilePath | None = option(None, no_log=False)
     return_secrets: bool = option(False, no_log=False)
 
 
 def default_path(id: str) -> str:
-    """Return where secrets go that the user named no place for."""
+    """Return the default file for secrets."""
     return os.path.join(collection_folder(FOLDER), f"{os.path.basename(id)}.json")
 
 
 def destination(task: Task[SecretsOptions], id: str) -> str | None:
-    """Return the file that secrets go to, ``None`` where the user wants them in the result alone."""
+    """Return the file for secrets; ``None`` if the user wants them in the result only."""
     given: str | None = task.options.secrets_dest
     return given or (None if task.options.return_secrets else default_path(id))
 
@@ -62,9 +62,9 @@ def destination(task: Task[SecretsOptions], id: str) -> str | None:
 
 
 def check_destination(path: str | None, option: str = "secrets_dest") -> None:
-    """Check that the file can be written, before there is anything to lose.
+    """Check that a file can be written, before any secret exists.
 
-    :raises Invalid: when its folder is missing or closed to us, or something else stands in its place.
+    :raises Invalid: if its folder is missing or not writable, or the path is not a regular file.
     """
     if path is None:
         return
@@ -83,9 +83,9 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
 
 
 def check_folder(task: Task[SecretsOptions]) -> None:
-    """Check where secrets will go as far as that can be done without writing anything, as in check mode.
+    """Check the destination without writing anything, as in check mode.
 
-    :raises Invalid: when they could not be written there.
+    :raises Invalid: if secrets could not be written there.
     """
     check_destination(task.options.secrets_dest)
     path = destination(task, "any")
@@ -100,9 +100,9 @@ def check_folder(task: Task[SecretsOptions]) -> None:
 
 
 def check_writable(task: Task[SecretsOptions]) -> None:
-    """Write a file of the size where secrets will go, and remove it. A missing default folder is made.
+    """Write a file of full size to the destination, and remove it. Creates a missing default folder.
 
-    :raises Invalid: when that fails, so that nothing is asked for that could not be kept.
+    :raises Invalid: if that fails, so that no secret is requested that could not be saved.
     """
     path = destination(task, "any")
     if path is None:
@@ -125,7 +125,7 @@ def check_writable(task: Task[SecretsOptions]) -> None:
 
 
 def unwritable_error(folder: str, why: str) -> Invalid:
-    """Return the error for a folder that cannot take secrets."""
+    """Return the error for a folder in which secrets cannot be saved."""
     return Invalid(
         f"what the platform shows only once could not be kept in {folder!r}: {why}. Nothing was sent. "
         "Make room there, or set secrets_dest to a file in another place"
@@ -134,12 +134,12 @@ def unwritable_error(folder: str, why: str) -> Invalid:
 
 @contextmanager
 def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterator[SecretWriter]:
-    """Prove the place, leave a note, and let the call be made whose answer holds secrets.
+    """Check the destination and leave a note, then let the caller make the call that returns secrets.
 
-    The note goes when the secrets are kept, or when the platform did not do what it was asked for. After
-    anything else, such as a run that is killed, it stays for the next task.
+    The note is removed once the secrets are saved, or if the platform did not act. Otherwise, for example if
+    the run is killed, it stays for the next task.
 
-    :raises Invalid: before the call, when the secrets could not be kept.
+    :raises Invalid: before the call, if secrets could not be saved.
     """
     check_writable(task)
     kept = SecretWriter(task, SecretNote.of(task.options.base_url, subject))
@@ -166,20 +166,21 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
 
 @dataclass
 class SecretWriter:
-    """What becomes of the secrets of one call."""
+    """Saves the secrets of one call."""
 
     task: Task[SecretsOptions]
     note: SecretNote
 
     def discard(self) -> None:
-        """Take the note away: there is nothing to keep, or it was told what became of it."""
+        """Remove the note: there are no secrets, or their loss was reported."""
         self.note.remove()
 
     def write(self, id: str, content: dict[str, Any], labels: str) -> bool:
-        """Write secrets to ``secrets_dest``, and into the result where asked to; tell whether it worked.
+        """Write secrets to ``secrets_dest``, and to the result if requested. Return whether it worked.
 
-        Where the user asked for neither they go to a file of their own, since they cannot be read again. A
-        place that fails although it was proved is replaced by the default one. They are never shown for it.
+        If the user requested neither, they are written to the default file, because they cannot be read
+        again. If the destination fails after all, the default file replaces it. Secrets are never shown
+        because of a failure.
         """
         options = self.task.options
         if options.return_secrets:
@@ -240,11 +241,11 @@ class SecretWriter:
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:
-    """Write JSON for the owner alone, whole or not at all. A file that is there is put aside.
+    """Write JSON atomically with mode 0600. An existing file is renamed first.
 
-    Several hosts of a play may name one file: each puts aside what the previous one has written.
+    Several hosts of a play may name one file: each renames what the previous one wrote.
 
-    :raises OSError: when that fails.
+    :raises OSError: if that fails.
     """
     with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), atomic_file(path) as file:
         json.dump(content, file, indent=2, ensure_ascii=False)
