@@ -87,6 +87,7 @@ DECISIVE = (
 SHARED = "module_utils/_resources/shared/"
 SERVICES = "module_utils/_resources/services/"
 EQUIVALENT = {
+    f"{SHARED}controller_state.py state_key: 16 -> (17)": "a key of any such length is as good",
     f"{SHARED}retention.py moment_of: decision.copy.created_at or datetime.min.replace(tzinfo=UTC)"
     " -> ((decision.copy.created_at))": "only copies with a date are asked",
     f"{SHARED}secrets_file.py : 30.0 -> (31.0)": "a second more",

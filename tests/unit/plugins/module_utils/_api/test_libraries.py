@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 
 import pytest
@@ -25,3 +26,16 @@ def test_what_only_some_tasks_need_is_missed_by_those_alone() -> None:
     libraries.require_for("SFTP", libraries, "asyncssh")
     with pytest.raises(ConfigurationError, match="SFTP needs the Python library asyncssh"):
         libraries.require_for("SFTP", None, "asyncssh")
+
+
+def test_models_can_be_defined_where_no_library_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ansible-doc and ansible-test import every plugin, also there."""
+    for name in ("pydantic", "pydantic.alias_generators", "requests", "urllib3"):
+        monkeypatch.setitem(sys.modules, name, None)
+    place = importlib.util.spec_from_file_location(f"{libraries.__name__}_bare", libraries.__file__)
+    assert place is not None and place.loader is not None
+    bare = importlib.util.module_from_spec(place)
+    place.loader.exec_module(bare)
+    assert "pydantic>=2" in bare.MISSING
+    assert (bare.to_camel("ram_gb"), bare.to_snake("ramGb")) == ("ram_gb", "ramGb")
+    assert bare.ConfigDict(extra="allow") == {"extra": "allow"}

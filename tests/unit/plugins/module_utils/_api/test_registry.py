@@ -388,3 +388,20 @@ def test_what_a_registry_asks_for_reaches_the_pause(tmp_path: Path, monkeypatch:
         with pytest.raises(RateLimited, match="too many requests"):
             repository.has_blob(DIGEST)
     assert asked == [7.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (403, '{"errors": [{"code": "DENIED", "message": "quota"}]}', "DENIED: quota"),
+        (403, '{"errors": []}', "no reason was given; the account's registry credentials do not open it"),
+        (413, "<html>", "no reason was given; what was sent is too large for it"),
+        (400, '["errors"]', "no reason was given"),
+    ],
+)
+def test_a_refusal_is_told_in_the_words_of_the_registry_or_by_its_status(
+    status: int, body: str, said: str
+) -> None:
+    response = requests.Response()
+    response.status_code, response._content = status, body.encode()
+    assert registry.registry_message(response) == said

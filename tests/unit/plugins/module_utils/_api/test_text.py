@@ -136,14 +136,20 @@ def test_a_piece_of_letters_or_of_digits_alone_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "left", "right"), [("", 0, 20), ("a", 2, 21), ("ab", 3, 22), ("abc", 4, 24)]
+    ("before", "secret", "left", "right"),
+    [
+        ("", "hunter2-hunter2", 0, 20),
+        ("", "hunter2-hunter2!", 0, 21),
+        ("a", "hunter2-hunter2", 2, 21),
+        ("ab", "hunter2-hunter2", 3, 22),
+        ("abc", "hunter2-hunter2!", 4, 25),
+    ],
 )
-def test_inside_base64_all_is_hidden_that_the_secret_alone_decides(
-    before: str, left: int, right: int
+def test_all_that_the_secret_decides_in_base64_is_hidden(
+    before: str, secret: str, left: int, right: int
 ) -> None:
-    """Of fifteen bytes, by how many bytes come before them."""
-    encoded = base64.b64encode(f"{before}hunter2-hunter2and so on".encode()).decode()
-    assert Redactor(["hunter2-hunter2"])(encoded) == f"{encoded[:left]}{HIDDEN}{encoded[right:]}"
+    encoded = base64.b64encode(f"{before}{secret}and so on".encode()).decode()
+    assert Redactor([secret])(encoded) == f"{encoded[:left]}{HIDDEN}{encoded[right:]}"
 
 
 @pytest.mark.parametrize(("secret", "hidden"), [("hunter2", True), ("hunter", False)])

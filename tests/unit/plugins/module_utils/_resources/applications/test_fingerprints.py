@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications.fingerprints import (
     Fingerprints,
     lock_environment,
+    state_folder,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -100,3 +101,12 @@ def test_two_runs_take_turns(tmp_path: Path) -> None:
         lock_environment(str(tmp_path / "file"), "shop", 0.1),
     ):
         pass
+
+
+def test_the_folder_is_the_one_that_was_given_or_else_the_collections_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path / "ansible"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert state_folder("~/mine") == str(tmp_path / "mine")
+    assert state_folder(None) == str(tmp_path / "ansible" / "hosted_services" / "environments")

@@ -11,15 +11,20 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ScanReport
 from ansible_collections.hosted.services.plugins.module_utils._resources import app_deploy
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_info import APP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.app_release import APP_RELEASE
-from ansible_collections.hosted.services.plugins.module_utils._resources.applications import release_list
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import (
+    release_list,
+    releases,
+)
 from hosted_sandbox.gaps import POINTS
 from hosted_sandbox.registry.images import build_image
 from unit.plugins.apps import IMAGES, Platform, plain, server
+from unit.plugins.fakes import FakeClient, task_of
 
 __all__ = ["plain", "server"]
 DECLARE, DEPLOY = "releases.declare", "apps.deploy"
@@ -172,3 +177,26 @@ def test_an_analysis_that_did_not_complete_is_told(plain: Platform) -> None:
     assert not told.get("failed") and "severity critical is not known" in told["warnings"][0]
     assert plain.run(APP_RELEASE, **wish, fail_on=["critical", "failed"])["failed"]
     assert "warnings" not in plain.run(APP_RELEASE, **wish)
+
+
+@pytest.mark.parametrize(
+    ("declared", "order"),
+    [
+        ({"v1": "2026-01-03", "v2": "2026-01-01", "v3": "2026-01-02"}, ["v2", "v3", "v1"]),
+        ({"v1": "2026-01-03", "v2": None, "v3": "2026-01-02"}, ["v3", "v1", "v2"]),
+    ],
+)
+def test_releases_are_in_the_order_of_their_declaration_or_else_of_their_scan(
+    monkeypatch: pytest.MonkeyPatch, declared: dict[str, str | None], order: list[str]
+) -> None:
+    """One that was not scanned yet comes last."""
+    scanned = {"v1": "2026-02-02", "v2": None, "v3": "2026-02-01"}
+
+    def scan_of(client: Any, slug: str, tag: str, seconds: float) -> ScanReport:
+        return ScanReport.model_construct(tag=tag, digest=None, scan_status="PASSED", scanned_at=scanned[tag])
+
+    monkeypatch.setattr(releases, "scan_of", scan_of)
+    listed = {tag: release_list.ListedRelease(None, made) for tag, made in declared.items()}
+    task = task_of(APP_INFO, FakeClient(), slug="shop")
+    found = releases.all_releases(task, "shop", release_list.DeclaredReleases(listed))
+    assert [release.tag for release in found] == order
