@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Backups: made, restored and deleted, on one service or on many (Backups and snapshots)."""
+"""Backups: makes, restores and deletes them, on one service or many (Backups and snapshots)."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ AFTER_RESTORE = "Check the files of the service before you use it, and restore a
 
 @dataclass(frozen=True, kw_only=True)
 class BackupOptions(RestorePointOptions):
-    """Which backup of which services, and what to do with it."""
+    """The options of module backup."""
 
     state: Literal["present", "restored", "absent"] = "present"
 
 
 class BackupResource(RestorePointResource[BackupOptions]):
-    """A backup of each selected service, by its name."""
+    """A backup of each selected service, by name or id."""
 
     kind = BACKUPS
     restored_state = "restored"
@@ -61,7 +61,7 @@ BACKUP = BackupResource()
 
 
 def find_targets(task: Task[BackupOptions], backups: Sequence[Backup]) -> list[Backup]:
-    """Return the backups of this id, or else of this name."""
+    """Return the backups with this id, or else with this name."""
     wanted = task.options.name
     return [b for b in backups if b.id == wanted] or [b for b in backups if b.name == wanted]
 
@@ -71,12 +71,12 @@ to_result = partial(result_of, "backup")
 
 
 def newest_backup(backups: Sequence[Backup]) -> Backup | None:
-    """Return the one that was begun last."""
+    """Return the backup that was begun last."""
     return max(backups, key=lambda backup: (backup.created_at or "", backup.id), default=None)
 
 
 def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
-    """Return what a diff shows of backups: their names and statuses."""
+    """Return the names and statuses of backups for the diff."""
     return {backup.name: backup.status for backup in backups}
 
 
@@ -84,7 +84,7 @@ def to_diff(backups: Sequence[Backup]) -> dict[str, Any]:
 
 
 def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan that there is a completed backup of this name. One that is being made is adopted, not doubled."""
+    """Plan a completed backup with this name. One that is being made is waited for instead."""
     name, everything = task.options.name, task.client.backups(service.id)
     there = find_targets(task, everything)
     pending = newest_backup([backup for backup in there if backup.status == BackupStatus.PENDING])
@@ -131,7 +131,7 @@ def plan_present(task: Task[BackupOptions], service: Service) -> Plan:
 def find_concurrent_backup(
     task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
 ) -> tuple[Backup, list[Backup]] | None:
-    """Return a backup of this name that another task has made since the plan, if one has."""
+    """Return the backup with this name that another task made since the plan, if any."""
     known = {backup.id for backup in before}
     there = [
         backup
@@ -146,17 +146,17 @@ def find_concurrent_backup(
 
 
 def expected_backup(name: str) -> Backup:
-    """Return a backup as it will be once it is made."""
+    """Return a backup as expected once it is complete."""
     return Backup.model_construct(id=None, name=name, status=BackupStatus.COMPLETED)
 
 
 def make_backup(
     task: Task[BackupOptions], service: Service, name: str, before: Sequence[Backup]
 ) -> tuple[Backup, list[Backup]]:
-    """Begin a backup, once, and wait until it is complete.
+    """Start a backup, once, and wait until it is complete.
 
-    Return it as the platform lists it, with those that went for it. ``before`` is what was there; the failed
-    ones of this name are the task's own to delete.
+    Return it as listed, and those that disappeared with it. ``before`` are the earlier backups; FAILED ones
+    with this name are deleted.
     """
     known = {backup.id for backup in before}
     listed: list[Backup] = []
@@ -184,7 +184,7 @@ def make_backup(
 
 
 def request_backup(task: Task[BackupOptions], service: Service, name: str, what: str) -> None:
-    """Ask for a backup, again while the service is busy."""
+    """Request a backup, and retry while the service is busy."""
     try:
         retry_while_busy(
             task, lambda: task.client.create_backup(service.id, name), what, lambda: is_busy(task, service)
@@ -195,7 +195,7 @@ def request_backup(task: Task[BackupOptions], service: Service, name: str, what:
 
 
 def is_busy(task: Task[BackupOptions], service: Service) -> bool:
-    """Tell whether a backup of the service is seen to be made or restored."""
+    """Tell whether a backup of the service is being made or restored."""
     return any(backup.status in IN_MOTION for backup in task.client.backups(service.id))
 
 
@@ -206,9 +206,9 @@ def wait_for_backup(
     advice: str = AFTER_MAKING,
     read: Callable[[], list[Backup]] | None = None,
 ) -> Backup:
-    """Wait until nothing moves any more, and the backup is whole. ``advice`` is what to do if it failed.
+    """Wait until a backup is complete and none is in progress. ``advice`` follows if it failed.
 
-    :raises WaitEnded: when it failed or vanished, or after ``wait_timeout``.
+    :raises WaitEnded: if it failed or disappeared, or after ``wait_timeout``.
     """
     return wait_until(
         task,
@@ -220,7 +220,10 @@ def wait_for_backup(
 
 
 def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) -> bool:
-    """Tell whether a backup is complete; one that failed ends the wait."""
+    """Tell whether a backup is complete.
+
+    :raises WaitEnded: if it failed.
+    """
     if backup.status == BackupStatus.FAILED:
         raise WaitEnded(
             f"backup {backup.name!r} of {label(service)} ended as FAILED; the platform does not say why. "
@@ -231,12 +234,12 @@ def is_complete(backup: Backup, service: Service, advice: str = AFTER_MAKING) ->
 
 
 def read_backup(task: Task[BackupOptions], service: Service, id: str) -> Backup:
-    """Return a backup as it is now."""
+    """Return the current state of a backup."""
     return backup_with_id(task.client.backups(service.id), service, id)
 
 
 def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Backup:
-    """Return the backup of this id."""
+    """Return the backup with this id."""
     for backup in backups:
         if backup.id == id:
             return backup
@@ -247,7 +250,7 @@ def backup_with_id(backups: Sequence[Backup], service: Service, id: str) -> Back
 
 
 def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan that the files of a service become those of the backup. One that runs already is waited for."""
+    """Plan the restore of a backup. If one is in progress already, wait for it."""
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
     running = next((backup for backup in there if backup.status == BackupStatus.RESTORING), None)
@@ -285,11 +288,11 @@ def plan_restored(task: Task[BackupOptions], service: Service) -> Plan:
 
 
 def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) -> list[RestoreTrace]:
-    """Restore a backup, once, and wait until that is over.
+    """Restore a backup, once, and wait for the end.
 
-    Return what was seen of it, if it was waited for.
+    Return what was observed, if the task waits.
 
-    :raises WaitEnded: when it failed, or is not over after ``wait_timeout``.
+    :raises WaitEnded: if it failed, or has not ended after ``wait_timeout``.
     """
     what = f"the restore of {label(service)} from backup {backup.name!r}"
     before = last = observe_restore(task, service, backup.status)
@@ -338,11 +341,11 @@ def restore_backup(task: Task[BackupOptions], service: Service, backup: Backup) 
 def find_restorable(
     task: Task[BackupOptions], service: Service, there: Sequence[Backup], everything: Sequence[Backup]
 ) -> Backup:
-    """Return the backup to restore: it must be complete, and no other may have its name.
+    """Return the backup to restore: the only one with its name, and complete.
 
-    In check mode one that is not there is taken for one that an earlier task of the play makes.
+    In check mode, a missing one is assumed to be made by an earlier task of the play.
 
-    :raises NoSuchItem, Ambiguous, Invalid: saying which of these it is.
+    :raises NoSuchItem, Ambiguous, Invalid: saying which of these applies.
     """
     name = task.options.name
     if not there:
@@ -368,7 +371,7 @@ def find_restorable(
 
 
 def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
-    """Plan that no backup of this name is left. One that is being made or restored is waited for."""
+    """Plan the deletion of all backups with this name. Those in progress are waited for."""
     everything = task.client.backups(service.id)
     there = find_targets(task, everything)
     if not there and (near := name_hint(task.options.name, everything)):
@@ -390,7 +393,7 @@ def plan_absent(task: Task[BackupOptions], service: Service) -> Plan:
 
 
 def delete_step(task: Task[BackupOptions], service: Service, backup: Backup) -> Step:
-    """Return the step that deletes a backup, once it stands still."""
+    """Return the step that deletes a backup once it is not in progress."""
 
     def settled(now: Backup | None) -> bool:
         return now is None or now.status not in IN_MOTION

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files and directories of a service: written, made and removed through the file manager (Files)."""
+"""Files and directories of a service: writes, renames and deletes them (Files)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions(OnServiceOptions):
-    """Which file or folder, and what it is to hold."""
+    """The options of module file."""
 
     path: str | None = option(None, selects=True)
     paths: list[str] | None = option(None, selects=True)
@@ -38,7 +38,7 @@ class FileOptions(OnServiceOptions):
 
 
 class FileResource(Resource[FileOptions]):
-    """A file or a directory, by service and path; several of them to remove."""
+    """A file or a directory, by service and path; several for deletion."""
 
     result_key = "file"
     rules: ClassVar[dict[str, Any]] = {
@@ -72,7 +72,7 @@ FILE = FileResource()
 
 
 def requested_paths(task: Task[FileOptions]) -> list[str]:
-    """Return the paths that the task is about, checked. The root itself can be neither made nor removed."""
+    """Return the checked paths of the task. The root can neither be created nor deleted."""
     options = task.options
     if options.paths is not None and options.state != "absent":
         raise Invalid("paths is for state: absent; name one path")
@@ -94,7 +94,10 @@ def requested_paths(task: Task[FileOptions]) -> list[str]:
 
 
 def check_text_is_used(task: Task[FileOptions]) -> None:
-    """Refuse a text with a state that has no use for it: who wrote both did not mean, say, ``absent``."""
+    """Check that no content is given for a state that does not use it.
+
+    :raises Invalid: if it is, because the state may be a mistake.
+    """
     state = task.options.state
     given = names_given(content=task.options.content, src=task.options.src)
     if given and state != "present":
@@ -107,7 +110,10 @@ def check_text_is_used(task: Task[FileOptions]) -> None:
 def check_not_emptied(
     task: Task[FileOptions], files: FileManager, path: str, entry: FileEntry | None, text: str
 ) -> None:
-    """Refuse to empty a file that holds something, unless the task says so: a variable may hold nothing."""
+    """Check that the task allows an existing file to be emptied: a variable may be empty.
+
+    :raises Invalid: if it does not.
+    """
     if not text and entry is not None and entry.size and not task.options.allow_empty:
         given = "content" if task.options.src is None else f"src {task.options.src!r}"
         raise Invalid(
@@ -117,7 +123,10 @@ def check_not_emptied(
 
 
 def check_full_path(path: str | None, paths: Sequence[str] | None) -> None:
-    """Refuse a path that is shorter than its user thinks: what it leads to would be gone, and for good."""
+    """Check that a path to delete or rename does not end with an empty variable.
+
+    :raises Invalid: if it may.
+    """
     given = {"path": path} if path is not None else {}
     given |= {f"item {number} of paths": item for number, item in enumerate(paths or (), 1)}
     for label, item in given.items():
@@ -129,9 +138,9 @@ def check_full_path(path: str | None, paths: Sequence[str] | None) -> None:
 
 
 def requested_name(task: Task[FileOptions]) -> str:
-    """Return the name that an entry is to get in its directory; empty where none is to be renamed.
+    """Return the new name within the directory; empty if nothing is to be renamed.
 
-    The platform does not say whether a rename moves things to another directory, so none is asked to.
+    The platform does not say whether a rename can move to another directory, so a path is rejected.
     """
     given = task.options.new_name
     if task.options.state != "renamed":
@@ -145,9 +154,9 @@ def requested_name(task: Task[FileOptions]) -> str:
 
 
 def requested_text(task: Task[FileOptions]) -> str:
-    """Return the content that the file is to have.
+    """Return the desired content of the file.
 
-    :raises Invalid: when it is not text, or too large for the file manager.
+    :raises Invalid: if it is not text, or too large for the file manager.
     """
     content, src = task.options.content, task.options.src
     if content is not None:
@@ -170,7 +179,10 @@ def requested_text(task: Task[FileOptions]) -> str:
 
 
 def checked_text(what: str, text: str) -> str:
-    """Return a text that the file manager takes."""
+    """Return a text that the file manager accepts.
+
+    :raises Invalid: for others.
+    """
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -183,7 +195,7 @@ def checked_text(what: str, text: str) -> str:
 
 
 def too_large_error(what: str, size: int) -> Invalid:
-    """Return the error for what goes beyond the file manager."""
+    """Return the error for content that exceeds the file manager's limit."""
     return Invalid(
         f"{what} has {size} bytes; the file manager takes up to {MAX_BYTES}. For larger files {USE_SFTP_SYNC}"
     )
@@ -195,7 +207,7 @@ def not_text_error(what: str) -> Invalid:
 
 
 def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: str) -> Plan:
-    """Plan that a file has this content."""
+    """Plan a file with this content."""
     parents = missing_parents(task, files, path)
     entry = None if parents else files.entry(path)
     refuse_link(files, path, entry)
@@ -223,7 +235,7 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
 
 
 def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Plan:
-    """Plan that a directory is there."""
+    """Plan an existing directory."""
     parents = missing_parents(task, files, path)
     entry = None if parents else files.entry(path)
     refuse_link(files, path, entry)
@@ -244,10 +256,10 @@ def plan_directory(task: Task[FileOptions], files: FileManager, path: str) -> Pl
 
 
 def plan_rename(files: FileManager, path: str, name: str) -> Plan:
-    """Plan that what is at a path has this name. Done before means that only the new name is there.
+    """Plan the rename of an entry. It counts as done if only the new name exists.
 
-    :raises Invalid: when both are there: what the platform would do with the other one is not shown.
-    :raises NoSuchItem: when neither is.
+    :raises Invalid: if both exist: the effect is not documented.
+    :raises NoSuchItem: if neither exists.
     """
     target = posixpath.join(posixpath.dirname(path), name)
     entry, other = files.entry(path), files.entry(target)
@@ -275,7 +287,7 @@ def plan_rename(files: FileManager, path: str, name: str) -> Plan:
 
 
 def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
-    """Plan that nothing is at these paths: what lies in one directory goes in calls of a hundred names."""
+    """Plan the deletion of these paths, with up to a hundred names of one directory per call."""
     there = {path: entry for path in paths if (entry := files.entry(path)) is not None}
     outermost = [path for path in there if not any(path.startswith(f"{other}/") for other in there)]
     groups: dict[str, list[str]] = {}
@@ -292,16 +304,16 @@ def plan_absent(files: FileManager, paths: Sequence[str]) -> Plan:
 
 
 def describe_removal(files: FileManager, root: str, names: Sequence[str]) -> str:
-    """Say what is removed."""
+    """Describe a deletion."""
     if len(names) == 1:
         return f"remove {posixpath.join(root, names[0])} from {files.label}"
     return f"remove {len(names)} entries of {root or 'the root'} from {files.label}"
 
 
 def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> list[str]:
-    """Return the directories above a path that are not there, the outermost first.
+    """Return the missing parent directories, outermost first.
 
-    :raises Invalid: when some are missing and must not be made, or a file is in the way.
+    :raises Invalid: if some are missing and may not be created, or one is a file.
     """
     missing: list[str] = []
     parent = posixpath.dirname(path)
@@ -318,7 +330,10 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
 
 
 def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
-    """Refuse to write through a symbolic link: what the platform would do with it is not known."""
+    """Check that the path is not a symbolic link: the effect of a write through it is not documented.
+
+    :raises Invalid: if it is.
+    """
     if entry is not None and entry.symlink:
         raise Invalid(
             f"{path!r} on {files.label} is a symbolic link; name what it leads to, "
@@ -327,14 +342,14 @@ def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
 
 
 def directory_steps(files: FileManager, paths: Sequence[str]) -> list[Step]:
-    """Plan directories, the outermost first."""
+    """Return the steps that create directories, outermost first."""
     return [
         Step(f"make directory {path} on {files.label}", partial(files.make_directory, path)) for path in paths
     ]
 
 
 def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any]:
-    """Return a file as the platform has it after it was written, and tell where it is not what was sent."""
+    """Return a file as listed after the write; warn if it differs from what was sent."""
     found = read_entry(files, path)
     if found["size"] not in (None, size):
         files.task.warn(
@@ -345,7 +360,7 @@ def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any
 
 
 def read_entry(files: FileManager, path: str) -> dict[str, Any]:
-    """Return the entry as the platform has it after a write whose answer is not shown."""
+    """Return an entry as listed after a write whose response is not documented."""
     files.invalidate()
     entry = files.entry(path)
     if entry is None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading the files of a service: what a directory holds, or what is in a file (Files)."""
+"""Reads the files of a service: the entries of a directory, or the content of a file (Files)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .shared.task_errors import Invalid, NoSuchItem
 
 @dataclass(frozen=True, kw_only=True)
 class FileInfoOptions(OnServiceOptions):
-    """Which file or folder to read, and how deep."""
+    """The options of module file_info."""
 
     path: str = option(".", selects=True)
     recurse: bool = False
@@ -67,7 +67,7 @@ def read_file(task: Task[FileInfoOptions], files: FileManager, path: str) -> dic
 
 
 def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> list[dict[str, Any]]:
-    """Return what a directory holds, with what its directories hold where asked; or a file by itself."""
+    """Return the entries of a directory, recursively if requested; or a file alone."""
     entry = files.entry(path) if path else None
     if path and entry is None:
         expect_created(task, NoSuchItem(f"there is no file or directory {path!r} on {files.label}"), "makes")
@@ -90,7 +90,10 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
 
 
 def list_directory(files: FileManager, folder: str, link: FileEntry | None) -> list[FileEntry]:
-    """Return what a directory holds; for a link that leads to none, say so."""
+    """Return the entries of a directory.
+
+    :raises Invalid: if a link does not lead to one.
+    """
     try:
         return sorted(files.entries(folder), key=lambda item: item.name)
     except Refused as error:

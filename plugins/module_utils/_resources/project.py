@@ -28,7 +28,7 @@ MAX_PROJECT_NAME = 60
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectOptions(Options):
-    """Which project, and what is to become of it."""
+    """The options of module project."""
 
     name: str | None = option(None, selects=True)
     id: str | None = option(None, selects=True)
@@ -63,7 +63,7 @@ PROJECT = ProjectResource()
 
 
 def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project | None:
-    """Return the project meant. With ``new_name``, one that has the new name already is meant too."""
+    """Return the selected project. With ``new_name``, one that already has it is selected, too."""
     if options.id:
         current = next((project for project in projects if project.id == options.id), None)
         check_name_of_id(current, options)
@@ -78,7 +78,7 @@ def find_target(projects: Sequence[Project], options: ProjectOptions) -> Project
 
 
 def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
-    """Return the project of a name, or of what a platform may make of one with blanks to spare."""
+    """Return the project with this name, or with a normalized form of it."""
     exact = next((project for project in projects if project.name == name), None)
     if exact is not None or name == normalize_name(name):
         return exact
@@ -86,23 +86,23 @@ def project_with_name(projects: Sequence[Project], name: str) -> Project | None:
 
 
 def normalize_name(name: str) -> str:
-    """Return a name without blanks at its ends, and with single ones inside."""
+    """Return a name without leading, trailing and repeated spaces."""
     return " ".join(name.split())
 
 
 def is_variant_of(shown: str, name: str) -> bool:
-    """Tell whether a platform may have made a name of this one: it may take off blanks."""
+    """Tell whether a name is the platform's normalized form of another."""
     return shown in (name, name.strip(), normalize_name(name))
 
 
 def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:
-    """Tell that the platform has a project under another name than the task says."""
+    """Warn that the platform shows a project under another name than the task."""
     if shown != name:
         task.warn(f"the platform names the project {shown!r}, not {name!r}; use that name from now on")
 
 
 def warn_of_similar(task: Task[ProjectOptions], current: Project | None, projects: Sequence[Project]) -> None:
-    """Tell of a project that a name with blanks to spare may stand for, and that is left alone."""
+    """Warn of a project that the name may stand for without its extra spaces, and that was not changed."""
     name = task.options.name
     if current is not None or task.options.id or name is None:
         return
@@ -131,7 +131,10 @@ def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:
 
 
 def check_project_name(name: str, current: Project | None, projects: Sequence[Project]) -> None:
-    """Hold the rules for names: not empty, at most 60 characters, unique on the account."""
+    """Check the rules for names: not empty, at most 60 characters, unique on the account.
+
+    :raises Invalid: naming the rule.
+    """
     if not name.strip():
         raise Invalid("the name of a project must not be empty")
     if len(name) > MAX_PROJECT_NAME:
@@ -144,9 +147,9 @@ def check_project_name(name: str, current: Project | None, projects: Sequence[Pr
 
 
 def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Sequence[Project]) -> Plan:
-    """Refuse to create a project that was to be renamed; in check mode an earlier task may create it.
+    """Refuse to create a project that was to be renamed; in check mode, assume that the play creates it.
 
-    :raises NoSuchItem: naming what may have been meant.
+    :raises NoSuchItem: with a hint.
     """
     name = str(task.options.name)  # as one of an id that is not there is refused before
     hint = near_miss(name, (project.name for project in projects))
@@ -159,7 +162,7 @@ def nothing_to_rename(task: Task[ProjectOptions], new_name: str, projects: Seque
 
 
 def expected_project(name: str) -> dict[str, Any]:
-    """Return a project as it will be, as far as that is known."""
+    """Return a project as expected after the task, as far as known."""
     return Project.model_construct(id=None, name=name, created_at=None, resource_count=0).as_dict()
 
 
@@ -191,7 +194,7 @@ def plan_creation(task: Task[ProjectOptions], name: str, known: set[str]) -> Pla
 
 
 def plan_rename(task: Task[ProjectOptions], current: Project, name: str) -> Plan:
-    """Plan another name for a project, or nothing."""
+    """Plan the rename of a project, if needed."""
     if is_variant_of(current.name, name):
         warn_of_name(task, current.name, name)
         now = {"name": current.name}
@@ -233,9 +236,9 @@ def read_project(task: Task[ProjectOptions], name: str, is_it: Callable[[Project
 
 
 def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> None:
-    """Tell of services whose alias another one has in the project that they are about to join.
+    """Warn of services whose alias is taken in the project that they will join.
 
-    That is the default one, which is taken to be the oldest.
+    That is the default project, which is assumed to be the oldest.
     """
     others = [project for project in task.client.projects() if project.id != current.id]
     homes = [project for project in others if project.id in oldest_projects([*others, current])]
@@ -246,7 +249,7 @@ def warn_of_alias_conflicts(task: Task[ProjectOptions], current: Project) -> Non
 
 
 def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
-    """Plan the deletion of a project; one that is not empty only with ``force``."""
+    """Plan the deletion of a project; of one with services only with ``force``."""
     if current is None:
         return Plan(result=None)
     services = [

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Services: ordered when missing, changed on difference, taken to a state, deleted (Services)."""
+"""Services: orders, changes, starts, stops, suspends and deletes them (Services)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ORDERABLE = ("present", "started", "stopped", "suspended")
 
 
 class ServiceResource(Resource[ServiceOptions]):
-    """A service, by id or by name, project and family."""
+    """A service, by id, or by name, project and family."""
 
     result_key = "service"
     rules: ClassVar[dict[str, Any]] = {
@@ -46,7 +46,7 @@ class ServiceResource(Resource[ServiceOptions]):
         return given.get("state") != "absent" and super().works_on_host(given)
 
     def plan(self, task: Task[ServiceOptions]) -> Plan:
-        """Order, change, move between states, or delete: whatever lies between now and the wish."""
+        """Plan the order, changes, power steps or deletion that lead to the desired state."""
         check_limit(task)
         power.check_resume(task)
         target = identify(task)
@@ -66,7 +66,7 @@ SERVICE = ServiceResource()
 
 
 def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:
-    """Refuse to order a service that was to be moved; in check mode an earlier task may order it.
+    """Refuse to order a service that was to be moved; in check mode, assume that the play orders it.
 
     :raises NoSuchItem: saying where the service was looked for.
     """
@@ -79,7 +79,7 @@ def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:
 
 
 def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[View], Plan]) -> Plan:
-    """Return the plan for a service, once it can be worked with: one that is being created is waited for."""
+    """Return the plan for a service, waiting first if it is still being created."""
     id = view.service.id
     if view.service.status != ServiceStatus.PROVISIONING or not task.options.wait or task.check_mode:
         return then(await_ready(task, view))
@@ -92,7 +92,7 @@ def plan_after_creation(task: Task[ServiceOptions], view: View, then: Callable[[
 
 
 def await_ready(task: Task[ServiceOptions], view: View) -> View:
-    """Return the service once it can be worked with: one that is being created is waited for."""
+    """Return a service once it is created."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING and task.options.wait and not task.check_mode:
         wait_for_status(task, service.id, ServiceStatus.ACTIVE)
@@ -105,7 +105,7 @@ def await_ready(task: Task[ServiceOptions], view: View) -> View:
 def plan_existing(
     task: Task[ServiceOptions], view: View, project: Project | None, just_ordered: bool = False
 ) -> Plan:
-    """Plan the way from the service as it is to the service as it is wanted."""
+    """Plan the steps from a service's current state to the desired one."""
     power.check_not_suspended(task, view)
     before = managed_settings(view, task.options)
     if project is not None:
@@ -136,7 +136,7 @@ def plan_existing(
 def plan_changes(
     task: Task[ServiceOptions], view: View, project: Project | None, changes: ServiceChanges
 ) -> None:
-    """Plan the steps in their order, and say what they cost once all of them are known."""
+    """Plan the steps in order, and their cost."""
     service = view.service
     if service.status == ServiceStatus.PROVISIONING:
         task.warn(f"{view.label} is still being created; its settings and its state were not looked at")
@@ -157,7 +157,7 @@ def plan_changes(
 
 
 def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceChanges) -> None:
-    """Tell of what the task asks for, or an earlier one has written, and what is not in effect after it."""
+    """Warn of settings that are requested or were written earlier, and are not in effect after the task."""
     unused = {"variables": task.options.variables, "options": task.options.options}
     given = [name for name, value in unused.items() if value]
     if given:
@@ -180,7 +180,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
 
 
 def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
-    """Plan an order, quoted and checked, and what follows once the service is there."""
+    """Plan an order, with its quote and checks, and the steps after it."""
     if task.options.state not in ORDERABLE:
         raise NoSuchItem(
             f"there is no service named {task.options.name!r} that could be {task.options.state}"
@@ -207,7 +207,7 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
 
 
 def can_be_read(task: Task, id: str) -> bool:
-    """Tell whether a new service can be read by its id. How one that cannot yet is refused is not shown."""
+    """Tell whether a new service can be read by its id. The status of a refusal is not documented."""
     try:
         return task.client.service(id) is not None
     except TokenRejected:
@@ -217,7 +217,7 @@ def can_be_read(task: Task, id: str) -> bool:
 
 
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Sequence[Step]:
-    """Wait for a service that was just ordered; return the steps to its settings and state."""
+    """Wait for a service that was just ordered; return the steps for its settings and state."""
     view = read_ordered(task, id)
     warn_of_normalized_name(task, view.service)
     if view.service.status == ServiceStatus.PROVISIONING and not task.options.wait:
@@ -243,7 +243,7 @@ def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> S
 
 
 def read_ordered(task: Task[ServiceOptions], id: str) -> View:
-    """Return a service that was just ordered. The list alone is promised to show it at once (Ordering)."""
+    """Return a service that was just ordered. Only the list is documented to show it at once (Ordering)."""
     try:
         return observe(task, id)
     except (NoSuchItem, Refused):
@@ -252,7 +252,7 @@ def read_ordered(task: Task[ServiceOptions], id: str) -> View:
 
 
 def expected_service(task: Task[ServiceOptions], project: Project | None) -> dict[str, Any]:
-    """Return the service as it will be, as far as that is known, with the keys of one that exists."""
+    """Return a service as expected after the order, with the keys of an existing one."""
     options = task.options
     expected = Service.model_construct(
         id=None,
@@ -268,7 +268,7 @@ def expected_service(task: Task[ServiceOptions], project: Project | None) -> dic
 
 
 def expected_diff(task: Task[ServiceOptions], project: Project | None, monthly: str | None) -> dict[str, Any]:
-    """Return what a diff shows of a service that is not there yet."""
+    """Return the diff of a service that does not exist yet."""
     options = task.options
     facts: dict[str, Any] = {
         "name": options.name,

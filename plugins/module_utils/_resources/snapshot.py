@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots: taken, rolled back to and deleted, on one service or on many (Backups and snapshots)."""
+"""Snapshots: takes them, rolls back to them and deletes them, on one service or many."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .shared.waiting import await_removal, create_unique, wait_until
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotOptions(RestorePointOptions):
-    """Which snapshot of which services, and what to do with it."""
+    """The options of module snapshot."""
 
     state: Literal["present", "rolled_back", "absent"] = "present"
     discard_newer: bool = False
@@ -57,12 +57,12 @@ SNAPSHOT = SnapshotResource()
 
 
 def snapshot_with_name(task: Task[SnapshotOptions], snapshots: Sequence[Snapshot]) -> Snapshot | None:
-    """Return the one of the name that the task gives."""
+    """Return the snapshot with the task's name."""
     return next((s for s in snapshots if s.name == task.options.name), None)
 
 
 def read_snapshot(task: Task[SnapshotOptions], service: Service) -> Snapshot | None:
-    """Return the snapshot of this name."""
+    """Return the current snapshot with the task's name."""
     return snapshot_with_name(task, task.client.snapshots(service.id))
 
 
@@ -71,12 +71,12 @@ to_result = partial(result_of, "snapshot")
 
 
 def to_diff(snapshot: Snapshot | None) -> dict[str, Any]:
-    """Return what a diff shows of a snapshot."""
+    """Return a snapshot for the diff."""
     return {"snapshot": snapshot.name} if snapshot else {}
 
 
 def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan that there is a snapshot of this name. One that is being taken is waited for."""
+    """Plan a snapshot with this name. One that is being taken is waited for."""
     before, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, before)
     if there is not None:
@@ -99,7 +99,7 @@ def plan_present(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 
 def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot) -> Plan:
-    """Plan nothing but to wait for a snapshot that is there, in case it is still being taken."""
+    """Plan to wait for an existing snapshot, in case it is still being taken."""
 
     def as_it_is(now: Snapshot) -> Plan:
         return Plan(result=to_result(now), before=to_diff(now), after=to_diff(now))
@@ -115,7 +115,7 @@ def plan_existing(task: Task[SnapshotOptions], service: Service, there: Snapshot
 def take_snapshot(
     task: Task[SnapshotOptions], service: Service, name: str, before: Sequence[Snapshot]
 ) -> list[Snapshot]:
-    """Take a snapshot, once. Return it as the platform lists it, if it was waited for."""
+    """Take a snapshot, once. Return it as listed, if the task waits."""
     known = {snapshot.name for snapshot in before}
     what = f"snapshot {name!r} of {label(service)}"
 
@@ -135,14 +135,14 @@ def take_snapshot(
 
 
 def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:
-    """Tell whether a snapshot of the service is seen to be taken."""
+    """Tell whether a snapshot of the service is being taken."""
     return any(snapshot_status(s) == BackupStatus.PENDING for s in task.client.snapshots(service.id))
 
 
 def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot: Snapshot) -> Snapshot:
-    """Wait until a snapshot is complete, on a platform that tells how far it is.
+    """Wait until a snapshot is complete, if the platform shows its progress.
 
-    :raises WaitEnded: when it failed, or after ``wait_timeout``.
+    :raises WaitEnded: if it failed, or after ``wait_timeout``.
     """
     what = f"snapshot {snapshot.name!r} of {label(service)}"
     first: list[Snapshot] = [snapshot]
@@ -167,7 +167,7 @@ def wait_until_complete(task: Task[SnapshotOptions], service: Service, snapshot:
 
 
 def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan that a service goes back to the snapshot."""
+    """Plan the rollback of a service to the snapshot."""
     check_service_offers(service, "snapshotRollback", "rollback to snapshots")
     everything, name = task.client.snapshots(service.id), task.options.name
     snapshot = snapshot_with_name(task, everything)
@@ -203,7 +203,7 @@ def plan_rolled_back(task: Task[SnapshotOptions], service: Service) -> Plan:
 
 
 def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snapshot]:
-    """Return the snapshots that were taken after this one, by their dates or by what they come from."""
+    """Return the snapshots taken after this one, by date or by parent."""
     parents = {other.name: other.parent for other in everything}
     taken = parse_moment(snapshot.created_at)
 
@@ -225,7 +225,7 @@ def newer_than(snapshot: Snapshot, everything: Sequence[Snapshot]) -> list[Snaps
 
 
 def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]) -> None:
-    """Refuse to go back past snapshots that may be lost with it, unless the user agrees to that.
+    """Check that the user agreed to a rollback past newer snapshots, which may delete them.
 
     :raises Invalid: with their names.
     """
@@ -238,16 +238,16 @@ def check_newer(task: Task[SnapshotOptions], service: Service, name: str, newer:
 
 
 def quoted_names(snapshots: Sequence[Snapshot]) -> str:
-    """Return the names of snapshots for a sentence."""
+    """Return the names of snapshots for messages."""
     return ", ".join(repr(snapshot.name) for snapshot in snapshots)
 
 
 def roll_back_and_wait(
     task: Task[SnapshotOptions], service: Service, name: str, newer: Sequence[Snapshot]
 ) -> list[RestoreTrace]:
-    """Roll back, once, and wait until nothing moves any more: a snapshot has no status that would show it.
+    """Roll back, once, and wait until nothing changes: snapshots have no status.
 
-    Return what was seen of it, if it was waited for.
+    Return what was observed, if the task waits.
     """
     what = f"the rollback of {label(service)} to snapshot {name!r}"
     before = last = observe_restore(task, service, None)
@@ -289,7 +289,7 @@ def add_dependents(error: Refused, newer: Sequence[Snapshot]) -> None:
 
 
 def plan_absent(task: Task[SnapshotOptions], service: Service) -> Plan:
-    """Plan that there is no snapshot of this name."""
+    """Plan the deletion of the snapshot with this name."""
     everything, name = task.client.snapshots(service.id), task.options.name
     there = snapshot_with_name(task, everything)
     if there is None and (near := name_hint(name, everything)):

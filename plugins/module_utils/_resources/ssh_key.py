@@ -23,7 +23,7 @@ from .shared.waiting import await_removal, create, wait_for_new
 
 @dataclass(frozen=True, kw_only=True)
 class SshKeyOptions(Options):
-    """Which key, and what is to become of it."""
+    """The options of module ssh_key."""
 
     name: str | None = option(None, selects=True)
     public_key: str | None = option(None, selects=True, no_log=False, secret=True)
@@ -75,7 +75,7 @@ def given_key(task: Task[SshKeyOptions]) -> PublicKey | None:
 
 
 def find_targets(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKeyOptions]) -> list[SshKey]:
-    """Return the registered keys that the task is about: by key, by fingerprint, or by name."""
+    """Return the registered keys that the task selects: by key, fingerprint or name."""
     if key is not None:
         return [known for known in keys if key.matches(known.fingerprint)]
     wanted = task.options.fingerprint
@@ -85,7 +85,7 @@ def find_targets(keys: Sequence[SshKey], key: PublicKey | None, task: Task[SshKe
 
 
 def check_key_name(keys: Sequence[SshKey], name: str | None) -> None:
-    """Refuse to remove a key that is registered under another name than the task says.
+    """Check that a key to remove is not registered under another name.
 
     :raises Invalid: naming both.
     """
@@ -98,7 +98,7 @@ def check_key_name(keys: Sequence[SshKey], name: str | None) -> None:
 
 
 def plan_present(task: Task[SshKeyOptions], key: PublicKey, name: str) -> Plan:
-    """Plan that the key is registered, and with ``replace`` no other of its name."""
+    """Plan the registration of a key; with ``replace``, the removal of others with its name."""
     keys = task.client.ssh_keys()
     registered = next((known for known in keys if key.matches(known.fingerprint)), None)
     others = others_of_name(task, keys, name, registered)
@@ -158,7 +158,7 @@ def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str
 def register_step(
     task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey], others: list[SshKey]
 ) -> Step:
-    """Plan to register a key. What has to make way for it is taken off ``others``."""
+    """Return the step that registers a key. Keys that it replaces are removed from ``others``."""
     register = add_call(task, key, name, keys)
     return Step(
         f"register SSH key {name!r} ({key.fingerprint})", lambda: replace_keys(task, others, name, register)
@@ -168,9 +168,9 @@ def register_step(
 def replace_keys(
     task: Task[SshKeyOptions], others: list[SshKey], name: str, register: Callable[[], None]
 ) -> None:
-    """Register a key before those of its name go, so that one opens at any time; after it where need be.
+    """Register a key before removing those with its name, so that one always works; after it if necessary.
 
-    Whether two keys may have one name is not shown. Where a refusal speaks of the name, they may not.
+    Whether two keys may have the same name is not documented. If a refusal is about the name, they may not.
     """
     try:
         register()
@@ -190,7 +190,7 @@ def replace_keys(
 
 
 def is_name_conflict(error: Refused) -> bool:
-    """Tell whether a refusal says that the name of a key is taken. Any other is about the key."""
+    """Tell whether a refusal is about the name of a key, not about the key."""
     said = error.message.lower()
     return bool(
         re.search(r"\bname", said) and re.search(r"exist|taken|already|in use|unique|duplicate", said)
@@ -200,7 +200,7 @@ def is_name_conflict(error: Refused) -> bool:
 def add_call(
     task: Task[SshKeyOptions], key: PublicKey, name: str, keys: Sequence[SshKey]
 ) -> Callable[[], None]:
-    """Return the call that registers the key. One that is there by now, as 409 says, is as good."""
+    """Return the call that registers the key. A 409 because it already exists counts as success."""
     known = {key.id for key in keys}
 
     def add() -> None:
@@ -220,7 +220,7 @@ def add_call(
 
 
 def delete_step(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> Step:
-    """Plan the removal of a registered key, unless it is among ``keys`` no more by then."""
+    """Return the step that removes a registered key, unless it was removed in the meantime."""
 
     def remove() -> None:
         if key in keys:
@@ -235,7 +235,7 @@ def delete_step(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) 
 
 
 def plan_absent(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
-    """Plan that none of these keys is registered any more."""
+    """Plan the removal of these keys."""
     named = task.options.public_key or task.options.public_key_file or task.options.fingerprint
     if len(keys) > 1 and not named:
         prints = ", ".join(str(key.fingerprint) for key in keys)
@@ -248,19 +248,19 @@ def plan_absent(task: Task[SshKeyOptions], keys: Sequence[SshKey]) -> Plan:
 
 
 def to_diff(key: SshKey) -> dict[str, Any]:
-    """Return what a diff shows of a key."""
+    """Return a key for the diff."""
     return {"name": key.name, "fingerprint": key.fingerprint}
 
 
 def expected_key(key: PublicKey, name: str) -> dict[str, Any]:
-    """Return the key as it will be, as far as that is known."""
+    """Return a key as expected after the task, as far as known."""
     return SshKey.model_construct(
         id=None, name=name, algorithm=key.algorithm, label=key.comment or None, fingerprint=key.fingerprint
     ).as_dict()
 
 
 def read_key(task: Task[SshKeyOptions], key: PublicKey) -> dict[str, Any]:
-    """Return the key as the platform has it, once its list shows it."""
+    """Return the key as listed after its registration."""
     known = registered_key(task, key)
     if known is None:
         raise NoSuchItem(
