@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applications: created when missing, quoted first (Applications)."""
+"""Applications: quotes and creates missing ones (Applications)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 
 @dataclass(frozen=True, kw_only=True)
 class AppOptions(OnAppOptions, BudgetOptions, WaitOptions):
-    """How the application is to be."""
+    """The options of module app."""
 
     host: str | None = option(None, selects=True)
     project: str | None = option(None, selects=True)
@@ -54,7 +54,7 @@ class AppResource(Resource[AppOptions]):
     result_key = "app"
 
     def plan(self, task: Task[AppOptions]) -> Plan:
-        """Create the application when it is missing. One that is there has to be as it is asked for."""
+        """Plan the creation of a missing application. An existing one must match the options."""
         slug = task.options.slug
         check_slug(slug)
         check_limit(task)
@@ -78,7 +78,7 @@ APP = AppResource()
 
 
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
-    """Plan a new application, quoted and within the budget."""
+    """Plan a new application, after checking its quote against the budget."""
     options = task.options
     host = select_id(options.host, options.host and task.client.app_nodes(), "host")
     project = requested_project(task)
@@ -120,7 +120,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
 
 def warn_of_similar_slug(task: Task, slug: str) -> None:
-    """Tell of an application whose slug is nearly this one, before another one is created and billed."""
+    """Warn of an application with a similar slug before another one is created and billed."""
     meant = similar_name(slug, (app.slug for app in task.client.apps()))
     if meant is not None:
         task.warn(
@@ -130,11 +130,11 @@ def warn_of_similar_slug(task: Task, slug: str) -> None:
 
 
 def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) -> None:
-    """Refuse what the task asks of an application that is there and is otherwise.
+    """Check that an existing application matches the options.
 
-    The routes of applications do not show its size, node, project and price, and cannot change them.
+    The application routes do not show its size, node, project and price, and cannot change them.
 
-    :raises Invalid: naming what differs and what changes it, or that nothing does.
+    :raises Invalid: naming the difference, and how to change it if possible.
     """
     asked = compared(task.options)
     if not asked:
@@ -163,7 +163,7 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
 
 
 def compared(options: AppOptions) -> list[str]:
-    """Return the names of the options that were given and that an application may differ from."""
+    """Return the names of the options that are set and that an application may differ from."""
     return names_given(
         host=options.host,
         project=options.project,
@@ -173,7 +173,10 @@ def compared(options: AppOptions) -> list[str]:
 
 
 def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:
-    """Refuse another node than that of the application: no route changes it."""
+    """Check that the application is on the requested node: no route changes it.
+
+    :raises Invalid: if it is on another.
+    """
     wanted, host = task.options.host, service.host
     if wanted is not None and host and wanted not in (host.id, host.label):
         raise Invalid(
@@ -183,7 +186,10 @@ def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:
 
 
 def check_price(task: Task[AppOptions], service: ServiceSummary) -> None:
-    """Refuse an application that costs more than ``max_monthly``."""
+    """Check that the application does not cost more than ``max_monthly``.
+
+    :raises Invalid: if it does.
+    """
     slug, limit = task.options.slug, task.options.max_monthly
     if limit is None or service.monthly_millicents is None:
         return
@@ -198,7 +204,10 @@ def check_price(task: Task[AppOptions], service: ServiceSummary) -> None:
 
 
 def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> None:
-    """Refuse another size than that of the application."""
+    """Check that the application has the requested size.
+
+    :raises Invalid: if it has another.
+    """
     now = service.dimensions
     if size is not None and now is not None and any(getattr(now, n) != getattr(size, n) for n in SIZE):
         raise Invalid(
@@ -208,9 +217,9 @@ def check_size(slug: str, service: ServiceSummary, size: Dimensions | None) -> N
 
 
 def requested_project(task: Task[AppOptions]) -> str | None:
-    """Return the id of the wished project; nothing leaves it to the platform.
+    """Return the id of the requested project; ``None`` leaves the choice to the platform.
 
-    :raises NoSuchItem: when there is none of this name, and none can come before this task.
+    :raises NoSuchItem: if it does not exist and the play cannot create it.
     """
     wanted = task.options.project
     try:
@@ -224,7 +233,7 @@ def requested_project(task: Task[AppOptions]) -> str | None:
 
 
 def project_from_full_list(task: Task, wanted: str) -> str | None:
-    """Return the id of a project that only the account's own list shows yet, where the token opens that."""
+    """Return the id of a new project that only the account's own list shows, if the token may read it."""
     try:
         return find_project(task.client, wanted).id
     except (NoSuchItem, Refused):
@@ -232,9 +241,9 @@ def project_from_full_list(task: Task, wanted: str) -> str | None:
 
 
 def requested_size(given: Size | None) -> Dimensions | None:
-    """Return the wished size; none at all leaves it to the platform.
+    """Return the requested size; ``None`` leaves the choice to the platform.
 
-    :raises Invalid: when a part of it is missing: the platform takes a size whole.
+    :raises Invalid: if a part is missing: the platform needs all of them.
     """
     if given is None:
         return None
@@ -249,9 +258,9 @@ def requested_size(given: Size | None) -> Dimensions | None:
 def as_quoted(
     quote: AppQuote, host: str | None, size: Dimensions | None
 ) -> tuple[str | None, Dimensions | None]:
-    """Return the node and the size that the quote is for, so that nothing else is created.
+    """Return the node and size of the quote, so that nothing else is created.
 
-    Left open, the platform chooses again, and may have no room left where it looked for the quote.
+    Otherwise the platform would choose again, and may have no capacity left on the quoted node.
     """
     told = quote.dimensions
     whole = told is not None and all(getattr(told, name) is not None for name in SIZE)
@@ -259,7 +268,7 @@ def as_quoted(
 
 
 def cost_of_app_quote(quote: AppQuote) -> Cost:
-    """Return what a quote does to the monthly price."""
+    """Return the effect of a quote on the monthly price."""
     monthly = None if quote.monthly_millicents is None else from_millicents(quote.monthly_millicents)
     detail = describe_size(quote.dimensions.as_dict()) if quote.dimensions else None
     line = {"label": quote.host_label or quote.host_id, "detail": detail, "monthly": format_amount(monthly)}
@@ -267,7 +276,7 @@ def cost_of_app_quote(quote: AppQuote) -> Cost:
 
 
 def explain_slug_refusal(error: Refused, slug: str) -> Refused | Invalid:
-    """Return the refusal of a new application with what it can mean: a taken slug has no known status."""
+    """Add the possible reason to a refused creation: the status for a taken slug is not documented."""
     if isinstance(error, TokenRejected):
         return error
     taken = (
@@ -283,7 +292,7 @@ def explain_slug_refusal(error: Refused, slug: str) -> Refused | Invalid:
 
 
 def read_created(task: Task[AppOptions]) -> App:
-    """Return an application that was just created, once the list shows it: the answer to that does not."""
+    """Return an application that was just created, once the list shows it."""
     try:
         return wait_for_new(lambda: find_app(task.client, task.options.slug), QUIET_SECONDS) or require_app(
             task
@@ -295,12 +304,12 @@ def read_created(task: Task[AppOptions]) -> App:
 
 
 def await_app(task: Task[AppOptions]) -> App:
-    """Return the application once it is created, or can be taken for it.
+    """Return an application once it is created, or counts as created.
 
-    How long one stays PROVISIONING is not shown. It may be until its first deploy, so one that has had none
-    is not waited for beyond a quiet time; the deploy waits when it has to.
+    The duration of PROVISIONING is not documented. It may last until the first deploy, so an application
+    without one is waited for briefly only; the deploy waits if necessary.
 
-    :raises WaitEnded: when its creation failed, or needs somebody at the platform.
+    :raises WaitEnded: if its creation failed, or needs an operator of the platform.
     """
     until = time.monotonic() + min(QUIET_SECONDS, task.options.wait_timeout)
 
@@ -333,7 +342,7 @@ def await_app(task: Task[AppOptions]) -> App:
 
 
 def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, Any]:
-    """Return what a diff shows of an application that is not there yet."""
+    """Return the diff of an application that does not exist yet."""
     facts = {
         "slug": task.options.slug,
         "host": quote.host_label or quote.host_id or task.options.host,

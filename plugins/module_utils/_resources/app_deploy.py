@@ -1,10 +1,9 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deploying: the image that a release names is brought into service, or the previous one comes back.
+"""Deploys releases, and rolls back to the previous one.
 
-A digest identifies an image and a tag only names one for a while (Applications, rule 4), so what is in
-service and what is wished for are compared by digest.
+A digest identifies an image; a tag can move (Applications, rule 4). So images are compared by digest.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ PRICE_NOT_OPEN = "not shown to this token; a deploy does not change it"
 
 @dataclass(frozen=True, kw_only=True)
 class AppDeployOptions(ReleaseOptions, StateDirOptions):
-    """Which release is to be in service, and what to do when it does not start."""
+    """The options of module app_deploy."""
 
     declared: bool = False
     rollback: bool = False
@@ -61,12 +60,12 @@ class AppDeployOptions(ReleaseOptions, StateDirOptions):
 
 
 class AppDeployResource(Resource[AppDeployOptions]):
-    """The version of an application that is in service."""
+    """The release of an application that is in service."""
 
     result_key = "deployment"
 
     def plan(self, task: Task[AppDeployOptions]) -> Plan:
-        """Deploy when the image that the tag names is not in service, or has to be deployed again."""
+        """Plan a deploy if the tag's image is not in service, or must be deployed again."""
         check_log_lines(task.options.log_lines)
         tag = task.options.tag
         app = resolve_app(task)
@@ -94,9 +93,9 @@ APP_DEPLOY = AppDeployResource()
 
 
 def check_deployable(app: App) -> None:
-    """Refuse what cannot be deployed now because of its status. Before the first deploy it may be created.
+    """Check that the status of an application allows a deploy. Unknown statuses are left to the platform.
 
-    A status that the specification does not name is for the platform to judge.
+    :raises Invalid: if it does not.
     """
     if app.status == ServiceStatus.PROVISIONING and never_deployed(app):
         return
@@ -108,13 +107,13 @@ def check_deployable(app: App) -> None:
 
 
 def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
-    """Return the scan of the release to deploy.
+    """Return the scan report of the release to deploy.
 
-    In check mode a release whose digest is given is taken for declared by an earlier task of the play, unless
-    the user says otherwise.
+    In check mode, a release with a given digest is assumed to be declared by an earlier task of the play,
+    unless ``declared`` is set.
 
-    :raises NoSuchItem: when the tag is not declared.
-    :raises Invalid: when it names another image than the one expected.
+    :raises NoSuchItem: if the tag is not declared.
+    :raises Invalid: if it names another image than expected.
     """
     tag, digest = task.options.tag, task.options.digest
     report = find_report(task, tag) if app.id else None
@@ -130,7 +129,7 @@ def find_release(task: Task[AppDeployOptions], app: App) -> ScanReport:
 
 
 def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
-    """Say that a tag is not declared, with the near miss."""
+    """Return the error for a tag that is not declared, with a hint."""
     tag = task.options.tag
     declared = read_declared(task.client, app.slug) if app.id else DeclaredReleases({})
     hint = near_miss(tag, declared.by_tag) if app.id and declared.note is None else ""
@@ -142,7 +141,7 @@ def undeclared_tag(task: Task[AppDeployOptions], app: App) -> NoSuchItem:
 
 
 def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
-    """Say that a tag names another image than the one expected."""
+    """Return the error for a tag that names another image than expected."""
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
     return Invalid(
         f"release {tag!r} of {slug!r} names {report.digest}, not {digest}: the tag has moved. "
@@ -154,7 +153,7 @@ def moved_tag(task: Task[AppDeployOptions], report: ScanReport) -> Invalid:
 def plan_after_verdict(
     task: Task[AppDeployOptions], app: App, report: ScanReport, then: Callable[[ScanReport], Plan]
 ) -> Plan:
-    """Return the plan for a release once its scan has a verdict, which is waited for first."""
+    """Return the plan for a release, waiting first for its verdict."""
 
     def await_it() -> ScanReport:
         return await_verdict(task, report, task.options.tag, time.monotonic() + task.options.wait_timeout)
@@ -170,10 +169,9 @@ def plan_after_verdict(
 
 
 def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
-    """Tell of a verdict that does not let the deploy through, or is none.
+    """Warn of a missing verdict, or one that forbids the deploy.
 
-    One that forbids the deploy is for the platform to hold: its team may have lifted it, which the report
-    need not show.
+    The platform enforces the latter: its team may have lifted it without a change in the report.
     """
     tag = task.options.tag
     if report.scan_status == ScanStatus.FAILED:
@@ -192,9 +190,9 @@ def warn_of_verdict(task: Task[AppDeployOptions], report: ScanReport) -> None:
 def plan_deployment(
     task: Task[AppDeployOptions], app: App, report: ScanReport, reasons: Sequence[str]
 ) -> Plan:
-    """Plan to bring a release into service. ``reasons`` say why one that is there has to be deployed again.
+    """Plan a deploy. ``reasons`` say why an image in service must be deployed again.
 
-    The price belongs to the preview alone: a real run keeps to the routes of applications.
+    Only check mode reads the price: a real run uses application routes only.
     """
     digest, before = str(report.digest), digest_in_service(app)
     price = monthly_price(task, app) if task.check_mode and app.id else None
@@ -226,10 +224,9 @@ def plan_deployment(
 
 
 def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
-    """Return what the application costs in a month, before a deploy as after it.
+    """Return the monthly price of the application, which a deploy does not change.
 
-    ``None`` where the token does not open projects, or the price cannot be read for another reason: that is
-    none to keep a version from being deployed.
+    ``None`` if it cannot be read, because that must not prevent a deploy.
     """
 
     def ids(project: ProjectDetail) -> Iterator[str]:
@@ -246,9 +243,9 @@ def monthly_price(task: Task[AppDeployOptions], app: App) -> Decimal | None:
 
 
 def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool) -> None:
-    """Deploy; when the version does not come up, see to the previous one and fail with all that is known.
+    """Deploy; if the release does not start, roll back and raise an error with all that is known.
 
-    :raises DeployFailed: with the reason, what became of the version before, and the last log lines.
+    :raises DeployFailed: with the reason, the state of the previous release, and the last log lines.
     """
     tag, before = task.options.tag, digest_in_service(app)
     good = last_good(AppRecords.of(task, app.id), before)
@@ -279,7 +276,7 @@ def deploy(task: Task[AppDeployOptions], app: App, digest: str, undecided: bool)
 
 
 def to_result(task: Task[AppDeployOptions], before: App, now: App, report: ScanReport) -> dict[str, Any]:
-    """Return what the task is about: the release, its scan, and the application with what it ran before."""
+    """Return the release, its scan, and the application with its previous image."""
     found: Mapping[str, Any] = {
         "slug": now.slug,
         "tag": task.options.tag,

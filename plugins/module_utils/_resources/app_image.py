@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Images pushed to an application's repository (Registry credentials; Applications, rules 3 and 4)."""
+"""Pushes images to an application's repository (Registry credentials; Applications, rules 3 and 4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .shared.task_errors import EffectUnverified
 
 @dataclass(frozen=True, kw_only=True)
 class AppImageOptions(OnAppOptions):
-    """Which image on disk, and the tag to push it under."""
+    """The options of module app_image."""
 
     path: FilePath = required(reads_file=True)
     image_name: str | None = option(None, selects=True)
@@ -35,7 +35,7 @@ class AppImageResource(Resource[AppImageOptions]):
     result_key = "image"
 
     def plan(self, task: Task[AppImageOptions]) -> Plan:
-        """Push the image when the registry does not hold its digest, or not under the tag."""
+        """Plan a push if the registry lacks the digest or the tag."""
         options = task.options
         app = resolve_app(task)
         layout = open_layout(options.path)
@@ -50,10 +50,10 @@ APP_IMAGE = AppImageResource()
 
 
 def compare_platforms(task: Task[AppImageOptions], app: App, platform: str) -> None:
-    """Warn of an image that may be for another architecture than the node's.
+    """Warn if the image may be for another architecture than the node's.
 
-    What the list shows is the architecture of the image that runs, which may be the wrong one itself. So it
-    keeps no image out; what the user says does.
+    The list shows the architecture of the running image, which may be wrong itself. So only option
+    ``platform`` makes this an error.
     """
     if task.options.platform:
         return
@@ -71,7 +71,7 @@ def compare_platforms(task: Task[AppImageOptions], app: App, platform: str) -> N
 
 
 class Push:
-    """An image on its way to the registry. The repository comes into being with the application."""
+    """The push of one image. Creating the application creates the repository."""
 
     def __init__(self, task: Task[AppImageOptions], app: App, layout: Layout, image: Image) -> None:
         self.task = task
@@ -91,7 +91,7 @@ class Push:
         )
 
     def plan(self) -> Plan:
-        """Plan what is missing in the registry, after looking whether the image on disk is whole."""
+        """Verify the image on disk, and plan the upload of the missing parts."""
         digest = self.image.digest
         present = self.digest_of(digest) == digest
         tagged = self.digest_of(self.tag) if self.tag else digest
@@ -114,16 +114,16 @@ class Push:
         )
 
     def digest_of(self, reference: str) -> str | None:
-        """Return what the registry holds under a tag or a digest."""
+        """Return the digest of a tag or digest in the registry; ``None`` if there is none."""
         return None if self.foreseen else self.repository.digest_of(reference)
 
     def missing(self) -> list[Part]:
-        """Return the parts that the registry lacks, each once, the configuration last."""
+        """Return the parts that the registry lacks, without duplicates, the configuration last."""
         parts = {part.digest: part for part in reversed(self.image.parts)}
         return [part for part in parts.values() if self.foreseen or not self.repository.has_blob(part.digest)]
 
     def summary(self, missing: list[Part], present: bool) -> str:
-        """Say in a sentence what is going to be sent."""
+        """Describe the upload in one sentence."""
         name = f"{self.repository.name}{f':{self.tag}' if self.tag else ''}"
         if present:
             return f"tag {self.image.digest} as {name}"
@@ -131,9 +131,9 @@ class Push:
         return f"push {self.image.digest} to {name}: {len(missing)} of {len(self.image.parts)} parts, {size}"
 
     def upload(self, missing: list[Part]) -> None:
-        """Send what is missing, then the manifest: the image is there with the last call, or not at all.
+        """Upload the missing parts, then the manifest, which completes the image.
 
-        :raises EffectUnverified: when the registry holds something else afterwards.
+        :raises EffectUnverified: if the registry then has another image.
         """
         for part in missing:
             with self.layout.copy(part) as path:
@@ -148,9 +148,9 @@ class Push:
             )
 
     def tag_image(self, reference: str) -> None:
-        """Put the manifest under the tag or the digest. A registry may let no tag name another image.
+        """Put the manifest under the tag or digest. The registry may not allow tags to move.
 
-        :raises Refused: with what the tag names, where it names an image already.
+        :raises Refused: naming the tag's current image, if it has one.
         """
         try:
             self.repository.put_manifest(self.image.manifest, self.image.media_type, reference)

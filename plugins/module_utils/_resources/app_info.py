@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading applications: what runs, what can be deployed, and where more can be created (Applications)."""
+"""Reads applications, their releases and logs, and the nodes and projects for new ones (Applications)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PARTS = ["releases", "logs", "nodes", "projects"]
 
 @dataclass(frozen=True, kw_only=True)
 class AppInfoOptions(StateDirOptions):
-    """Which applications, and what to read of each."""
+    """The options of module app_info."""
 
     slug: str | None = option(None, selects=True)
     include: list[Literal["releases", "logs", "nodes", "projects"]] = option([])
@@ -67,9 +67,9 @@ APP_INFO = AppInfoResource()
 
 
 def requested_apps(task: Task[AppInfoOptions]) -> list[App]:
-    """Return the application that was named, or all.
+    """Return the selected application, or all.
 
-    :raises NoSuchItem: when there is none of this slug.
+    :raises NoSuchItem: if there is none with this slug.
     """
     apps = [app for app in task.client.apps() if app.status not in ServiceStatus.DELETING_OR_DELETED]
     slug = task.options.slug
@@ -85,7 +85,7 @@ def requested_apps(task: Task[AppInfoOptions]) -> list[App]:
 
 
 def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
-    """Return an application with the parts that were asked for, each under its own key."""
+    """Return an application with the requested parts, each under its own key."""
     client, view = task.client, app_view(app)
     parts = task.options.include
     if "releases" in parts:
@@ -108,7 +108,7 @@ def app_with_parts(task: Task[AppInfoOptions], app: App) -> dict[str, Any]:
 
 
 def entries_or_answer(answer: Any) -> Any:
-    """Return the entries of a list that is not shown, or else the answer, with keys as in all results."""
+    """Return the entries of an undocumented list, or else the whole response, with snake_case keys."""
     found = complete_entries(answer)
     return snake_keys(answer if found is None else found)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases: a tag declared to name an image, and the verdict on it (Applications, Scan status)."""
+"""Declares releases, and waits for the verdict of their scan (Applications, Scan status)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .shared.waiting import create
 
 @dataclass(frozen=True, kw_only=True)
 class AppReleaseOptions(ReleaseOptions):
-    """Which release, and which verdicts fail the task."""
+    """The options of module app_release."""
 
     digest: str = required(selects=True)
     pushed: bool = False
@@ -51,7 +51,7 @@ class AppReleaseResource(Resource[AppReleaseOptions]):
     result_key = "release"
 
     def plan(self, task: Task[AppReleaseOptions]) -> Plan:
-        """Declare that the tag names the image, when it does not yet, and wait for the verdict."""
+        """Plan the declaration of the tag if it does not name the image yet, and wait for the verdict."""
         options = task.options
         app = resolve_app(task)
         current = find_report(task, options.tag) if app.id else None
@@ -73,7 +73,7 @@ APP_RELEASE = AppReleaseResource()
 
 
 def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
-    """Plan no change: the release is there, and holds what the user asks of it."""
+    """Return a plan without changes for an existing release, after checking ``fail_on``."""
     check_limits(task, current)
     current = with_declared_digest(current, task.options.digest)
     managed = {"tag": task.options.tag, "digest": current.digest, "verdict": current.scan_status}
@@ -81,7 +81,7 @@ def plan_nothing(task: Task[AppReleaseOptions], current: ScanReport) -> Plan:
 
 
 def deadline(task: Task[AppReleaseOptions]) -> float:
-    """Return the moment at which the task has waited long enough."""
+    """Return the monotonic time at which the task stops waiting."""
     return time.monotonic() + float(task.options.wait_timeout)
 
 
@@ -93,21 +93,21 @@ def to_result(task: Task[AppReleaseOptions], report: ScanReport) -> dict[str, An
 
 
 def pending_scan(task: Task[AppReleaseOptions]) -> ScanReport:
-    """Return the scan as it stands just after the declaration."""
+    """Return the scan report of a release that was just declared."""
     return ScanReport.model_construct(
         tag=task.options.tag, digest=task.options.digest, scan_status=ScanStatus.PENDING
     )
 
 
 def describe_release(task: Task[AppReleaseOptions]) -> str:
-    """Name the release in a sentence."""
+    """Describe the release for messages."""
     return f"release {task.options.tag!r} of application {task.options.slug!r}"
 
 
 def check_image(task: Task[AppReleaseOptions], app: App) -> None:
-    """Refuse what was not pushed, before anything is written.
+    """Check that the image was pushed, before anything is written.
 
-    Check mode takes it that an earlier task of the play pushes the image, unless the user says otherwise.
+    In check mode, an earlier task of the play is assumed to push it, unless ``pushed`` is set.
     """
     if not app.id:
         return
@@ -120,7 +120,7 @@ def check_image(task: Task[AppReleaseOptions], app: App) -> None:
 
 
 def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) -> Plan:
-    """Plan to declare the tag, for the first time or for another image than before."""
+    """Plan the declaration of a new tag, or of a tag that named another image."""
     slug, tag, digest = task.options.slug, task.options.tag, task.options.digest
     what = describe_release(task)
 
@@ -160,7 +160,7 @@ def plan_declaration(task: Task[AppReleaseOptions], current: ScanReport | None) 
 
 
 def declaration_advice(digest: str, current: ScanReport | None) -> str:
-    """Say what to do about a declaration that was refused, with a status that is not shown."""
+    """Return advice on a declaration that was refused with an undocumented status."""
     pushed = (
         f"Was the image {digest} pushed to this application's repository? hosted.services.app_image pushes "
         "one and returns its digest"
@@ -172,10 +172,10 @@ def declaration_advice(digest: str, current: ScanReport | None) -> str:
 
 
 def await_release_verdict(task: Task[AppReleaseOptions]) -> None:
-    """Wait for the verdict on the release just declared.
+    """Wait for the verdict on the release.
 
-    :raises NoSuchItem: when the platform does not hold what it accepted.
-    :raises Blocked: when it is not the verdict that the user wants.
+    :raises NoSuchItem: if the platform does not show the release that it accepted.
+    :raises Blocked: if ``fail_on`` rejects the verdict.
     """
     tag, digest = task.options.tag, task.options.digest
     report = await_verdict(task, pending_scan(task), tag, deadline(task))
@@ -187,7 +187,7 @@ def await_release_verdict(task: Task[AppReleaseOptions]) -> None:
 
 
 def read_scan(task: Task[AppReleaseOptions]) -> ScanReport:
-    """Return the scan as it is now; a platform that holds back its answer is still at work on it."""
+    """Return the current scan report; a pending one if the platform does not respond yet."""
     try:
         report = scan_of(task.client, task.options.slug, task.options.tag, QUICK_SCAN_SECONDS)
     except Interrupted:
@@ -196,7 +196,7 @@ def read_scan(task: Task[AppReleaseOptions]) -> ScanReport:
 
 
 def check_limits(task: Task[AppReleaseOptions], report: ScanReport) -> None:
-    """Hold the user's own limits for what a scan may find.
+    """Check a scan report against ``fail_on``.
 
     :raises Blocked: with the scan in its details.
     """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deleting what a retention policy does not keep: backups or snapshots, of one service or of many."""
+"""Deletes the backups or snapshots that a retention policy does not keep, of one service or many."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .shared.task_errors import Invalid
 
 @dataclass(frozen=True, kw_only=True)
 class BackupRetentionOptions(ManyServicesOptions):
-    """Which restore points of which services, and which of them to keep."""
+    """The options of module backup_retention."""
 
     kind: Literal["backups", "snapshots"] = "backups"
     pattern: str = required(selects=True)
@@ -48,12 +48,12 @@ class BackupRetentionOptions(ManyServicesOptions):
 
 
 class BackupRetentionResource(Resource[BackupRetentionOptions]):
-    """The copies of each selected service that a pattern owns, thinned out by a policy."""
+    """The copies of each selected service that match a pattern, limited by a policy."""
 
     result_key = "services"
 
     def plan(self, task: Task[BackupRetentionOptions]) -> Plan:
-        """Decide on every copy; delete what no rule keeps."""
+        """Decide on every copy, and plan the deletion of those that no rule keeps."""
         policy = read_policy(keep_rules(task.options), task.options.pattern, zone_of(task.options.time_zone))
         kind, most = task.options.kind, task.options.max_delete
         if most < 0:
@@ -69,24 +69,24 @@ BACKUP_RETENTION = BackupRetentionResource()
 
 
 def keep_rules(options: BackupRetentionOptions) -> dict[str, Any]:
-    """Return the options that say what to keep, by their names."""
+    """Return the ``keep_*`` options by name."""
     return {
         each.name: getattr(options, each.name) for each in fields(options) if each.name.startswith("keep_")
     }
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return the time zone of this name; UTC needs no table of zones."""
+    """Return the time zone with this name. UTC needs no time zone database."""
     return UTC if name == "UTC" else time_zone(name) or UTC
 
 
 def empty_result() -> dict[str, Any]:
-    """Return the keys of the result where nothing was planned."""
+    """Return the keys of the result without a plan."""
     return {"plan": [], "kept": 0, "deleted": 0, "unmanaged": 0}
 
 
 def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: Policy) -> Plan:
-    """Plan the deletions on one service. The brake holds for each service by itself."""
+    """Plan the deletions on one service. ``max_delete`` applies to each service."""
     kind, pattern = task.options.kind, task.options.pattern
 
     def decide() -> list[Decision]:
@@ -112,7 +112,7 @@ def delete_step(
     decision: Decision,
     decide: Callable[[], list[Decision]],
 ) -> Step:
-    """Return the step that deletes one copy, if the list of that moment still dooms it."""
+    """Return the step that deletes one copy, unless a new listing says that it stays."""
     copy, kind = decision.copy, task.options.kind
 
     def delete() -> None:
@@ -137,7 +137,7 @@ def delete_step(
 def add_newer_snapshots(
     error: Refused, kind: str, copy: RestorePoint, copies: Sequence[RestorePoint]
 ) -> None:
-    """Add to a refusal the snapshots that may be its reason: a platform may let the newest go only."""
+    """Add to a refusal the newer snapshots, which may be its reason."""
     newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
     if kind == SNAPSHOTS and newer:
         error.append(
@@ -147,7 +147,7 @@ def add_newer_snapshots(
 
 
 def plan_as_result(decisions: Sequence[Decision]) -> dict[str, Any]:
-    """Return the plan for the result: every copy, the newest first, and how many there are of which fate."""
+    """Return the plan for the result: every copy, newest first, and the counts."""
     return {
         "plan": [
             {
@@ -168,5 +168,5 @@ def plan_as_result(decisions: Sequence[Decision]) -> dict[str, Any]:
 
 
 def timestamp(when: datetime | None) -> str | None:
-    """Write a moment as the platform does: UTC with milliseconds."""
+    """Format a time as the platform does: UTC with milliseconds; ``None`` for ``None``."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if when else None

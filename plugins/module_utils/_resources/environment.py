@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The environment of an application: replaced whole on difference (Applications, rule 7)."""
+"""Replaces the environment of an application if it differs (Applications, rule 7)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ NOT_KNOWN = "not known here: the platform does not show it"
 
 
 class EnvironmentResource(Resource[EnvironmentOptions]):
-    """The whole environment of an application, by its slug."""
+    """The environment of an application, by its slug."""
 
     result_key = "environment"
 
     def plan(self, task: Task[EnvironmentOptions]) -> Plan:
-        """Write the environment when it is not known to be the one that was written last."""
+        """Plan a write, unless the environment is known to be the one last written."""
         options = task.options
         variables, secret = given_variables(options)
         environment = merged(variables, secret)
@@ -58,7 +58,7 @@ def plan_replacement(
     last: Fingerprints,
     unchecked: Sequence[str],
 ) -> Plan:
-    """Plan to write the environment, or nothing. The platform is going to check what is ``unchecked``."""
+    """Plan to write the environment, if needed. The platform checks the references in ``unchecked``."""
     names = last.differences(environment)
     secret = task.options.secret_variables or {}
     records = AppRecords.of(task, app.id)
@@ -86,7 +86,7 @@ def plan_replacement(
 
 
 def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprints) -> str:
-    """Say in a sentence what changes."""
+    """Describe the changes in one sentence."""
     what = "; ".join(f"{kind} {', '.join(found)}" for kind, found in names.items() if found)
     if not last.known:
         what = "what it was before is not known"
@@ -98,11 +98,11 @@ def describe_changes(app: App, names: Mapping[str, list[str]], last: Fingerprint
 def write_environment(
     task: Task[EnvironmentOptions], app: App, environment: Mapping[str, str], last: Fingerprints
 ) -> None:
-    """Replace the environment and keep its fingerprints; a run that dies on the way leaves none behind.
+    """Replace the environment and store its fingerprints; a run that is killed meanwhile leaves none.
 
-    That it is not in effect before the next deploy is noted first, so that a run that dies here is covered.
+    First records that it is pending until the next deploy.
 
-    :raises Invalid: with the platform's own words, when it refuses.
+    :raises Invalid: with the platform's reason, if it refuses.
     """
     before = dict(last.prints) if last.known else None
     records = AppRecords.of(task, app.id)
@@ -128,7 +128,7 @@ def write_environment(
 def diff(
     environment: Mapping[str, str], secret: Mapping[str, Any], last: Fingerprints
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return both sides of the diff, by name. Values are those of the wish; what was before is not known."""
+    """Return both sides of the diff, by name. Earlier values are unknown."""
     names = last.differences(environment)
     before: dict[str, str] = {}
     after: dict[str, str] = {}

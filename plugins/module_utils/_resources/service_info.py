@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading services and whatever else the platform tells about them (Services)."""
+"""Reads services and their details (Services)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PARTS = get_args(Part)
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceInfoOptions(Options):
-    """Which services, and what to read of each."""
+    """The options of module service_info."""
 
     id: str | None = option(None, selects=True)
     name: str | None = option(None, selects=True)
@@ -56,7 +56,7 @@ class ServiceInfoOptions(Options):
 
 
 class ServiceInfoResource(Resource[ServiceInfoOptions]):
-    """Services by id, name, project, family and status; all of them when nothing is given."""
+    """Services by id, name, project, family and status; all if no option is set."""
 
     result_key = "services"
 
@@ -90,7 +90,7 @@ SERVICE_INFO = ServiceInfoResource()
 
 
 def check_limits(options: ServiceInfoOptions) -> None:
-    """Hold the limits of the routes (Limits).
+    """Check the limits of the routes (Limits).
 
     :raises Invalid: naming the option, its value and the limit.
     """
@@ -101,7 +101,7 @@ def check_limits(options: ServiceInfoOptions) -> None:
 
 
 def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
-    """Return the services that all given options agree on."""
+    """Return the services that match all options."""
     options = task.options
     if options.project:
         project = resolve_project(task, options.project)
@@ -125,10 +125,10 @@ def select_matching(task: Task[ServiceInfoOptions]) -> list[ServiceSummary]:
 
 
 def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSummary]) -> None:
-    """Tell of a status and of a name that look like slips of the pen: they let nothing through.
+    """Warn of a status or name that is probably misspelled, because nothing matches it.
 
-    The platform may have statuses that nobody knows of, and a service may be looked for to see that it is
-    gone, so that neither is an error.
+    The platform may have undocumented statuses, and a service may be looked up to see that it is gone, so
+    neither is an error.
     """
     status, name = task.options.status, task.options.name
     statuses = {*ServiceStatus.ALL, *(service.status for service in services)}
@@ -143,12 +143,12 @@ def warn_of_filters(task: Task[ServiceInfoOptions], services: Sequence[ServiceSu
 def plain_all(
     services: Sequence[ServiceSummary], metrics: Mapping[str, Metrics | None]
 ) -> list[dict[str, Any]]:
-    """Return services for which nothing else is read, with their metrics if those were asked for."""
+    """Return services without further details, with their metrics if requested."""
     return [{**s.as_dict(), **({"metrics": plain(metrics[s.id])} if metrics else {})} for s in services]
 
 
 def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str], Any]]:
-    """Return how each part that was asked for is read, metrics excepted: they come for many at once."""
+    """Return the function that reads each requested part. Metrics are read for many services at once."""
     bounds = period_starts(options.time_zone)
     readers: dict[str, Callable[[Client, str], Any]] = {
         "details": lambda client, id: client.service(id),
@@ -165,11 +165,11 @@ def readers_for(options: ServiceInfoOptions) -> dict[str, Callable[[Client, str]
 
 
 def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
-    """Return when the current hour, day, week and month began, as timestamps in UTC.
+    """Return the start of the current hour, day, week and month, as timestamps in UTC.
 
-    The platform leaves the choice to the caller because time zones differ (Journals). Weeks begin on Monday.
+    The platform leaves the choice to the caller because of time zones (Journals). Weeks begin on Monday.
 
-    :raises Invalid: for a time zone that nobody knows.
+    :raises Invalid: for an unknown time zone.
     """
     now = datetime.now(time_zone(zone_name))
     hour = now.replace(minute=0, second=0, microsecond=0)
@@ -183,7 +183,10 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
 
 
 def time_zone(name: str | None) -> tzinfo | None:
-    """Return the zone of this name; none stands for local time, as it is at the moment meant."""
+    """Return the time zone with this name; ``None``, for local time, if none is given.
+
+    :raises Invalid: if it is unknown.
+    """
     if name is None:
         return None
     try:
@@ -193,5 +196,5 @@ def time_zone(name: str | None) -> tzinfo | None:
 
 
 def timestamp(moment: datetime) -> str:
-    """Write a moment as the platform does: UTC with milliseconds."""
+    """Format a time as the platform does: UTC with milliseconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")

@@ -20,7 +20,7 @@ HIGHEST_PORT = 65535
 
 
 class SftpHostKeyResource(Resource[SftpServerOptions]):
-    """What a server shows, against what is known of it. Nobody logs in."""
+    """The host key of an SFTP server, compared with the known one. Does not log in."""
 
     result_key = "host_key"
     rules: ClassVar[dict[str, Any]] = {
@@ -29,13 +29,13 @@ class SftpHostKeyResource(Resource[SftpServerOptions]):
     }
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
-        """Only a service has to be looked up; a host is reached as it is."""
+        """Tell whether the platform has to be asked for the address of a service."""
         return bool(options["service"])
 
     def plan(self, task: Task[SftpServerOptions]) -> Plan:
-        """Ask the server for its key, and write it down when it is the first one.
+        """Read the server's key, and plan to pin it if none is known.
 
-        :raises HostKeyRefused: when it is another one than before, or revoked.
+        :raises HostKeyRefused: if it differs from the known one, or is revoked.
         """
         require()
         host, port = resolve_server(task)
@@ -65,7 +65,7 @@ SFTP_HOST_KEY = SftpHostKeyResource()
 
 
 def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -> Plan:
-    """Plan for a service that is still to be created: it is going to show a key that nobody knows yet."""
+    """Plan for a service that does not exist yet: its key will be new."""
     path, service = os.path.expanduser(task.options.known_hosts), task.options.service
     result = {"host": None, "port": port, "algorithm": None, "fingerprint": None, "known_hosts": path}
     return Plan(
@@ -76,7 +76,7 @@ def plan_for_expected_service(task: Task[SftpServerOptions], port: int | None) -
 
 
 def resolve_server(task: Task[SftpServerOptions]) -> tuple[str, int]:
-    """Return where the server is: as the platform says for a service, or as the user says."""
+    """Return the address of the server: from the platform for a service, else from the options."""
     options = task.options
     port = options.port
     if port is not None and not 1 <= port <= HIGHEST_PORT:

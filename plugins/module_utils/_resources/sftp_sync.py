@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mirroring a directory or a file to or from a service over SFTP (SFTP)."""
+"""Mirrors a directory or a file to or from a service over SFTP (SFTP)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HIGHEST_MODE = 0o7777
 
 
 class SftpSyncResource(Resource[SftpSyncOptions]):
-    """A tree on a service and one on this machine, of which one follows the other."""
+    """A local tree and one on a service, one of which follows the other."""
 
     result_key = "sftp_sync"
     rules: ClassVar[dict[str, Any]] = {
@@ -51,19 +51,19 @@ class SftpSyncResource(Resource[SftpSyncOptions]):
     }
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the key file, and with a push what is copied."""
+        """Return the key file and, for a push, the source."""
         return frozenset({"private_key_file"} | ({"src"} if pushes(arguments.get("direction")) else set()))
 
     def destinations(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """Return the file of known hosts, and with a pull where the copy goes."""
+        """Return the known_hosts file and, for a pull, the destination."""
         return frozenset({"known_hosts"} | (set() if pushes(arguments.get("direction")) else {"dest"}))
 
     def needs_api(self, options: Mapping[str, Any]) -> bool:
-        """Only a service has to be looked up; a host is reached as it is."""
+        """Tell whether the platform has to be asked for the address of a service."""
         return bool(options["service"])
 
     def plan(self, task: Task[SftpSyncOptions]) -> Plan:
-        """Look at both trees and plan what makes the one like the other."""
+        """Read both trees and plan the changes that make one like the other."""
         require()
         options = task.options
         check_options(options)
@@ -85,7 +85,7 @@ SFTP_SYNC = SftpSyncResource()
 
 
 def resolve_login(task: Task[SftpSyncOptions]) -> Login:
-    """Return where the files are reached: as the platform says for a service, or as the user says."""
+    """Return the login: from the platform for a service, else from the options."""
     options = task.options
     host, port, username = options.host or "", options.port or STANDARD_PORT, options.username
     if options.service:
@@ -103,9 +103,9 @@ def resolve_login(task: Task[SftpSyncOptions]) -> Login:
 
 
 def mode(name: str, value: Any) -> int | None:
-    """Read permissions: octal digits, or the number that YAML made of them.
+    """Parse permissions: octal digits, or the number that YAML made of them.
 
-    :raises Invalid: for anything else.
+    :raises Invalid: for other values.
     """
     if value is None:
         return None
@@ -121,7 +121,7 @@ def mode(name: str, value: Any) -> int | None:
 async def plan_mirror(
     task: Task[SftpSyncOptions], session: SftpSession, modes: Mapping[str, int | None]
 ) -> Plan:
-    """Read both trees, compare them, and say what is to be done."""
+    """Read both trees, compare them, and return the plan."""
     options = task.options
     mirror = await open_mirror(task, session)
     patterns = Patterns(options.include, options.exclude)
@@ -143,7 +143,7 @@ async def plan_mirror(
 def plan_for_expected_service(
     task: Task[SftpSyncOptions], login: Login, modes: Mapping[str, int | None]
 ) -> Plan:
-    """Plan for a service that is still to be created: a push makes everything, a pull cannot be looked at."""
+    """Plan for a service that does not exist yet: a push creates everything, a pull is unknown."""
     options = task.options
     on_service = "dest" if pushes(options.direction) else "src"
     remote = relative_path(on_service, options.dest if pushes(options.direction) else options.src)
@@ -160,13 +160,13 @@ def plan_for_expected_service(
 
 
 def plan_unknown_pull(task: Task[SftpSyncOptions], login: Login) -> Plan:
-    """Plan a pull of what an earlier task of the play is still to make: what it holds is not known."""
+    """Plan a pull whose content an earlier task of the play would create, so that it is unknown."""
     result = mirror_result(task, login, TreeChanges(), Tree())
     return Plan(result=result, steps=[Step(describe_step(task, login, result), lambda: None)])
 
 
 async def open_mirror(task: Task[SftpSyncOptions], session: SftpSession) -> Mirror:
-    """Return the two sides. A single file goes into a directory that is there, under its own name."""
+    """Return both sides. A single file is placed in an existing directory under its own name."""
     options = task.options
     push = options.direction == PUSH
     local = os.path.abspath(os.path.expanduser(options.src if push else options.dest))
