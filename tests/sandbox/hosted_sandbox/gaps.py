@@ -337,8 +337,6 @@ FORMS = (
           ("3 digits", "4 digits", "6 digits")),
     Point("file.mime", "Resources and their fields / File entry", "How precise is `mime`?",
           ("by name", "coarse")),
-    Point("sftp.first_password", SFTP, "Which SFTP password has a new service?",
-          ("none", "one that nobody is shown")),
     Point("sftp.replace", SFTP, "What does a rename to the name of a file that is there do?",
           ("takes its place", "is refused")),
     Point("sftp.links", SFTP, "Which target has a symbolic link that is made with a relative one?",

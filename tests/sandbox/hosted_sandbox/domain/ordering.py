@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hosted_sandbox.domain import events, keys, lifecycle, money, projects, references
+from hosted_sandbox.domain import events, lifecycle, money, projects, references
 from hosted_sandbox.domain.errors import RefusedError
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Node, Order, Product, Service
@@ -175,8 +175,6 @@ def order(
 def begin(world: World, service: Service) -> None:
     """Create a service, ACTIVE or PROVISIONING by its family."""
     service.sftp = {"username": f"sftp-{secrets.token_hex(5)}"}
-    if world.gaps["sftp.first_password"] != "none":
-        keys.new_password(world, service)
     lifecycle.force_state(world, service, world.gaps["provisioning.state"])
     events.record(world, service, "CREATED")
     product = world.store.need(Product, service.product)

@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources import sftp_password
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import run
+from unit.plugins.module_utils._resources.platform import id_of, run
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,6 @@ def server() -> Any:
 def sandbox(server: Sandbox) -> Sandbox:
     """A game whose files have no password yet."""
     server.reset(
-        profile="plain",
         seed={"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]},
     )
     server.clear_faults()
@@ -47,9 +46,8 @@ def calls(sandbox: Sandbox) -> int:
 
 
 def test_one_that_nobody_was_shown_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
-    """The platform set it when it created the service, so there is nothing to log in with."""
-    seed = {"delays": {"provision": 0}, "services": [{"name": "survival", "product": "minecraft"}]}
-    sandbox.reset(seed=seed, values={"sftp.first_password": "one that nobody is shown"})
+    """The platform may set one when it creates a service, so that there is nothing to log in with."""
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'survival')}/sftp/password")
     sandbox.clear_journal()
     place = str(tmp_path / "password.json")
     result = make(sandbox, secrets_dest=place)
