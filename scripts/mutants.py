@@ -101,8 +101,6 @@ EQUIVALENT = {
     'parts.hostname or "" -> ((parts.hostname))': "no host is not this machine either way",
     f"{SERVICES}order.py Ordering._await_lost_order: left > 0 -> ((left) >= (0))": "no clock stands still",
     f"{SERVICES}order.py Ordering._await_lost_order: 0 -> (1)": "a second of a minute",
-    f"{SERVICES}settings.py wait_for_recreation.runs: time.monotonic() - up >= QUIET_SECONDS -> "
-    "((time.monotonic() - up) > (QUIET_SECONDS))": "no clock stands still",
     f"{SERVICES}target.py find_id_by_name: target.destination is None or target.project is None -> "
     "((target.destination is None))": "a name that is found everywhere is found at the destination",
 }

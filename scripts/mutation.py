@@ -21,6 +21,7 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Is: "is not",
     ast.IsNot: "is",
 }
+BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 ARITHMETIC: dict[type[ast.operator], str] = {
     ast.Add: "-",
     ast.Sub: "+",
@@ -146,6 +147,8 @@ def _comparisons(node: ast.Compare) -> Iterator[str]:
     operands = [ast.unparse(one) for one in (node.left, *node.comparators)]
     operators = [ast.unparse(ast.Compare(ast.Constant(0), [op], [ast.Constant(0)]))[2:-2] for op in node.ops]
     for place, operator in enumerate(node.ops):
+        if isinstance(operator, BOUNDS) and any("monotonic()" in operand for operand in operands):
+            continue  # no clock stands still: it is never at the very moment
         turned = [*operators[:place], COMPARISONS[type(operator)], *operators[place + 1 :]]
         yield _joined(operands, turned)
     for place, operand in enumerate((node.left, *node.comparators)):

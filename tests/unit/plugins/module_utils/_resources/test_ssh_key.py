@@ -232,6 +232,14 @@ def test_a_conflict_counts_as_done_when_the_key_is_there(client: FakeClient) -> 
     assert carry_out(plan)["fingerprint"] == PRINT
 
 
+def test_a_conflict_about_the_name_is_an_error_though_the_key_is_there(client: FakeClient) -> None:
+    """The key is under another name than the task says."""
+    client.after["add_ssh_key"] = raises(Conflict("a key of this name already exists", 409))
+    plan, _task = planned(client, name="laptop", public_key=LINE)
+    with pytest.raises(Conflict, match="of this name already exists"):
+        carry_out(plan)
+
+
 def test_a_conflict_is_an_error_when_the_key_is_not_there(client: FakeClient) -> None:
     client.before["add_ssh_key"] = raises(Conflict("409", 409))
     plan, _task = planned(client, name="laptop", public_key=LINE)

@@ -17,6 +17,12 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.file_info import FILE_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import on_service
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_host_key import SFTP_HOST_KEY
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_info import SFTP_INFO
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    SERVICE_ID,
+    Resource,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     Invalid,
@@ -104,3 +110,16 @@ def test_a_service_offers_it_or_the_task_is_refused(offered: list[str] | None, f
         on_service.check_service_offers(service, "backups", "backups")
     assert error.value.details == {"capabilities": offered}
     assert error.value.message.endswith(", ".join(offered or []) or "nothing")
+
+
+@pytest.mark.parametrize("resource", [SFTP_INFO, SFTP_HOST_KEY])
+@pytest.mark.parametrize("option", ["service", "project", "family"])
+def test_each_option_that_selects_a_service_is_in_place_of_the_host_and_must_hold_something(
+    resource: Resource, option: str
+) -> None:
+    assert option in resource.selectors
+    assert not resource.works_on_host({option: None})
+
+
+def test_a_host_of_the_inventory_is_a_service() -> None:
+    assert SFTP_INFO.works_on_host({}) and SFTP_INFO.host_options == {"service": (SERVICE_ID,)}
