@@ -465,6 +465,10 @@ def test_lists_and_objects_count_alike_as_levels(pairs: int, fits: bool) -> None
         session.parse(body)
 
 
+def test_an_answer_may_be_wide_as_long_as_it_is_shallow() -> None:
+    assert session.parse(b"[" + b"[]," * 500 + b"{}]") == [*[[]] * 500, {}]
+
+
 # --- The request and the token --------------------------------------------------------------------------
 
 

@@ -5,10 +5,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
-from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import check_address
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import HostKeyRefused
+from ansible_collections.hosted.services.plugins.module_utils._sftp.host_keys import (
+    HostKeys,
+    check_address,
+)
 
 
 @pytest.mark.parametrize("host", ["", " ", "a b", "a\0b", "a..b", "x" * 300, "\ud800", "a\nb"])
@@ -28,3 +36,65 @@ def test_no_port(port: int) -> None:
 )
 def test_an_address(host: str) -> None:
     check_address(host, 65535)
+
+
+# --- Keys -----------------------------------------------------------------------------------------------
+
+KEY, OTHER = (asyncssh.generate_private_key("ssh-ed25519").convert_to_public() for _key in range(2))
+
+
+def line(key: Any, host: str = "node-1") -> str:
+    return f"{host} {key.export_public_key().decode().strip()}\n"
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Path:
+    return tmp_path / "known_hosts"
+
+
+def keys(known: Path, policy: str = "accept_new") -> HostKeys:
+    return HostKeys(str(known), policy, "node-1", 22)
+
+
+def test_a_key_is_accepted_on_first_sight_and_written_down_once(known: Path) -> None:
+    first = keys(known)
+    first.pin()
+    assert not known.exists(), "nothing was accepted"
+    assert first.accepts("127.0.0.1", KEY)
+    first.pin()
+    first.pin()
+    assert known.read_text() == line(KEY)
+    assert keys(known, "strict").accepts("127.0.0.1", KEY)
+
+
+def test_a_key_that_was_accepted_stays_so_while_the_connection_lasts(known: Path) -> None:
+    first = keys(known)
+    assert first.accepts("127.0.0.1", KEY)
+    known.write_text(line(OTHER))
+    assert first.accepts("127.0.0.1", KEY)
+
+
+def test_a_line_is_added_to_a_file_without_a_last_line_break(known: Path) -> None:
+    known.write_text(line(OTHER, "node-2").rstrip())
+    first = keys(known)
+    assert first.accepts("127.0.0.1", KEY)
+    first.pin()
+    assert known.read_text() == line(OTHER, "node-2") + line(KEY)
+
+
+@pytest.mark.parametrize(
+    ("before", "policy", "said"),
+    [
+        ("", "strict", "is not in .*, and host_key_checking is strict"),
+        (line(OTHER), "accept_new", "has changed: it is ssh-ed25519 SHA256:.*Somebody may stand in between"),
+        (f"@revoked {line(KEY)}", "accept_new", "is revoked in"),
+        (f"@revoked {line(KEY)}{line(KEY)}", "accept_new", "is revoked in"),
+    ],
+)
+def test_a_key_that_is_not_the_known_one_is_refused(known: Path, before: str, policy: str, said: str) -> None:
+    known.write_text(before)
+    refused = keys(known, policy)
+    with pytest.raises(HostKeyRefused, match=said):
+        refused.accepts("127.0.0.1", KEY)
+    refused.pin()
+    assert known.read_text() == before
