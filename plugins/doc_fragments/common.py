@@ -101,8 +101,9 @@ notes:
     ordinary module on that host, which then needs the libraries.
   - Set the variable C(hosted_in_process) to V(false) to have every task run as an ordinary module.
   - A relative path of a file to read on this machine is looked for as C(ansible.builtin.copy) looks for its
-    source, in C(files/) of the role, in the role, in C(files/) beside the playbook, then beside the playbook.
-    A relative path of a file to write, or one from the environment, begins at the folder of the playbook.
+    source, in C(files/) of the role, in the role, in C(files/) next to the playbook, then next to the
+    playbook. A relative path of a file to write, or one from the environment, begins at the folder of the
+    playbook.
   - Connections to the platform stay open from task to task. They are kept by a process that the first task
     of a run starts and that ends with the run. Set the variable C(hosted_keep_connections) to V(false) to
     have every task make its own, as one with an C(environment) does in any case.

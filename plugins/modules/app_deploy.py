@@ -21,9 +21,9 @@ description:
     is deployed is for the platform to say, as its team may have lifted the verdict, which the report need not show.
     When the platform refuses, nothing is touched, and the task fails with the flaw, its package and its fix version.
     Check mode warns.
-  - Afterwards the digest in service is compared with the one wished for. When an answer is lost, what is in service
-    is looked at before anything else is done.
-  - To roll back, deploy the tag of a version from before. Releases are kept.
+  - Afterwards, compares the digest in service with the desired one. If a response is lost, reads what is in service
+    before it does anything else.
+  - To roll back, deploy the tag of an earlier release. Releases are kept.
 options:
   tag:
     description:

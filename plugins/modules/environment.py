@@ -13,8 +13,8 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Replaces the whole environment of an application. Variables that are not given are removed.
-  - At least one variable has to be given, in O(variables) or O(secret_variables). Options that hold nothing, as a
-    variable of the play that is empty makes them, are an error, also one of them beside the other. To remove every variable set O(clear=true).
+  - At least one variable is required, in O(variables) or O(secret_variables). If one of these options is empty, for
+    example because a variable of the play is, the task fails. To remove all variables, set O(clear=true).
   - A new environment takes effect with the next deploy. Until one has succeeded, the controller keeps a record of it,
     RV(environment.pending_deploy) says so, and M(hosted.services.app_deploy) deploys even the image in service again.
   - The platform does not show an environment. So what was written is kept as keyed fingerprints, one for each

@@ -37,10 +37,10 @@ options:
     description:
       - V(present) writes O(content), or the content of O(src), to the file if it differs.
       - V(directory) creates the directory if it does not exist.
-      - V(renamed) gives the file or directory the name O(new_name). Where only the new name is there, it was done
-        before. Where both are, it is an error, since the platform does not say what would become of the other one.
-      - V(absent) makes sure that neither is. A directory goes with all that it holds, for good. Of a symbolic link the
-        link alone is removed.
+      - V(renamed) renames the file or directory to O(new_name). If only the new name exists, nothing is done. If both
+        exist, the task fails, because the platform does not say what a rename does to the other one.
+      - V(absent) permanently deletes the file, or the directory with its content. It deletes a symbolic link, but not
+        its target.
     type: str
     choices: [present, directory, renamed, absent]
     default: present

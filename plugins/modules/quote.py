@@ -108,8 +108,8 @@ EXAMPLES = r"""
 RETURN = r"""
 quote:
   description:
-    - The quote. Each amount in cents or millicents has another beside it in currency units, as a string and under its
-      name without the unit.
+    - The quote. Each amount in cents or millicents is also returned in currency units, as a string under its name
+      without the unit.
     - Fields that the platform adds in the future are returned as well.
   returned: success
   type: dict

@@ -12,11 +12,11 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Takes a service to a wished state, be it a game server, an application, a database, an instance, a machine or
-    a bucket. A service that is missing is ordered.
-  - Every order is quoted first. It is not placed when the balance does not cover its first day, or when it costs
-    more than O(max_monthly).
-  - An order is never sent twice. When its answer is lost, the list of services tells what became of it.
+  - Brings a service to the desired state, be it a game server, an application, a database, an instance, a machine
+    or a bucket. Orders a missing service.
+  - Requests a quote before every order. Does not order if the balance does not cover the first day, or if the price is
+    higher than O(max_monthly).
+  - Never sends an order twice. If the response is lost, reads the list of services to find out whether it was placed.
   - A service that is there already is not ordered again; see O(allow_duplicate_name). When the name may be a slip of
     another one, such as C(survivla) of C(survival), a warning says so before the order, in check mode too.
   - Settings are changed only where they differ, and checked against the rules of the platform before anything is
@@ -72,8 +72,8 @@ options:
       - V(suspended) stops the service and has its storage billed only.
       - V(resumed) takes a suspended service back into service, billed in full, and sends no start. The same warning
         says what it costs. The platform may start it by itself. A service that is not suspended is left as it is, running or stopped.
-      - V(absent) deletes the service with its disk, its backups and its snapshots, for good. It is refused while there
-        are copies, or may be; see O(delete_backups).
+      - V(absent) permanently deletes the service with its disk, backups and snapshots. The task fails if there are, or
+        may be, backups or snapshots; see O(delete_backups).
     type: str
     choices: [present, started, stopped, restarted, killed, suspended, resumed, absent]
     default: present
@@ -179,10 +179,10 @@ options:
     default: false
   allow_duplicate_name:
     description:
-      - Whether to order a service although one of the same name and product is there, which may be the one meant.
+      - Whether to order a service even if one of the same name and product exists, which may be the one that you want.
       - A service whose project was deleted joins the default project, where O(project) does not find it. So an order
-        is refused while a service of its name and product is in the default project. It is refused also where
-        O(project) came after that service and is empty or less than a day old. Without this option, move the
+        is refused while a service of its name and product is in the default project. It is also refused if
+        O(project) is newer than that service and is empty or less than a day old. Without this option, move the
         service with O(id) and O(new_project).
       - The platform does not show which project is the default one. It is taken to be the oldest.
       - A service of the name in any other project is named in a warning, and the order is placed.

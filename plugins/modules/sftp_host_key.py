@@ -18,8 +18,8 @@ description:
   - M(hosted.services.sftp_sync) does the same when it connects. This is for programs that only read the file, such as
     C(sftp) and C(ssh).
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server, the
-    host itself is meant when neither O(service) nor O(host) is given. Its variables C(ansible_host) and C(ansible_port)
-    say where it is. The API is not asked then, so no token is needed.
+    task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host) and
+    C(ansible_port), does not call the API and needs no token.
 options:
   service:
     description:

@@ -12,12 +12,12 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Makes a directory on a service like one on this machine, or the other way round, over one SFTP connection that
-    carries many files at once.
-  - What has the same size and the same time of change on both sides is not copied. So a mirror that broke off goes
-    on where it stopped when it is run again.
-  - Each file goes over under a temporary name and takes its place in one step. Readers see the old file or the new
-    one, never a part of one. What a broken transfer left behind is removed by the next.
+  - Mirrors a local directory to a service, or a directory of a service to this machine, over one SFTP connection that
+    transfers many files in parallel.
+  - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues
+    where it stopped when you run it again.
+  - Writes each file under a temporary name and renames it. Readers see the old file or the new one, never a part of
+    one. The next run removes the temporary files of an interrupted transfer.
   - Symbolic links are copied as links and never followed. One that leads out of the tree is left out with a warning,
     on either side.
   - Servers differ in what they do beyond reading and writing. What this one does is tried before it counts, with
@@ -25,9 +25,9 @@ description:
     with a warning. Where it keeps no times or no permissions, what was copied is told by its content, with a warning.
   - What is left out with a warning is not deleted from O(dest) either.
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
-    the host itself is meant when neither O(service) nor O(host) is given. Its variables C(ansible_host),
-    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password) say how to get there.
-    The API is not asked then, so no token is needed.
+    the task works on the host itself if neither O(service) nor O(host) is set. Its variables C(ansible_host),
+    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password) are used.
+    The task then does not call the API and needs no token.
 options:
   service:
     description:
@@ -85,7 +85,7 @@ options:
     default: push
   src:
     description:
-      - The directory or file to copy. Of a directory its content is meant.
+      - The file to copy, or the directory whose content to copy.
       - It must not end in a slash, contain C(//), or be the root of this machine or your home, since
         C(sites/{{ name }}) looks so when the variable holds nothing.
       - A relative path on this machine is looked for in C(files/) of the role and next to the playbook, see the notes.
