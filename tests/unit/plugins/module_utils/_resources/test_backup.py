@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources import backup
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from hosted_sandbox.testing import Sandbox
+from unit.plugins.fakes import FakeClient, task_of
 from unit.plugins.module_utils._resources.platform import (
     add,
     backups,
@@ -484,3 +486,21 @@ def test_a_machine_that_a_restore_leaves_stopped_is_told(sandbox: Sandbox) -> No
     (warning,) = result["warnings"]
     assert "ran before" in warning and "is stopped now" in warning
     assert content(sandbox, one) == "first"
+
+
+@pytest.mark.parametrize(("wait", "status"), [(False, "PENDING"), (True, "COMPLETED")])
+def test_a_backup_of_the_name_that_another_task_made_meanwhile_is_used(wait: bool, status: str) -> None:
+    client = FakeClient()
+    client.add_service("s")
+    client.backup_records["s"] = [
+        {"id": "b1", "name": "n", "status": "FAILED"},
+        {"id": "b2", "name": "n", "status": status},
+        {"id": "b3", "name": "other", "status": "COMPLETED"},
+    ]
+    task = task_of(BACKUP, client, services=["s"], name="n", wait=wait)
+    service = client.service("s")
+    assert service is not None
+    found = backup.find_concurrent_backup(task, service, "n", [])
+    assert found is not None and found[0].id == "b2"
+    assert "another task made backup 'n' of service 'web' (s) at the same time" in task.warnings[0]
+    assert backup.find_concurrent_backup(task, service, "n", client.backups("s")) is None
