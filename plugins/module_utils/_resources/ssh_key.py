@@ -178,7 +178,7 @@ def replace_keys(
         if not others or not is_name_conflict(error):
             raise
         [other] = others  # as several of a name are refused
-        task.client.delete_ssh_key(other.id)
+        remove_key(task, other)
         others.clear()
         try:
             register()
@@ -219,17 +219,22 @@ def add_call(
     return run
 
 
+def remove_key(task: Task[SshKeyOptions], key: SshKey) -> None:
+    """Remove a registered key, and wait until the list does not show it."""
+    task.client.delete_ssh_key(key.id)
+    await_removal(
+        task,
+        lambda: any(other.id == key.id for other in task.client.ssh_keys()),
+        f"SSH key {key.name!r}",
+    )
+
+
 def delete_step(task: Task[SshKeyOptions], key: SshKey, keys: Sequence[SshKey]) -> Step:
     """Return the step that removes a registered key, unless it was removed in the meantime."""
 
     def remove() -> None:
         if key in keys:
-            task.client.delete_ssh_key(key.id)
-            await_removal(
-                task,
-                lambda: any(other.id == key.id for other in task.client.ssh_keys()),
-                f"SSH key {key.name!r}",
-            )
+            remove_key(task, key)
 
     return Step(f"remove SSH key {key.name!r} ({key.fingerprint})", remove)
 

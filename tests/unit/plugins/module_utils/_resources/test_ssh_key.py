@@ -333,3 +333,12 @@ def test_a_key_of_a_similar_name_stays(sandbox: Sandbox) -> None:
         result = run(sandbox, SSH_KEY, name="My Laptop", public_key=OTHER, replace=True)
         assert FINGERPRINT in result["warnings"][0]
     assert [name for name, _print in registered(sandbox)] == ["my laptop", "My Laptop"]
+
+
+def test_a_key_that_makes_way_may_be_listed_for_a_while(sandbox: Sandbox) -> None:
+    """Names are unique there: the old key goes first, and the next run does not remove it again."""
+    sandbox.profile("plain", **{"key.name": "no", "removal.listed": "1 s late"})
+    run(sandbox, SSH_KEY, name="laptop", public_key=LINE)
+    renewed: dict[str, Any] = {"name": "laptop", "public_key": OTHER, "replace": True}
+    assert [run(sandbox, SSH_KEY, **renewed)["changed"] for _run in range(2)] == [True, False]
+    assert [line["method"] for line in sandbox.journal()].count("DELETE") == 1
