@@ -815,3 +815,12 @@ def test_secrets_are_kept_under_the_id_of_their_service_or_its_name(
     assert "the secrets of service 'survival' (password, without a label)" in warning
     assert "hunter" not in warning
     assert is_known_to_be_done(task)
+
+
+def test_a_service_that_appeared_since_the_plan_is_taken_instead_of_ordered() -> None:
+    client = FakeClient()
+    plan, task = planned(client)
+    client.add_service("svc_other", "survival")
+    carry_out(plan)
+    assert client.calls == [] and task.effects.facts["service_id"] == "svc_other"
+    assert any("appeared before it was ordered; it is used instead" in w for w in task.warnings)
