@@ -20,9 +20,11 @@ from ..._api.models import Project, ProjectDetail, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
 
-SHORTEST_PAGE = 10
-PAGE_STEP = 5
-"""Pages hold a multiple of this many entries, or a power of two."""
+PAGE_SIZES = (
+    *(10, 15, 20, 24, 25, 30, 32, 40, 50, 60, 64, 75, 80, 100, 120, 125, 128, 150),
+    *(200, 250, 256, 300, 400, 500, 512, 1000, 1024),
+)
+"""The lengths at which APIs cut their lists. At these, a task takes a call more for each project."""
 
 T = TypeVar("T")
 
@@ -44,7 +46,7 @@ def with_missing(client: Client, services: list[ServiceSummary]) -> list[Service
 
 def may_be_cut(count: int) -> bool:
     """Tell whether a list of this length may be the first page of a longer one."""
-    return count >= SHORTEST_PAGE and (count % PAGE_STEP == 0 or count.bit_count() == 1)
+    return count in PAGE_SIZES
 
 
 def missing_from(
