@@ -231,6 +231,14 @@ def test_each_selector_is_enough_by_itself(given: dict[str, Any], names: list[st
     assert [entry["service"] for entry in plan.result] == names
 
 
+@pytest.mark.parametrize("status", ["DELETING", "DELETED"])
+def test_a_service_that_is_being_deleted_is_not_selected(status: str) -> None:
+    client = Account()
+    client.service_records["svc_1"]["status"] = status
+    plan, _task = planned(client, nothing_to_do, family="APP")
+    assert [entry["service"] for entry in plan.result] == ["cache"]
+
+
 def test_without_a_selector_no_service_is_selected() -> None:
     with pytest.raises(Invalid, match="no service is selected; set services, project or family"):
         planned(Account(), nothing_to_do)

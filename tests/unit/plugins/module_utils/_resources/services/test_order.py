@@ -655,7 +655,7 @@ def test_a_cost_has_the_lines_of_its_quote() -> None:
 def test_nothing_is_ordered_for_a_run_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     client = FakeClient()
     plan, _task = planned(client)
-    monkeypatch.setattr(os, "getppid", lambda: 1)
+    monkeypatch.setattr(os, "getppid", lambda: -1)
     with pytest.raises(Invalid, match="the run was killed before service 'survival' was ordered"):
         carry_out(plan)
     assert client.calls == []

@@ -330,3 +330,11 @@ def test_the_note_of_an_order_goes_with_its_service(monkeypatch: pytest.MonkeyPa
     assert seconds_since_call(task, subject) < float("inf")
     carry_out(SERVICE.plan(task))
     assert seconds_since_call(task, subject) == float("inf")
+
+
+def test_a_service_that_does_not_tell_what_it_offers_is_asked_for_its_copies() -> None:
+    client = FakeClient()
+    client.add_service("s", capabilities=None)
+    client.backup_records["s"] = [{"id": "b", "name": "nightly", "status": "COMPLETED"}]
+    with pytest.raises(Invalid, match=r"has 1 backup \(nightly\)"):
+        SERVICE.plan(task_of(SERVICE, client, id="s", state="absent"))
