@@ -239,6 +239,7 @@ def test_a_command_whose_blanks_the_platform_squeezes_is_written_once(sandbox: S
         ("a b", "ab", False),
         ('a "it\'s"  b', 'a "it\'s" b', True),
         ("it's  b", "it's b", False),
+        ("a  it's", "a it's", False),
         ("", " ", False),
         ("a", "", False),
     ],
@@ -863,3 +864,11 @@ def test_a_recreated_container_may_be_stopped_for_a_moment(
     with pytest.raises(WaitEnded, match=ends):
         service_settings.wait_for_recreation(task, view_of(client))
     assert 10 <= sum(clock.pauses) < 20
+
+
+def test_what_was_just_ordered_by_a_preset_has_its_size(client: FakeClient) -> None:
+    client.quote_answer["dimensions"] = BIGGER
+    task = task_of(SERVICE, client, id="s", preset="large")
+    wanted = service_settings.wanted_size
+    assert wanted(task, view_of(client), service_settings.ServiceChanges(just_ordered=True)) is None
+    assert wanted(task, view_of(client), service_settings.ServiceChanges()) is not None
