@@ -39,7 +39,7 @@ def with_missing(client: Client, services: list[ServiceSummary]) -> list[Service
     if not may_be_cut(len(services)):
         return services
     try:
-        return [*services, *missing_from(client, services, client.projects())]
+        return [*services, *missing_from(client, services, read_pages(client, client.projects()))]
     except Refused:  # which scope projects need is not shown
         return services
 
@@ -49,10 +49,15 @@ def may_be_cut(count: int) -> bool:
     return count in PAGE_SIZES
 
 
+def read_pages(client: Client, projects: Iterable[Project]) -> list[list[ServiceSummary]]:
+    """Return what the page of each project shows, also of those that count no services."""
+    return read_projects(client, projects, lambda detail: detail.resources, though_empty=True)
+
+
 def missing_from(
     client: Client,
     services: Sequence[ServiceSummary],
-    projects: Iterable[Project],
+    pages: Iterable[Iterable[ServiceSummary]],
     keep: Callable[[ServiceSummary], bool] = lambda service: True,
 ) -> list[ServiceSummary]:
     """Return what ``keep`` lets through of the services that pages of projects show and ``services`` lacks.
@@ -60,7 +65,6 @@ def missing_from(
     A page may show a service for a while after it is gone, so each is read by its id.
     """
     listed = {service.id for service in services}
-    pages = read_projects(client, projects, lambda detail: detail.resources, though_empty=True)
     found = {service.id: service for service in chain(*pages) if service.id not in listed and keep(service)}
 
     def is_there(clone: Client, id: str) -> bool:

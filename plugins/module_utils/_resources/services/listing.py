@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, TypeVar, get_args
 
 from ..._api.client import METRICS_PER_CALL, Client
@@ -103,15 +104,14 @@ def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
     """
     projects = client.projects()
     chosen = select_projects(projects, wanted.projects)
-    if wanted.projects:
+    found = [] if wanted.projects else client.services()
+    if wanted.projects or may_be_cut(len(found)):
         details = read_projects(client, chosen, lambda detail: detail, though_empty=True)
         members = [members_of(detail) for detail in details]
-        found = [service for detail in details for service in detail.resources]
+        pages = [detail.resources for detail in details]
+        found += chain(*pages) if wanted.projects else missing_from(client, found, pages)
     else:
         members = read_projects(client, chosen, members_of)  # the rest is on the list as well, and much
-        found = client.services()
-        if may_be_cut(len(found)):
-            found += missing_from(client, found, projects)
     kept = {service.id: service for service in found if matches(service, wanted)}
     homes = find_projects_of(client, kept, members)
     services = [kept[id] for id in kept if id in homes]

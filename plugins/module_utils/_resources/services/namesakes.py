@@ -25,7 +25,7 @@ from ..shared.names import normalized, same_name
 from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
-from .all_services import may_be_cut, missing_from
+from .all_services import may_be_cut, missing_from, read_pages
 from .lookup import label, project_id_of
 from .options import ServiceOptions
 
@@ -255,7 +255,8 @@ def unlisted_namesakes(
         counted = sum(project.resource_count or 0 for project in projects)
         if counted <= len(services) and not may_be_cut(len(services)):
             return []
-        return missing_from(task.client, services, projects, lambda other: same_name(other.name, name))
+        pages = read_pages(task.client, projects)
+        return missing_from(task.client, services, pages, lambda other: same_name(other.name, name))
     except Refused:  # which scope projects need is not shown
         return []
 

@@ -90,6 +90,7 @@ def test_a_line_is_added_to_a_file_without_a_last_line_break(known: Path) -> Non
         (f"@revoked {line(KEY)}", "accept_new", "is revoked in"),
         (f"@revoked {line(KEY)}{line(KEY)}", "accept_new", "is revoked in"),
     ],
+    ids=["unknown", "another", "revoked", "revoked and known"],  # the keys differ from worker to worker
 )
 def test_a_key_that_is_not_the_known_one_is_refused(known: Path, before: str, policy: str, said: str) -> None:
     known.write_text(before)
