@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,6 @@ class ChaosRun:
         not in effect yet.
         """
         random.seed(self.outcome.seed)  # the pauses before another try are drawn from the common source
-        self.restore()
         self.leave_out_what_is_refused()
         wanted = Truth.of(self.work.sandbox)
         self.restore()
@@ -279,17 +279,25 @@ class ChaosRun:
         return self.outcome
 
     def leave_out_what_is_refused(self) -> None:
-        """Play undisturbed, and go on with what a platform of this profile takes: `plain` takes all."""
-        taken: list[bool] = []
-        for task in self.play:
-            ran = self.work.run(task.module, task.options)
-            taken.append(not ran.failed)
-            if ran.failed and self.outcome.profile == "plain":
-                self.outcome.problems.append((CONVERGENCE, f"{task} fails without a fault: {ran.message}"))
-            elif ran.failed:
-                self.outcome.refused.append(f"{task.module}: {ran.message}")
-        self.play = [task for task, takes in zip(self.play, taken, strict=True) if takes]
-        self.faults = [faults for faults, takes in zip(self.faults, taken, strict=True) if takes]
+        """Play undisturbed, and go on with what a platform of this profile takes: `plain` takes all.
+
+        A task that changed something before it failed is no part of the state to reach: the play is repeated
+        from the beginning without it.
+        """
+        changed_and_failed = True
+        while changed_and_failed:
+            self.restore()
+            ran = [self.work.run(task.module, task.options) for task in self.play]
+            for task, outcome in zip(self.play, ran, strict=True):
+                if outcome.failed and self.outcome.profile == "plain":
+                    message = f"{task} fails without a fault: {outcome.message}"
+                    self.outcome.problems.append((CONVERGENCE, message))
+                elif outcome.failed:
+                    self.outcome.refused.append(f"{task.module}: {outcome.message}")
+            taken = [not outcome.failed for outcome in ran]
+            self.play = list(compress(self.play, taken))
+            self.faults = list(compress(self.faults, taken))
+            changed_and_failed = any(outcome.failed and outcome.changed for outcome in ran)
         self.outcome.tasks = len(self.play)
 
     def clean(self, task: Play) -> Ran:
