@@ -25,12 +25,14 @@ PACKAGE = "ansible_collections.hosted.services.plugins"
 
 PURPOSES = {
     "action": "run the task of a module inside the controller",
+    "callback": "show what a run does to the monthly price",
     "doc_fragments": "options that many modules document",
     "filter": "amounts, URLs and selections in templates",
     "inventory": "services as hosts",
     "lookup": "credentials and URLs in templates",
     "modules": "documentation, and the task as a module",
     "plugin_utils._broker": "keep connections open between tasks",
+    "plugin_utils._cost": "read prices from results, sum and show them",
     "plugin_utils._controller": "run a task inside the controller",
     "plugin_utils._inventory": "name hosts and fill their variables",
     "plugin_utils._templating": "what filters and lookups share",

@@ -66,6 +66,7 @@ def demo_environment(sandbox: Sandbox, folder: Path) -> dict[str, str]:
         "ANSIBLE_HOME": str(folder / ".ansible"),
         "ANSIBLE_LOCALHOST_WARNING": "false",
         "ANSIBLE_FORCE_COLOR": "1" if sys.stdout.isatty() else "0",
+        "ANSIBLE_CALLBACKS_ENABLED": "hosted.services.cost",
         "HOSTED_SERVICES_URL": sandbox.base_url,
         "HOSTED_SERVICES_TOKEN": sandbox.token,
     }
@@ -91,6 +92,8 @@ def check(first: str, second: str, graph: str, sandbox: Sandbox) -> list[str]:
         "the file was not read back": "came over SFTP" in first and "came over SFTP" in second,
         f"the second run changed something: {changed}": changed != [] and set(changed) == {"0"},
         f"the ledger shows other orders: {names}": names == ["quickstart-shop", "survival", "website"],
+        "the first run does not end with its costs": "sum for a month" in first.partition("PLAY RECAP")[2],
+        "the second run names costs": "No task changed what the services cost" in second,
         "the flawed image was not refused": FLAW in first and FLAW in second,
         "the inventory lacks a group": all(
             f"@{group}:" in graph for group in ("project_quickstart", "family_game", "family_app")
@@ -113,6 +116,7 @@ def summary(seconds: float) -> None:
     - a project, an SSH key and two services, each quoted before it was ordered;
     - the game server scaled and the website opened to the Internet;
     - an application delivered from an image, and a version with a dangerous flaw refused;
+    - what the run costs in a month, in a table at its end;
     - a second run that changed nothing, and ordered nothing twice;
     - every service as a host, grouped by project and family;
     - a file put on a service over SFTP, with the registered key, read back, and backed up.

@@ -161,6 +161,7 @@ cost:
     monthly_before: "0.00"
     monthly_after: "3.885"
     monthly_change: "3.885"
+    currency: EUR
     lines: []
   contains:
     monthly_before:
@@ -172,6 +173,30 @@ cost:
     monthly_change:
       description: Difference of the two.
       type: str
+    currency:
+      description: Currency of the amounts. Null if the platform does not name it to this token.
+      type: str
+    moves:
+      description:
+        - What changes the price, in its order, V(order), V(create), V(resize), V(suspend), V(resume) or V(delete).
+          After a task that failed, what was done and what may have been done.
+      type: list
+      elements: str
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    balance:
+      description: The balance, if a quote tells it.
+      type: str
+    min_balance:
+      description: The least balance that the order requires, if a quote tells it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote tells it.
+      type: int
     lines:
       description: Parts of the price.
       type: list
@@ -191,7 +216,7 @@ actions:
   returned: success
   type: list
   elements: str
-  sample: ["create application 'acme-shop' for 3.885 a month", "wait until application 'acme-shop' is created"]
+  sample: ["create application 'acme-shop' for 3.885 EUR a month", "wait until application 'acme-shop' is created"]
 """
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module

@@ -209,6 +209,7 @@ cost:
     monthly_before: "0.00"
     monthly_after: "10.74"
     monthly_change: "10.74"
+    currency: EUR
     lines:
       - {label: Memory, detail: 4 GB, monthly: "4.24"}
   contains:
@@ -221,6 +222,28 @@ cost:
     monthly_change:
       description: Difference of the two.
       type: str
+    currency:
+      description: Currency of the amounts. Null if the platform does not name it to this token.
+      type: str
+    moves:
+      description: Always empty, because nothing is ordered.
+      type: list
+      elements: str
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    balance:
+      description: The balance, if a quote tells it.
+      type: str
+    min_balance:
+      description: The least balance that the order requires, if a quote tells it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote tells it.
+      type: int
     lines:
       description: Parts of the price.
       type: list

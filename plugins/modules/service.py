@@ -450,14 +450,15 @@ service:
       type: str
 cost:
   description: >-
-    What the change does to the monthly price, in currency units. There for orders, new sizes, suspensions and
-    resumptions.
+    What the change does to the monthly price, in currency units. There for orders, new sizes, suspensions,
+    resumptions and deletions. After a task that failed, what was done to the price.
   returned: when money moves
   type: dict
   sample:
     monthly_before: "0.00"
     monthly_after: "10.74"
     monthly_change: "10.74"
+    currency: EUR
     lines:
       - {label: Minecraft server, detail: "2 vCPU, 4 GB, 20 GB", monthly: "10.74"}
   contains:
@@ -473,6 +474,30 @@ cost:
     monthly_change:
       description: The difference.
       type: str
+    currency:
+      description: Currency of the amounts. Null if the platform does not name it to this token.
+      type: str
+    moves:
+      description:
+        - What changes the price, in its order, V(order), V(create), V(resize), V(suspend), V(resume) or V(delete).
+          After a task that failed, what was done and what may have been done.
+      type: list
+      elements: str
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null if it does not exist yet.
+      type: str
+    balance:
+      description: The balance, if a quote tells it.
+      type: str
+    min_balance:
+      description: The least balance that the order requires, if a quote tells it.
+      type: str
+    days_covered:
+      description: How many days the balance covers, if a quote tells it.
+      type: int
     lines:
       description: The lines of the quote.
       type: list
@@ -492,7 +517,7 @@ actions:
   returned: success
   type: list
   elements: str
-  sample: ["order minecraft as service 'survival' for 10.74 a month"]
+  sample: ["order minecraft as service 'survival' for 10.74 EUR a month"]
 service_id:
   description: Id of a service that was ordered. Returned even if a later step failed.
   returned: when a service was ordered

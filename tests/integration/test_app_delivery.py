@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_check_mode_shows_a_delivery_and_writes_nothing(small: Ansible, sandbox:
     run = deliver(small, "1", "--check", "--diff").succeed()
     digest = run["hosted.services.app_delivery : Push the image"].result["image"]["digest"]
     shows(run, digest, "1")
-    assert "+monthly: '3.885'" in run.output
+    assert re.search(r"\+monthly: '?3\.885", run.output)
     assert writes(sandbox) == [] and not held(sandbox, digest)
     assert sandbox.api("GET", "/api/apps").json()["items"] == []
 
@@ -120,7 +121,7 @@ def test_check_mode_shows_a_new_version_and_writes_nothing(
         "hosted.services.app_delivery : Deploy the release, also when only the environment has changed"
     ]
     assert (deployment.result.get("cost") is not None) is opened
-    assert ("monthly: '3.885'" in run.output) is opened
+    assert bool(re.search(r"monthly: '?3\.885", run.output)) is opened
     assert writes(sandbox) == [] and not held(sandbox, digest)
     assert before == in_service(sandbox)
     calls = [line["template"] for line in sandbox.journal() if line["token"] == "REGISTRY"]

@@ -44,11 +44,13 @@ LAYERS = {
     "plugin_utils._controller": 8,
     "plugin_utils._inventory": 9,
     "plugin_utils._templating": 9,
+    "plugin_utils._cost": 9,
     "modules": 10,
     "action": 10,
     "inventory": 10,
     "lookup": 10,
     "filter": 10,
+    "callback": 10,
     "doc_fragments": 10,
 }
 WITHOUT_ANSIBLE = ("module_utils._api", "module_utils._sftp", "module_utils._resources")

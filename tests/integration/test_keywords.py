@@ -65,7 +65,7 @@ def test_check_mode_and_diff(in_process: bool, ansible: Ansible, sandbox: Sandbo
     assert writes(sandbox) == []
     assert sandbox.ledger()["orders"] == []
     assert "+name: games" in run.stdout
-    assert "+monthly: '4.31'" in run.stdout
+    assert "+monthly: 4.31 EUR" in run.stdout
     if in_process:
         plain = ansible.tasks(ONE_OF_EACH).succeed()
         assert [outcome.result["changed"] for outcome in plain.outcomes] == [True, True, True]

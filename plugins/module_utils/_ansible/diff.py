@@ -5,24 +5,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from .._api.libraries import yaml
-from .._api.text import printable
+from .._api.text import printable, shortened
+from .._resources.shared.money import format_amount
 from .._resources.shared.plan import Plan
 
-
-def as_diff(plan: Plan) -> dict[str, str]:
-    """Return the diff of a plan in Ansible's form."""
-    return {"before": as_yaml(plan.before), "after": as_yaml(plan.after)}
+NAMING_OPTIONS = ("slug", "services", "service", "name", "id")
+"""The options that name what a task works on, the most telling first."""
 
 
-def as_yaml(state: Mapping[str, Any] | str) -> str:
-    """Return ``state`` as YAML, with its keys in order; an empty string if it is empty. Text is kept."""
+def as_diff(
+    plan: Plan, subject: str = "", price: Callable[[Decimal], str | None] = format_amount
+) -> dict[str, str]:
+    """Return the diff of a plan in Ansible's form. Ansible writes "before: " and "after: " into its header.
+
+    ``price`` writes an amount; it is called only if there is a difference to show.
+    """
+    if plan.before == plan.after:
+        text = as_yaml(plan.before, format_amount)
+        return {"before": text, "after": text}
+    diff = {"before": as_yaml(plan.before, price), "after": as_yaml(plan.after, price)}
+    return {**diff, "before_header": subject, "after_header": subject} if subject else diff
+
+
+def as_yaml(state: Mapping[str, Any] | str, price: Callable[[Decimal], str | None] = format_amount) -> str:
+    """Return ``state`` as YAML, with its keys in order; an empty string if it is empty. Text is kept.
+
+    A ``Decimal`` in it is an amount of money, which ``price`` writes.
+    """
     if not state:
         return ""
     if isinstance(state, str):
         return printable(state)
-    text: str = yaml.safe_dump(dict(state), sort_keys=False, default_flow_style=False, allow_unicode=True)
+    shown = {key: price(value) if isinstance(value, Decimal) else value for key, value in state.items()}
+    text: str = yaml.safe_dump(shown, sort_keys=False, default_flow_style=False, allow_unicode=True)
     return printable(text)
+
+
+def describe_subject(name: str, options: Mapping[str, Any], plan: Plan) -> str:
+    """Return what a diff is about: the module, and what it works on, such as ``service web``."""
+    given = plan.subject or next(filter(None, map(options.get, NAMING_OPTIONS)), "")
+    names = ", ".join(map(str, given)) if isinstance(given, list) else str(given)
+    return shortened(printable(f"{name.replace('_', ' ')} {names}".rstrip()))

@@ -13,7 +13,7 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,9 +24,10 @@ from .._api.libraries import require
 from .._api.session import Session
 from .._api.text import HIDDEN, Redactor
 from .._resources.shared import runner
+from .._resources.shared.currency import currency_of, format_price
 from .._resources.shared.effects import Effects
 from .._resources.shared.plan import Plan, Resource, Task
-from .diff import as_diff
+from .diff import as_diff, describe_subject
 from .options import argument_spec, check_waiting, connection
 
 USER_IN_URL = re.compile(r"//.*@")
@@ -63,7 +64,7 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         task = Task(client, resource.read_options(options), context.check_mode, context.progress)
         with task.closing:
             plan = resource.plan(task)
-            add_plan(resource, plan, context, result)
+            add_plan(resource, plan, task, context, result)
             if not context.check_mode:
                 apply_and_report(resource, plan, task, context, result)
     except HostedError as error:
@@ -74,16 +75,11 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
     except Exception as error:  # a defect of the collection
         result.update(defect_result(error))
     if task is not None:
-        result.update(reported_effects(task.effects))
+        result.update(task.effects.facts)
         if task.warnings:
             result["warnings"] = without_secrets(resource, options, task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
     return result
-
-
-def reported_effects(effects: Effects) -> dict[str, Any]:
-    """Return what the result of a task says of its effects, also when a later step failed."""
-    return {**effects.facts, **({"cost": effects.billed.as_dict()} if effects.billed else {})}
 
 
 def left_open(effects: Effects) -> dict[str, list[str]]:
@@ -92,13 +88,29 @@ def left_open(effects: Effects) -> dict[str, list[str]]:
     return {key: actions for key, actions in open_actions.items() if actions}
 
 
-def add_plan(resource: Resource, plan: Plan, context: RunContext, result: dict[str, Any]) -> None:
+def add_plan(
+    resource: Resource, plan: Plan, task: Task[Any], context: RunContext, result: dict[str, Any]
+) -> None:
     """Add the plan's result, actions, cost and diff to ``result``."""
     result.update({resource.result_key: plan.result, "changed": plan.changed, "actions": plan.actions})
     if plan.cost is not None:
-        result["cost"] = plan.cost.as_dict()
+        result["cost"] = plan.cost.as_dict(currency_of(task), plan.moves)
     if context.diff:
-        result["diff"] = as_diff(plan)
+        subject = describe_subject(resource.name, vars(task.options), plan)
+        result["diff"] = as_diff(plan, subject, partial(format_price, task))
+
+
+def add_cost(plan: Plan, task: Task[Any], state: Any, result: dict[str, Any]) -> None:
+    """Put into ``result`` what was done to the price, if anything was, also when a later step failed."""
+    effects = task.effects
+    cost = None if plan.cost is None else effects.cost(plan.cost)
+    if cost is None and plan.moves:
+        result.pop("cost", None)
+    elif cost is not None:
+        shown = state.get("id") if isinstance(state, dict) else None
+        id = cost.service_id or effects.facts.get("service_id") or shown
+        done = [*effects.moves, *effects.unsure_moves]
+        result["cost"] = replace(cost, service_id=id).as_dict(currency_of(task), done)
 
 
 def apply_and_report(
@@ -109,12 +121,16 @@ def apply_and_report(
     try:
         runner.apply_plan(plan, task)
         now = plan.reread() if effects.actions and plan.reread is not None else plan.result
-        add_plan(resource, plan, context, result)  # a step may have found more or less to do than planned
+        add_plan(
+            resource, plan, task, context, result
+        )  # a step may have found more or less to do than planned
         result.update({resource.result_key: now, "changed": effects.changed, "actions": effects.actions})
+        add_cost(plan, task, now, result)
     except Exception:
         result.pop("diff", None)
         left = state_after_failure(plan, effects)
         result.update({"changed": effects.changed, "actions": effects.actions, resource.result_key: left})
+        add_cost(plan, task, left, result)
         raise
 
 

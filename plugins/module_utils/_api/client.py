@@ -65,6 +65,11 @@ class Client:
         """Whether the last call took more than one request."""
         return self.session.attempts_of_call > 1
 
+    @property
+    def account_key(self) -> str:
+        """A hash that differs for each address and token, to remember something about an account by."""
+        return self.session.connection.account_key
+
     # --- Sending ----------------------------------------------------------------------------------
 
     def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
@@ -414,9 +419,12 @@ class Client:
         """Return the account's balance, spend and forecast in cents."""
         return self._one(r.BILLING_OVERVIEW)
 
-    def wallet(self) -> m.Wallet:
-        """Return the account's balance in cents and its currency."""
-        return self._one(r.WALLET)
+    def wallet(self, seconds: float | None = None) -> m.Wallet:
+        """Return the account's balance in cents and its currency.
+
+        :param seconds: the deadline of the whole call; by default, the connection's.
+        """
+        return one(r.WALLET, m.Wallet, self.session.send(r.WALLET, {}, seconds=seconds))
 
     def transactions(self, query: dict[str, Any] | None = None) -> Any:
         """Return a page of the wallet's transactions, as undocumented JSON."""

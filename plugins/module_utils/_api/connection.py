@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import os
 import re
@@ -56,6 +57,12 @@ class Connection:
     def authorization(self) -> str:
         """The value of the header that holds the token."""
         return f"{self.auth_scheme} {self.token}".strip()
+
+    @property
+    def account_key(self) -> str:
+        """A hash that differs for each address and token. The token cannot be found from it."""
+        text = f"{self.base_url}\n{self.auth_header}\n{self.token}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
 
     @property
     def user_agent(self) -> str:

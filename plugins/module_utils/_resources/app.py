@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .._api.errors import OF_A_CALL, Conflict, Refused, TokenRejected
@@ -29,7 +29,8 @@ from .services.namesakes import order_lock, similar_name
 from .services.options import BudgetOptions, Size
 from .services.settings import check_budget, check_limit, describe_size
 from .shared.controller_state import one_at_a_time
-from .shared.money import Cost, describe_monthly, format_amount, from_millicents, read_amount
+from .shared.currency import format_price
+from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, read_amount
 from .shared.options import WaitOptions, names_given, option
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem, WaitEnded
@@ -83,7 +84,7 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
     host = select_id(options.host, options.host and task.client.app_nodes(), "host")
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
-    cost = cost_of_app_quote(quote)
+    cost = replace(cost_of_app_quote(quote), service=slug)
     check_budget(task, cost.after, f"application {slug!r}")
     warn_of_similar_slug(task, slug)
 
@@ -106,7 +107,8 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
                 raise explain_slug_refusal(error, slug) from None
 
     seen: list[App] = []
-    steps = [Step(f"create application {slug!r} {describe_monthly(cost.after)}", make)]
+    price = describe_monthly(format_price(task, cost.after))
+    steps = [Step(f"create application {slug!r} {price}", make, move=Move("create", cost.after))]
     if task.options.wait:
         wait = f"wait until application {slug!r} is created"
         steps.append(Step(wait, lambda: seen.append(await_app(task))))
@@ -196,8 +198,8 @@ def check_price(task: Task[AppOptions], service: ServiceSummary) -> None:
     most, monthly = read_amount(limit, "max_monthly"), from_millicents(service.monthly_millicents)
     if monthly > most:
         raise Invalid(
-            f"application {slug!r} costs {format_amount(monthly)} a month, over max_monthly "
-            f"{format_amount(most)}. hosted.services.service with dimensions gives it another size",
+            f"application {slug!r} costs {format_price(task, monthly)} a month, over max_monthly "
+            f"{format_price(task, most)}. hosted.services.service with dimensions gives it another size",
             monthly=format_amount(monthly),
             max_monthly=format_amount(most),
         )
@@ -348,6 +350,6 @@ def to_diff(task: Task[AppOptions], quote: AppQuote, cost: Cost) -> dict[str, An
         "host": quote.host_label or quote.host_id or task.options.host,
         "project": task.options.project,
         "dimensions": quote.dimensions.as_dict() if quote.dimensions else None,
-        "monthly": format_amount(cost.after),
+        "monthly": cost.after,
     }
     return {name: value for name, value in facts.items() if value is not None}

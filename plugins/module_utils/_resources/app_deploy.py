@@ -40,7 +40,7 @@ from .applications.rollout import (
 from .applications.running import as_declared, current_app, same_image
 from .services.lookup import expect_created, near_miss
 from .shared.limits import check_log_lines
-from .shared.money import Cost, format_amount, from_millicents
+from .shared.money import Cost, from_millicents
 from .shared.options import StateDirOptions
 from .shared.plan import Plan, Resource, Step, Task, after_waiting
 from .shared.task_errors import Invalid, NoSuchItem
@@ -196,7 +196,7 @@ def plan_deployment(
     """
     digest, before = str(report.digest), digest_in_service(app)
     price = monthly_price(task, app) if task.check_mode and app.id else None
-    monthly = {"monthly": format_amount(price) or PRICE_NOT_OPEN} if task.check_mode and app.id else {}
+    monthly = {"monthly": PRICE_NOT_OPEN if price is None else price} if task.check_mode and app.id else {}
     expected = App.model_construct(**{**vars(app), "scan_status": report.scan_status})
     result = to_result(task, app, expected, report)
     result["app"]["digest"] = digest
@@ -219,7 +219,7 @@ def plan_deployment(
         ),
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
-        cost=None if price is None else Cost(price, price),
+        cost=None if price is None else Cost(price, price, service=app.slug, service_id=app.id),
     )
 
 

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from .._api.errors import Refused, TokenRejected
@@ -23,7 +25,8 @@ from .services.removal import plan_removal
 from .services.settings import ServiceChanges, check_limit, plan_settings, warn_over_budget
 from .services.target import Target, identify
 from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
-from .shared.money import describe_monthly, format_amount
+from .shared.currency import format_price
+from .shared.money import Move, describe_monthly
 from .shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
@@ -114,7 +117,7 @@ def plan_existing(
     plan_changes(task, view, project, changes)
     if not just_ordered:
         warn_of_what_stays(task, view, changes)
-    rate = {"monthly": format_amount(changes.cost.after)} if changes.cost else {}
+    rate = {"monthly": changes.cost.after} if changes.cost else {}
     result = {**view.as_dict(), **changes.result, "pending_restart": sorted(changes.pending)}
 
     def reread() -> dict[str, Any]:
@@ -130,6 +133,7 @@ def plan_existing(
         before=before,
         after={**before, **rate, **changes.after},
         cost=changes.cost,
+        subject=view.service.name,
     )
 
 
@@ -189,20 +193,26 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     check_namesakes(task, project, task.client.services(), ordering.projects)
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
-    summary = f"order {task.options.product} as service {ordering.name!r} {describe_monthly(cost.after)}"
+    price = describe_monthly(format_price(task, cost.after))
+    summary = f"order {task.options.product} as service {ordering.name!r} {price}"
     expected = expected_service(task, project)
+    # A quote does not tell what the storage alone costs.
+    suspension = Move("suspend", None) if task.options.state == "suspended" else None
+    final = cost if suspension is None else replace(cost, after=None)
     return Plan(
         result=expected,
         steps=[
-            Step(summary, ordering.place),
+            Step(summary, ordering.place, move=Move("order", cost.after)),
             Expansion(
                 f"bring service {ordering.name!r} to state {task.options.state}",
                 lambda: follow_up(task, str(ordering.id), project),
+                move=suspension,
             ),
         ],
         reread=lambda: observe(task, str(ordering.id)).as_dict(),
-        after=expected_diff(task, project, format_amount(cost.after)),
-        cost=cost,
+        after=expected_diff(task, project, final.after),
+        cost=final,
+        subject=ordering.name,
     )
 
 
@@ -267,7 +277,9 @@ def expected_service(task: Task[ServiceOptions], project: Project | None) -> dic
     return {**expected.as_dict(), "state": states.get(options.state), "pending_restart": []}
 
 
-def expected_diff(task: Task[ServiceOptions], project: Project | None, monthly: str | None) -> dict[str, Any]:
+def expected_diff(
+    task: Task[ServiceOptions], project: Project | None, monthly: Decimal | None
+) -> dict[str, Any]:
     """Return the diff of a service that does not exist yet."""
     options = task.options
     facts: dict[str, Any] = {

@@ -51,6 +51,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import p
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     HOME_VARIABLE,
     PLAYBOOK_FOLDER,
+    RUN_FOLDER,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     SERVICE_ID,
@@ -227,6 +228,7 @@ class InProcessAction(ActionBase):
         os.environ[HOME_VARIABLE] = ansible_home()
         os.environ.update({name: str(value) for name, value in wanted.items()})
         os.environ[PLAYBOOK_FOLDER] = self._loader.get_basedir()
+        os.environ[RUN_FOLDER] = run_folder()
         try:
             yield wanted
         finally:

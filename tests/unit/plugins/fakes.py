@@ -47,6 +47,8 @@ class FakeClient:
         self.key_records: dict[str, dict[str, Any]] = {}
         self.quote_answer: dict[str, Any] = {"monthlyMillicents": 1060, "coversFirstDay": True}
         self.order_answer: dict[str, Any] = {}
+        self.currency: str | None = None
+        self.account_key = "account"
         self.add_project("prj_default", "default")
 
     def clone(self) -> FakeClient:
@@ -143,6 +145,9 @@ class FakeClient:
 
     def ssh_keys(self) -> list[m.SshKey]:
         return [m.SshKey.model_validate(record) for record in self.key_records.values()]
+
+    def wallet(self, seconds: float | None = None) -> m.Wallet:
+        return m.Wallet(currency=self.currency)
 
     def quote(self, order: dict[str, Any]) -> m.Quote:
         self.quoted = order

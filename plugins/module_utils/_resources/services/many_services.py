@@ -25,6 +25,9 @@ from .on_service import check_service_offers, service_of_id
 from .placeholder import placeholder_service
 from .view import read_service
 
+NAMED_SERVICES = 5
+"""How many services the header of a diff names."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ManyServicesOptions(Options):
@@ -73,6 +76,11 @@ class ServiceJob(Branch):
     skipped: str | None = None
 
     @property
+    def name(self) -> str:
+        """Its name, or what the task calls it."""
+        return self.wanted if self.service is None else self.service.name
+
+    @property
     def label(self) -> str:
         """The name and id, for messages."""
         if self.service is None:
@@ -82,7 +90,7 @@ class ServiceJob(Branch):
     def entry(self, actions: Sequence[str]) -> dict[str, Any]:
         """Return the entry of this service in the task's result."""
         return {
-            "service": self.wanted if self.service is None else self.service.name,
+            "service": self.name,
             "service_id": None if self.service is None else self.service.id,
             "changed": bool(actions) or self.task.effects.changed_before(self.error),
             "failed": self.error is not None,
@@ -239,6 +247,7 @@ def plan_jobs(
         after={job.label: job.plan.after for job in jobs if job.plan},
         failure=lambda: error_of_jobs(jobs, operation),
         max_parallel=task.options.max_parallel,
+        subject=name_services(jobs),
     )
 
     def gather() -> None:
@@ -248,6 +257,13 @@ def plan_jobs(
         last = Step("gather what became of each service", gather, needs=steps, changes=False)
         plan.steps = [*steps, last]
     return plan
+
+
+def name_services(jobs: Sequence[ServiceJob]) -> str:
+    """Return the names of the first services that something is planned for, and how many more there are."""
+    names = [job.name for job in jobs if job.plan]
+    more = f" and {len(names) - NAMED_SERVICES} more" if len(names) > NAMED_SERVICES else ""
+    return f"of {', '.join(names[:NAMED_SERVICES])}{more}" if names else ""
 
 
 def combine_steps(jobs: Sequence[ServiceJob], operation: Operation) -> list[Step]:

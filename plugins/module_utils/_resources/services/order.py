@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..._api.errors import HostedError, UnexpectedAnswer
@@ -14,7 +15,16 @@ from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
 from ..shared.controller_state import one_at_a_time
-from ..shared.money import Cost, format_amount, from_cents, from_millicents, read_amount, to_decimal
+from ..shared.currency import format_price
+from ..shared.money import (
+    Cost,
+    Funds,
+    format_amount,
+    from_cents,
+    from_millicents,
+    read_amount,
+    to_decimal,
+)
 from ..shared.names import same_name
 from ..shared.plan import Task
 from ..shared.secret_notes import ORDERED, seconds_since_call, subject_of
@@ -106,17 +116,14 @@ def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
     cost = cost_of_quote(quote)
     check_budget(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
-        balance = None if quote.balance_cents is None else format_amount(from_cents(quote.balance_cents))
-        least = (
-            None if quote.min_balance_cents is None else format_amount(from_cents(quote.min_balance_cents))
-        )
+        balance, least = cost.funds.balance, cost.funds.min_balance
         raise Invalid(
-            f"the balance {balance} does not cover the first day of service {task.options.name!r}; "
-            f"at least {least} is needed. Nothing was ordered",
-            balance=balance,
-            min_balance=least,
+            f"the balance {format_price(task, balance)} does not cover the first day of service "
+            f"{task.options.name!r}; at least {format_price(task, least)} is needed. Nothing was ordered",
+            balance=format_amount(balance),
+            min_balance=format_amount(least),
         )
-    return cost
+    return replace(cost, service=task.options.name)
 
 
 def check_quote_matches(task: Task[ServiceOptions], quote: Quote) -> None:
@@ -146,7 +153,12 @@ def cost_of_quote(quote: Quote) -> Cost:
         }
         for line in quote.lines or []
     ]
-    return Cost(from_millicents(0), monthly, lines)
+    funds = Funds(
+        balance=None if quote.balance_cents is None else from_cents(quote.balance_cents),
+        min_balance=None if quote.min_balance_cents is None else from_cents(quote.min_balance_cents),
+        days_covered=quote.days_covered,
+    )
+    return Cost(from_millicents(0), monthly, lines, funds=funds)
 
 
 class Ordering:
@@ -305,11 +317,13 @@ class Ordering:
         if told is None or self.cost.after in (None, from_millicents(told)):
             return
         price, limit = from_millicents(told), self.task.options.max_monthly
-        self.task.effects.billed = Cost(self.cost.before, price)
-        over = f", over max_monthly {limit}" if limit and price > read_amount(limit, "max_monthly") else ""
+        self.task.effects.billed = replace(self.cost, after=price)
+        most = read_amount(limit, "max_monthly") if limit else price
+        over = f", over max_monthly {format_price(self.task, most)}" if price > most else ""
         self.task.warn(
-            f"service {self.name!r} was quoted at {format_amount(self.cost.after)} a month and is billed at "
-            f"{format_amount(price)}{over}. It is ordered; delete it with state: absent if that is too much"
+            f"service {self.name!r} was quoted at {format_price(self.task, self.cost.after)} a month and is "
+            f"billed at {format_price(self.task, price)}{over}. It is ordered; delete it with state: absent "
+            "if that is too much"
         )
 
     def _report_namesakes(self, others: Sequence[str], id: str) -> None:

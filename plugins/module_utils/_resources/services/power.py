@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..._api.errors import CallOutcomeUnknown
 from ..._api.values import ContainerState, ServiceStatus
-from ..shared.money import Cost
+from ..shared.money import Cost, Move
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import EffectUnverified, Invalid, WaitEnded
@@ -78,13 +78,18 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
         )
     check_budget(task, changes.rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
-    changes.add(f"resume {view.label}", lambda: resume(task, view), status=ServiceStatus.ACTIVE)
+    changes.add(
+        f"resume {view.label}",
+        lambda: resume(task, view),
+        Move("resume", changes.rates.full),
+        status=ServiceStatus.ACTIVE,
+    )
 
 
 def warn_of_resume_cost(task: Task[ServiceOptions], view: View, cost: Cost) -> None:
     """Warn of the price of a resumption, including all other changes of the task."""
     what = "starting it resumes it" if task.options.state == "started" else "it is resumed"
-    task.warn(f"{view.label} is suspended: {what}, and {price_change(cost)}")
+    task.warn(f"{view.label} is suspended: {what}, and {price_change(task, cost)}")
 
 
 def resume(task: Task[WaitOptions], view: View) -> None:
@@ -115,7 +120,7 @@ def check_not_suspended(task: Task[ServiceOptions], view: View) -> None:
 def describe_resume_price(task: Task[ServiceOptions], view: View) -> str:
     """Describe how a resumption alone changes the price, whatever size the task asks for."""
     sized = task.options.dimensions is not None or task.options.preset is not None
-    change = price_change(cost_of(view.service, rates_of(view.service).full))
+    change = price_change(task, cost_of(view.service, rates_of(view.service).full))
     return f"{change}{' at its present size' if sized else ''}"
 
 
@@ -155,7 +160,12 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
     check_capability(view, "suspension", "suspended")
     changes.rates = changes.rates or rates_of(view.service)
     changes.result["status"] = ServiceStatus.SUSPENDED
-    changes.add(f"suspend {view.label}", lambda: suspend(task, view), status=ServiceStatus.SUSPENDED)
+    changes.add(
+        f"suspend {view.label}",
+        lambda: suspend(task, view),
+        Move("suspend", changes.rates.storage),
+        status=ServiceStatus.SUSPENDED,
+    )
 
 
 def suspend(task: Task[WaitOptions], view: View) -> None:
@@ -327,7 +337,7 @@ def wait_for_state_after_resume(task: Task[ServiceOptions], view: View, changes:
             if accepts_power_signals(task, view)
             else NO_POWER
         )
-        price = price_change(changes.cost) if changes.cost else describe_resume_price(task, view)
+        price = price_change(task, changes.cost) if changes.cost else describe_resume_price(task, view)
         raise WaitEnded(
             f"{view.label} is resumed, and {price}, but whether it runs is not known: {why}. No start was "
             "sent. Try state: started again later, or end the cost with state: suspended",

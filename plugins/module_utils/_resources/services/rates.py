@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from ..._api.models import Dimensions, Scale, Service
 from ..._api.values import ServiceStatus
-from ..shared.money import Cost, format_amount, from_millicents, read_amount
+from ..shared.currency import format_price
+from ..shared.money import Cost, from_millicents, read_amount
 from ..shared.plan import Task
 from .options import BudgetOptions
 from .view import billed_rate
@@ -86,14 +87,15 @@ def millicents_of(scale: Scale, size: Mapping[str, int | None]) -> int | None:
 def cost_of(service: Service, after: Decimal | None) -> Cost:
     """Return the cost of a change from the current rate to another."""
     running = billed_rate(service)
-    return Cost(rates_of(service).of(service.status) if running is None else running, after)
+    before = rates_of(service).of(service.status) if running is None else running
+    return Cost(before, after, service=service.name, service_id=service.id)
 
 
-def price_change(cost: Cost) -> str:
+def price_change(task: Task[Any], cost: Cost) -> str:
     """Describe how a change affects the price."""
     before, after = (
-        format_amount(cost.before) or "an unknown rate",
-        format_amount(cost.after) or "an unknown one",
+        format_price(task, cost.before) or "an unknown rate",
+        format_price(task, cost.after) or "an unknown one",
     )
     return f"its price goes from {before} to {after} a month"
 
@@ -122,12 +124,12 @@ def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -
     billed = billed_rate(service)
     if billed is None or announced.after in (None, billed):
         return
-    task.effects.billed = Cost(announced.before, billed)
+    task.effects.billed = replace(announced, after=billed)
     limit = task.options.max_monthly
     over = ""
     if limit is not None and billed > read_amount(limit, "max_monthly"):
-        over = f", over max_monthly {format_amount(read_amount(limit, 'max_monthly'))}"
+        over = f", over max_monthly {format_price(task, read_amount(limit, 'max_monthly'))}"
     task.warn(
-        f"service {service.name!r} ({service.id}) is billed {format_amount(billed)} a month, not "
-        f"{format_amount(announced.after)} as announced{over}. Check it in the customer web space"
+        f"service {service.name!r} ({service.id}) is billed {format_price(task, billed)} a month, not "
+        f"{format_price(task, announced.after)} as announced{over}. Check it in the customer web space"
     )

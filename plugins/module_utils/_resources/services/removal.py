@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, ServiceStatus
+from ..shared.money import Move
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
 from ..shared.restore_points import BACKUPS, SNAPSHOTS
@@ -18,6 +20,7 @@ from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
 from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
+from .rates import cost_of
 from .settings import check_immutable
 from .view import View, managed_settings
 
@@ -51,8 +54,16 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
 
     return Plan(
         result=None,
-        steps=[Step(f"delete {view.label} with its disk, its backups and its snapshots", remove)],
+        steps=[
+            Step(
+                f"delete {view.label} with its disk, its backups and its snapshots",
+                remove,
+                move=Move("delete", Decimal(0)),
+            )
+        ],
         before=managed_settings(view, task.options),
+        cost=cost_of(service, Decimal(0)),
+        subject=service.name,
     )
 
 

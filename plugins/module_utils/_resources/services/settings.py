@@ -16,7 +16,8 @@ from ..._api.models import Dimensions, Project, Scale, Service
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
 from ..shared.controller_state import one_at_a_time, state_key
-from ..shared.money import Cost, format_amount, from_millicents, read_amount
+from ..shared.currency import format_price
+from ..shared.money import Cost, Move, format_amount, from_millicents, read_amount
 from ..shared.options import WaitOptions
 from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
@@ -60,9 +61,9 @@ class ServiceChanges:
         self.steps.insert(0, Step(summary, run, changes=False))
         self.result.update(result)
 
-    def add(self, summary: str, run: Callable[[], Any], **after: Any) -> None:
-        """Add a step and the values that it changes in the diff."""
-        self.steps.append(Step(summary, run))
+    def add(self, summary: str, run: Callable[[], Any], move: Move | None = None, **after: Any) -> None:
+        """Add a step, its effect on the price, and the values that it changes in the diff."""
+        self.steps.append(Step(summary, run, move=move))
         self.after.update(after)
 
 
@@ -204,6 +205,7 @@ def plan_scale(
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
         lambda: set_scale(task, view, changed),
+        Move("resize", changes.rates.full),
         dimensions=target,
     )
 
@@ -272,7 +274,8 @@ def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
     most, running = read_amount(limit, "max_monthly"), from_millicents(billed)
     if running > most:
         task.warn(
-            f"{view.label} costs {format_amount(running)} a month, over max_monthly {format_amount(most)}, "
+            f"{view.label} costs {format_price(task, running)} a month, over max_monthly "
+            f"{format_price(task, most)}, "
             "and was not changed: max_monthly limits orders, new sizes and resumptions only"
         )
 
@@ -288,11 +291,12 @@ def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) 
     most = read_amount(limit, "max_monthly")
     if monthly is None:
         raise Invalid(
-            f"the price of {what} is not known, so max_monthly {format_amount(most)} cannot be kept"
+            f"the price of {what} is not known, so max_monthly {format_price(task, most)} cannot be kept"
         )
     if monthly > most:
         raise Invalid(
-            f"{what} would cost {format_amount(monthly)} a month, over max_monthly {format_amount(most)}; "
+            f"{what} would cost {format_price(task, monthly)} a month, over max_monthly "
+            f"{format_price(task, most)}; "
             "nothing changed",
             monthly=format_amount(monthly),
             max_monthly=format_amount(most),

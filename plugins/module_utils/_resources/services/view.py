@@ -15,7 +15,7 @@ from ..._api.errors import HostedError, Refused
 from ..._api.models import Service, Settings
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.log_order import oldest_first
-from ..shared.money import format_amount, from_millicents
+from ..shared.money import from_millicents
 from ..shared.options import WaitOptions
 from ..shared.plan import Task
 from ..shared.task_errors import NoSuchItem, WaitEnded
@@ -154,7 +154,7 @@ def managed_settings(view: View, options: ServiceOptions) -> dict[str, Any]:
         shown_state["command"] = settings.deploy.command
     rate = billed_rate(service)
     if rate is not None:
-        shown_state["monthly"] = format_amount(rate)
+        shown_state["monthly"] = rate
     return shown_state
 
 

@@ -28,7 +28,8 @@ HOME_VARIABLE = "ANSIBLE_HOME"
 PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
 """The folder of the playbook. The action puts it there for both ways of running; nobody else sets it."""
 
-
+RUN_FOLDER = "HOSTED_SERVICES_RUN_FOLDER"
+"""The folder that the tasks of this run share. Set like the one above; a module elsewhere has none."""
 LOCKS = "locks"
 MAX_LOCK_SECONDS = 300.0
 """Seconds to wait for other tasks, each of which ends by its own deadlines long before."""

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._api.errors import OF_A_CALL
-from .money import Cost
+from .money import Cost, Move
 
 
 @dataclass
@@ -24,6 +24,10 @@ class Effects:
     """Steps of which nobody knows whether they changed anything. They are not among the actions."""
     writes: int = 0
     """How many calls that may change something the platform said it had carried out."""
+    moves: list[Move] = field(default_factory=list)
+    """What was done that moves money, in its order."""
+    unsure_moves: list[Move] = field(default_factory=list)
+    """What may have been done that moves money."""
     billed: Cost | None = None
     """The price that the platform bills, where it is not the one that was announced."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -47,14 +51,23 @@ class Effects:
         """Record that the platform accepted a call that may change something."""
         self.writes += 1
 
-    def finish(self, summary: str) -> None:
-        """Record a completed step."""
+    def finish(self, summary: str, move: Move | None = None) -> None:
+        """Record a completed step and its effect on the price."""
         self.actions.append(summary)
+        self.moves += [move] if move else []
 
-    def begin(self, summary: str) -> None:
+    def begin(self, summary: str, move: Move | None = None) -> None:
         """Record a step that was started, and whose end was not waited for."""
-        self.actions.append(summary)
+        self.finish(summary, move)
         self.begun.append(summary)
+
+    def cost(self, planned: Cost) -> Cost | None:
+        """Return what was done to the price; ``None`` if nothing was, an unknown one if that is not sure."""
+        if self.unsure_moves:
+            return replace(planned, after=None)
+        if self.billed is not None:
+            return replace(planned, after=self.billed.after)
+        return replace(planned, after=self.moves[-1].monthly) if self.moves else None
 
     def branch(self) -> Effects:
         """Return the effects for a part of the task. Facts are always recorded in the whole."""
@@ -66,3 +79,5 @@ class Effects:
         self.begun += part.begun
         self.unknown += part.unknown
         self.writes += part.writes
+        self.moves += part.moves
+        self.unsure_moves += part.unsure_moves

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
-from typing import Any
+from typing import Any, Literal
 
 from ..._api.decoding import describe_type
 from .task_errors import Invalid
@@ -31,13 +31,9 @@ UNITS: Mapping[str, Callable[[int | Decimal], Decimal]] = {
 """What the end of a field's name says of its amount (What the service does)."""
 
 
-def describe_monthly(amount: Decimal | None) -> str:
+def describe_monthly(price: str | None) -> str:
     """Describe a monthly price as the end of a sentence, even if the quote does not show it."""
-    return (
-        "at a price that the quote does not show"
-        if amount is None
-        else f"for {format_amount(amount)} a month"
-    )
+    return "at a price that the quote does not show" if price is None else f"for {price} a month"
 
 
 def format_amount(amount: Decimal | None) -> str | None:
@@ -115,20 +111,50 @@ def read_amount(text: str, option: str) -> Decimal:
 
 
 @dataclass(frozen=True)
+class Move:
+    """What a step does to the price: a word for it, and the monthly rate once it is done."""
+
+    what: Literal["order", "create", "resize", "suspend", "resume", "delete"]
+    monthly: Decimal | None
+
+
+@dataclass(frozen=True)
+class Funds:
+    """What a quote says of the balance, in currency units. ``None`` where it does not."""
+
+    balance: Decimal | None = None
+    min_balance: Decimal | None = None
+    days_covered: int | None = None
+
+
+@dataclass(frozen=True)
 class Cost:
     """The effect of a change on the monthly price, in currency units. ``None`` if unknown."""
 
     before: Decimal | None
     after: Decimal | None
     lines: list[dict[str, Any]] = field(default_factory=list)
+    service: str | None = None
+    service_id: str | None = None
+    funds: Funds = field(default_factory=Funds)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the amounts as strings, so that no digits are lost."""
+    def as_dict(self, currency: str | None = None, moves: Iterable[Move] = ()) -> dict[str, Any]:
+        """Return the amounts as strings, so that no digits are lost.
+
+        ``moves`` are those that were made or, in check mode, would be.
+        """
         known = self.before is not None and self.after is not None
         change = self.after - self.before if known else None  # type: ignore[operator]
         return {
             "monthly_before": format_amount(self.before),
             "monthly_after": format_amount(self.after),
             "monthly_change": format_amount(change),
+            "currency": currency,
             "lines": self.lines,
+            "moves": [move.what for move in moves],
+            "service": self.service,
+            "service_id": self.service_id,
+            "balance": format_amount(self.funds.balance),
+            "min_balance": format_amount(self.funds.min_balance),
+            "days_covered": self.funds.days_covered,
         }

@@ -15,7 +15,7 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.text import printable
 from .effects import Effects
-from .money import Cost
+from .money import Cost, Move
 from .options import Options, WaitOptions, declarations_of
 from .parallel import MAX_PARALLEL
 
@@ -84,6 +84,8 @@ class Step:
     changes: bool = True
     """Whether it changes anything. A step that only waits or reads does not make a task changed."""
     branch: Branch | None = None
+    move: Move | None = None
+    """What it does to the price, if it moves money. That of an expansion tells only what is expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +116,13 @@ class Plan:
     cost: Cost | None = None
     failure: Callable[[], HostedError | None] | None = None
     max_parallel: int = MAX_PARALLEL
+    subject: str = ""
+    """The names of what it is about, for the header of a diff; otherwise the options tell."""
+
+    @property
+    def moves(self) -> list[Move]:
+        """What is going to move money."""
+        return [step.move for step in self.steps if step.move]
 
     @property
     def actions(self) -> list[str]:
@@ -128,7 +137,7 @@ class Plan:
     def become(self, other: Plan) -> None:
         """Replace the shown state by that of another plan, which was made while this one was applied."""
         self.result, self.reread, self.cost = other.result, other.reread, other.cost
-        self.before, self.after = other.before, other.after
+        self.before, self.after, self.subject = other.before, other.after, other.subject
 
 
 def after_waiting(summary: str, wait: Callable[[], T], then: Callable[[T], Plan], until: Plan) -> Plan:

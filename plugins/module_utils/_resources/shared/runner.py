@@ -13,6 +13,8 @@ from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import CallOutcomeUnknown, HostedError
+from .effects import Effects
+from .money import Move
 from .plan import Expansion, Plan, Step, Task
 from .task_errors import EffectUnverified, WaitEnded
 
@@ -127,20 +129,35 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     if client is not None:  # there is none where the task calls nobody
         client.on_write = effects.wrote
     before = effects.writes
+    if move_of(step) is not None:
+        effects.billed = None  # what the platform said of an earlier step
     try:
         outcome = step.run()
-    except WaitEnded:
-        if effects.writes > before:
-            effects.begin(step.summary)
-        raise
-    except (CallOutcomeUnknown, EffectUnverified):
-        effects.unknown.append(step.summary)
+    except HostedError as error:
+        note_failure(step, error, effects, effects.writes > before)
         raise
     if isinstance(step, Expansion):
         for follow_up in outcome:
             perform_step(follow_up, task, client)
     elif step.changes:
-        effects.finish(step.summary)
+        effects.finish(step.summary, move_of(step))
+
+
+def move_of(step: Step) -> Move | None:
+    """Return what a step itself does to the price: an expansion does nothing but to find more steps."""
+    return None if isinstance(step, Expansion) else step.move
+
+
+def note_failure(step: Step, error: HostedError, effects: Effects, wrote: bool) -> None:
+    """Note what a step did, or may have done, before it failed. ``wrote`` tells whether a call succeeded."""
+    if isinstance(error, WaitEnded):
+        if wrote:
+            effects.begin(step.summary, move_of(step))
+        return
+    unknown = isinstance(error, (CallOutcomeUnknown, EffectUnverified))
+    effects.unknown += [step.summary] if unknown else []
+    move = move_of(step)
+    effects.unsure_moves += [move] if move and (unknown or wrote) else []
 
 
 def needs_of(steps: Sequence[Step]) -> Mapping[Step, set[Step]]:

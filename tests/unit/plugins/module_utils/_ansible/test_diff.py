@@ -5,7 +5,16 @@
 
 from __future__ import annotations
 
-from ansible_collections.hosted.services.plugins.module_utils._ansible.diff import as_diff, as_yaml
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.diff import (
+    as_diff,
+    as_yaml,
+    describe_subject,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Plan
 
 
@@ -18,4 +27,42 @@ def test_yaml_keeps_the_order_and_is_readable() -> None:
 
 def test_nothing_is_shown_as_nothing() -> None:
     assert as_diff(Plan(result=None)) == {"before": "", "after": ""}
+    assert as_diff(Plan(result=None), "service web") == {"before": "", "after": ""}
     assert as_diff(Plan(result=None, before={"a": 1})) == {"before": "a: 1\n", "after": ""}
+
+
+def test_a_diff_names_its_subject_and_writes_amounts_with_their_currency() -> None:
+    plan = Plan(
+        result=None, before={"monthly": Decimal("1.5")}, after={"monthly": Decimal(2), "unknown": None}
+    )
+    assert as_diff(plan, "service web", lambda amount: f"{amount} EUR") == {
+        "before": "monthly: 1.5 EUR\n",
+        "after": "monthly: 2 EUR\nunknown: null\n",
+        "before_header": "service web",
+        "after_header": "service web",
+    }
+
+
+def test_the_currency_is_not_asked_for_where_nothing_differs() -> None:
+    def price(amount: Decimal) -> str:
+        raise AssertionError("asked for")
+
+    same = {"monthly": Decimal("1.5")}
+    assert (
+        as_diff(Plan(result=None, before=same, after=dict(same)), "x", price)["after"] == "monthly: '1.50'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "subject", "said"),
+    [
+        ({"name": "web"}, "", "app deploy web"),
+        ({"slug": "shop", "name": "other"}, "", "app deploy shop"),
+        ({"services": ["a", "b"]}, "", "app deploy a, b"),
+        ({"services": ["a"]}, "of a and 3 more", "app deploy of a and 3 more"),
+        ({"name": None, "project": "x"}, "", "app deploy"),
+        ({"name": "\x1b[31mred"}, "", "app deploy \\x1b[31mred"),
+    ],
+)
+def test_what_a_diff_is_about(options: dict[str, Any], subject: str, said: str) -> None:
+    assert describe_subject("app_deploy", options, Plan(result=None, subject=subject)) == said

@@ -37,7 +37,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import H
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.environment import ENVIRONMENT
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options, option
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
     Plan,
@@ -63,6 +63,9 @@ OPTIONS: dict[str, Any] = {
     "name": "x",
     "variables": {"PASSWORD": "hunter2"},
 }
+
+HEADERS = {"before_header": "test execution x", "after_header": "test execution x"}
+"""The diff of a task names what it is about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +96,8 @@ class Echo:
         self.before = before
 
     def exchange(self, request: Request, seconds: float) -> Response:
+        if request.body is None:  # the currency, which the task gets by without
+            return Response(403, None, b"")
         said = f"{self.before}invalid value for KEY: {request.body['environment']['KEY']}"
         return Response(400, None, json.dumps({"statusCode": 400, "message": said}).encode())
 
@@ -146,9 +151,69 @@ def test_a_change_is_made_and_read_again() -> None:
         "changed": True,
         "thing": {"id": "new"},
         "actions": ["step 1", "step 2"],
-        "diff": {"before": "", "after": "name: x\nsize:\n  a: 1\n"},
-        "cost": {"monthly_before": None, "monthly_after": "1.50", "monthly_change": None, "lines": []},
+        "diff": {"before": "", "after": "name: x\nsize:\n  a: 1\n", **HEADERS},
+        "cost": Cost(None, Decimal("1.5")).as_dict(),
     }
+
+
+def priced(runs: dict[str, Callable[[], Any]]) -> Plan:
+    """Return a plan that goes from 1.00 to 3.00 a month, by way of 2.00."""
+    rates = {"resume": Move("resume", Decimal(2)), "resize": Move("resize", Decimal(3)), "tell": None}
+    made = [Step(name, run, move=rates[name]) for name, run in runs.items()]
+    return Plan(result={"id": "s"}, steps=made, cost=Cost(Decimal(1), Decimal(3)))
+
+
+def lose() -> None:
+    raise Interrupted("lost")
+
+
+@pytest.mark.parametrize(
+    ("runs", "after", "moves"),
+    [
+        ({"resume": bool, "resize": bool, "tell": bool}, "3.00", ["resume", "resize"]),
+        ({"resume": bool, "tell": fail, "resize": bool}, "2.00", ["resume"]),
+        ({"resume": bool, "resize": lose}, None, ["resume", "resize"]),
+    ],
+)
+def test_a_cost_is_what_was_done_and_not_what_was_planned(
+    runs: dict[str, Callable[[], Any]], after: str | None, moves: list[str]
+) -> None:
+    cost = run(lambda task: priced(runs))["cost"]
+    assert (cost["monthly_before"], cost["monthly_after"], cost["moves"]) == ("1.00", after, moves)
+    planned = run(lambda task: priced(runs), check_mode=True)["cost"]
+    assert planned["monthly_after"] == "3.00" and planned["moves"] == ["resume", "resize"]
+
+
+@pytest.mark.parametrize("first", ["tell", "resume"])
+def test_what_was_refused_costs_nothing(first: str) -> None:
+    result = run(lambda task: priced({first: fail, "resize": bool}))
+    assert result["failed"] and "cost" not in result
+
+
+def test_a_call_that_fails_after_another_leaves_the_price_unknown() -> None:
+    def make(task: Task[ThingOptions]) -> Plan:
+        def half() -> None:
+            task.effects.wrote()
+            fail()
+
+        return priced({"resume": half})
+
+    cost = run(make)["cost"]
+    assert (cost["monthly_after"], cost["moves"]) == (None, ["resume"])
+
+
+def test_what_the_platform_says_of_a_step_counts_until_the_next_one_that_moves_money() -> None:
+    def make(last: str) -> Callable[[Task[ThingOptions]], Plan]:
+        def plan(task: Task[ThingOptions]) -> Plan:
+            def told() -> None:
+                task.effects.billed = Cost(Decimal(1), Decimal(9))
+
+            return priced({"resume": told, last: bool})
+
+        return plan
+
+    assert run(make("tell"))["cost"]["monthly_after"] == "9.00"
+    assert run(make("resize"))["cost"]["monthly_after"] == "3.00"
 
 
 def test_check_mode_shows_the_same_and_does_nothing() -> None:
@@ -157,7 +222,7 @@ def test_check_mode_shows_the_same_and_does_nothing() -> None:
     assert result["changed"] is True
     assert result["thing"] == {"id": None}
     assert result["actions"] == ["step 1"]
-    assert result["diff"] == {"before": "", "after": "name: x\n"}
+    assert result["diff"] == {"before": "", "after": "name: x\n", **HEADERS}
     assert "failed" not in result
 
 
@@ -352,7 +417,11 @@ def test_what_would_steer_a_terminal_is_written_out() -> None:
 
     result = run(make, diff=True)
     assert result["warnings"] == [r"called \x1b[31mred"]
-    assert result["diff"] == {"before": "a\\r\n\\x1b]0;title\\x07", "after": 'n: "\\u202ex\\x9B"\n'}
+    assert result["diff"] == {
+        "before": "a\\r\n\\x1b]0;title\\x07",
+        "after": 'n: "\\u202ex\\x9B"\n',
+        **HEADERS,
+    }
     assert result["thing"] == {"name": "\x1b[31mred"}, "data are data"
 
     def refuse(task: Task[ThingOptions]) -> Plan:

@@ -150,7 +150,7 @@ SIZE = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 5}
         ({"host": "node-helsinki-arm"}, "is on host 'Paris 1', not 'node-helsinki-arm'"),
         ({"project": "web"}, "is in project 'default', not 'web'"),
         ({"dimensions": {**SIZE, "ram_gb": 2}}, "has 1 vCPU, 1 GB memory, 5 GB disk, not 1 vCPU, 2 GB"),
-        ({"max_monthly": "3"}, "costs 3.885 a month, over max_monthly 3.00"),
+        ({"max_monthly": "3"}, "costs 3.885 EUR a month, over max_monthly 3.00 EUR"),
         ({"project": "wbe"}, "is in project 'default', not 'wbe'"),
     ],
 )

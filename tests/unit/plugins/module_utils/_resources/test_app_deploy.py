@@ -510,8 +510,8 @@ def test_check_mode_tells_the_price(platform: Platform) -> None:
     else:
         assert "cost" not in small and "monthly: not shown to this token" in small["diff"]["before"]
     for result in (full, small):
-        assert all("monthly: " in side for side in result["diff"].values())
-    assert "monthly: '3.885'" in full["diff"]["before"]
+        assert all("monthly: " in result["diff"][side] for side in ("before", "after"))
+    assert f"monthly: 3.885 {full['cost']['currency']}\n" in full["diff"]["before"]
 
 
 def test_a_price_that_cannot_be_read_keeps_nobody_from_looking(plain: Platform) -> None:

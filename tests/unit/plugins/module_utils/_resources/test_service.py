@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -754,7 +755,7 @@ def test_a_task_whose_run_was_killed_orders_nothing(
     ("billed", "limit", "says"),
     [
         (10740, None, "was quoted at 1.06 a month and is billed at 10.74. It is ordered"),
-        (10740, "6", "is billed at 10.74, over max_monthly 6. It is ordered"),
+        (10740, "6", "is billed at 10.74, over max_monthly 6.00. It is ordered"),
         (1060, "6", None),
         (None, "6", None),
     ],
@@ -902,13 +903,15 @@ def test_a_diff_shows_the_rate_that_is_billed(
     client.add_service("a", status=status, pricing={**RATES, "billedMonthlyMillicents": billed})
     plan, _task = planned(client, id="a", state=state)
     assert isinstance(plan.before, dict) and isinstance(plan.after, dict)
-    assert (plan.before["monthly"], plan.after["monthly"]) == (before, after)
+    assert (plan.before["monthly"], plan.after["monthly"]) == (Decimal(before), Decimal(after))
 
 
 def test_a_suspended_service_that_is_deleted_ends_the_rate_for_its_storage(client: FakeClient) -> None:
     client.add_service("a", status="SUSPENDED", pricing={**RATES, "billedMonthlyMillicents": 1500})
     plan, _task = planned(client, id="a", state="absent", delete_backups=True)
-    assert isinstance(plan.before, dict) and plan.before["monthly"] == "1.50"
+    assert isinstance(plan.before, dict) and plan.before["monthly"] == Decimal("1.5")
+    assert plan.cost is not None and plan.cost.as_dict(moves=plan.moves)["moves"] == ["delete"]
+    assert plan.cost.as_dict()["monthly_change"] == "-1.50"
 
 
 def test_a_status_that_allows_no_signal_is_named(client: FakeClient) -> None:

@@ -59,7 +59,7 @@ ORDER: dict[str, Any] = {
     "dimensions": {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20},
 }
 SIZE_OR_PRESET = "dimensions (cpu_cores, ram_gb and storage_gb) or preset"
-ORDERED = "order minecraft as service 'survival' for 10.74 a month"
+ORDERED = "order minecraft as service 'survival' for 10.74 EUR a month"
 
 
 @pytest.fixture(autouse=True)
@@ -649,6 +649,13 @@ def test_a_cost_has_the_lines_of_its_quote() -> None:
             {"label": "vCPU", "detail": "2", "monthly": "0.60"},
             {"label": "support", "detail": "free", "monthly": None},
         ],
+        "currency": None,
+        "moves": [],
+        "service": "survival",
+        "service_id": None,
+        "balance": None,
+        "min_balance": None,
+        "days_covered": None,
     }
 
 
@@ -678,7 +685,7 @@ def test_nothing_is_ordered_where_its_secrets_could_not_be_kept(tmp_path: Path, 
         (1060, "2", None),
         (None, "2", None),
         (2000, "2", "was quoted at 1.06 a month and is billed at 2.00. It is ordered"),
-        (2010, "2", "was quoted at 1.06 a month and is billed at 2.01, over max_monthly 2. It is ordered"),
+        (2010, "2", "was quoted at 1.06 a month and is billed at 2.01, over max_monthly 2.00. It is ordered"),
         (2010, None, "was quoted at 1.06 a month and is billed at 2.01. It is ordered"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_new_size_that_is_suspended_costs_its_storage(
     plan, task = planned(client, dimensions={"ram_gb": 8, "storage_gb": disk}, state="suspended")
     assert cost_of(plan) == ("1.06", after)
     assert isinstance(plan.after, dict)
-    assert plan.after["monthly"] == after
+    assert plan.after["monthly"] == Decimal(after)
     assert plan.result["pricing"]["billed_monthly_millicents"] == storage
     assert plan.result["pricing"]["storage_monthly_millicents"] == storage
     assert carry_out(plan)["pricing"]["billed_monthly_millicents"] == storage
@@ -242,11 +242,17 @@ def test_what_runs_now_is_what_is_billed_or_else_the_rate_of_the_status(
     pricing = {**RATES, "billedMonthlyMillicents": billed}
     cost = rates.cost_of(service_of(client, pricing=pricing, status=status), Decimal(3))
     assert cost.as_dict()["monthly_before"] == before
-    assert rates.price_change(cost) == f"its price goes from {before} to 3.00 a month"
+    assert (
+        rates.price_change(task_of(SERVICE, client, id="s"), cost)
+        == f"its price goes from {before} to 3.00 a month"
+    )
 
 
-def test_a_price_that_is_not_known_is_said_to_be_so() -> None:
-    assert rates.price_change(Cost(None, None)) == (
+def test_a_price_that_is_not_known_is_said_to_be_so(client: FakeClient) -> None:
+    client.currency = "EUR"
+    task = task_of(SERVICE, client, id="s")
+    assert rates.price_change(task, Cost(None, Decimal(3))).endswith("to 3.00 EUR a month")
+    assert rates.price_change(task, Cost(None, None)) == (
         "its price goes from an unknown rate to an unknown one a month"
     )
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -154,4 +155,4 @@ def test_the_rate_that_runs_is_in_the_diff() -> None:
     options = task_of(SERVICE, account, id="s").options
     service = account.service("s")
     assert service is not None
-    assert view.managed_settings(view.View(service), options)["monthly"] == "1.50"
+    assert view.managed_settings(view.View(service), options)["monthly"] == Decimal("1.5")

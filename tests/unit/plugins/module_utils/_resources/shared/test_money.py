@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import (
     Cost,
+    Move,
     add_currency_units,
     describe_monthly,
     format_amount,
@@ -78,7 +79,15 @@ def test_a_cost_shows_the_change_only_where_both_ends_are_known() -> None:
         "monthly_after": "1.50",
         "monthly_change": "0.44",
         "lines": [],
+        "currency": None,
+        "moves": [],
+        "service": None,
+        "service_id": None,
+        "balance": None,
+        "min_balance": None,
+        "days_covered": None,
     }
+    assert Cost(Decimal(1), Decimal(2)).as_dict("EUR", [Move("resize", Decimal(2))])["currency"] == "EUR"
     assert Cost(None, Decimal(1)).as_dict()["monthly_change"] is None
     assert Cost(Decimal(1), None).as_dict()["monthly_change"] is None
 
@@ -156,4 +165,4 @@ def test_only_amounts_are_joined_by_currency_units() -> None:
 
 def test_a_price_that_a_quote_does_not_tell_is_no_price() -> None:
     assert describe_monthly(None) == "at a price that the quote does not show"
-    assert describe_monthly(Decimal("1.5")) == "for 1.50 a month"
+    assert describe_monthly("1.50 EUR") == "for 1.50 EUR a month"

@@ -1,0 +1,170 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: cost
+type: aggregate
+short_description: Show what a run does to the monthly price
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - At the end of a run, shows a table with each service whose price a task changed, what was done, its monthly
+    price before and after, and the change, with the sum for a month. In check mode, shows what the run would
+    change.
+  - Shows also what the quotes of orders tell of the balance.
+  - Names every task that changed a price that is not known, for example because of C(no_log). Such a price is in
+    no sum.
+  - Reads the results of the tasks. It calls nobody.
+  - Says nothing if no task of the collection ran, and a single line if none changed a price.
+requirements:
+  - to be enabled, with C(callbacks_enabled = hosted.services.cost) in the section C([defaults]) of ansible.cfg
+    or C(ANSIBLE_CALLBACKS_ENABLED=hosted.services.cost) in the environment
+options:
+  output_path:
+    description:
+      - File to write the costs to, as JSON. Its folder must exist. The file is replaced as a whole.
+      - It is written at the end of each run, also if no price changed.
+      - C(schema) is 1. C(runs) has an entry for what was done and one, with C(check_mode) true, for what tasks in
+        check mode would do. It is empty if no price changed.
+      - Each has C(services), C(totals) for each currency, and C(not_priced), the tasks whose change of the price
+        is not known. Amounts are strings in currency units, or null if they are not known.
+    type: path
+    env:
+      - name: HOSTED_SERVICES_COST_OUTPUT
+    ini:
+      - section: callback_hosted_services_cost
+        key: output_path
+notes:
+  - In check mode, services that do not exist yet are told apart by their names. Two accounts of one platform in
+    which a run would order services of the same name are taken for one.
+seealso:
+  - module: hosted.services.service
+  - module: hosted.services.app
+  - module: hosted.services.quote
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from ansible.plugins.callback import CallbackBase
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    write_json,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import (
+    COLLECTION,
+    NOT_COLLECTED,
+    Entry,
+    Origin,
+    background_job,
+    read_result,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import (
+    Summary,
+    as_json,
+    summarize,
+)
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.table import NOTHING_MOVED, write_table
+
+ASYNC_STATUS = "ansible.builtin.async_status"
+
+
+def warns(method: Callable[..., None]) -> Callable[..., None]:
+    """Turn an error of a method into a warning, as the run must go on."""
+
+    @wraps(method)
+    def guarded(self: CallbackModule, *given: Any, **named: Any) -> None:
+        try:
+            method(self, *given, **named)
+        except Exception as error:
+            self._display.warning(
+                f"hosted.services.cost: the costs are not complete: {type(error).__name__}: {error}"
+            )
+
+    return guarded
+
+
+def field_of(result: Any, name: str) -> Any:
+    """Return an attribute of a result, which has an underscore before ansible-core 2.19."""
+    return getattr(result, name) if hasattr(result, name) else getattr(result, f"_{name}")
+
+
+class CallbackModule(CallbackBase):
+    """Collects what the tasks of a run do to the price, and shows it at the end."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "hosted.services.cost"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.entries: list[Entry] = []
+        self.jobs: dict[tuple[str, str], Origin] = {}
+        """The tasks in the background whose results nobody has read, by host and job."""
+        self.ours = False
+        self.shown: tuple[Entry, ...] | None = None
+
+    @warns
+    def v2_runner_on_ok(self, result: Any) -> None:
+        """Read the result of a task, or of all items of its loop."""
+        self._read(result)
+
+    @warns
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        """Read the result of a task that failed: it may have moved money before."""
+        self._read(result, failed=True)
+
+    @warns
+    def v2_runner_retry(self, result: Any) -> None:
+        """Read the result of an attempt. The next one does not tell again what this one did."""
+        self._read(result, failed=True)
+
+    @warns
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """Show the table, and write the file."""
+        pending = [Entry(origin, reason=NOT_COLLECTED) for origin in self.jobs.values()]
+        entries = (*self.entries, *pending)
+        summaries = summarize(entries)
+        if self.ours and entries != self.shown:
+            self._show(summaries)
+            self.shown = entries
+        path = self.get_option("output_path")
+        if path:
+            write_json(path, as_json(summaries))
+
+    def _read(self, result: Any, failed: bool = False) -> None:
+        task, host = field_of(result, "task"), field_of(result, "host").get_name()
+        action = str(getattr(task, "resolved_action", None) or task.action)
+        found: Mapping[str, Any] = field_of(result, "result")
+        job = background_job(found)
+        if action.startswith(COLLECTION):
+            self.ours = True
+            origin = Origin(
+                task=str(result.task_name),
+                host=host,
+                module=action.removeprefix(COLLECTION),
+                check_mode=bool(field_of(result, "task_fields").get("check_mode")),
+                failed=failed,
+            )
+            if job is not None and not job[1] and origin.moves_money:
+                self.jobs[host, job[0]] = origin
+                return
+        elif action == ASYNC_STATUS and job is not None and job[1] and (host, job[0]) in self.jobs:
+            origin = self.jobs.pop((host, job[0]))
+        else:
+            return
+        self.entries += read_result(found, origin)
+
+    def _show(self, summaries: list[Summary]) -> None:
+        for summary in summaries:
+            self._display.banner("COST, AS PREDICTED BY CHECK MODE" if summary.check_mode else "COST")
+            for line in write_table(summary):
+                self._display.display(line)
+        if not summaries:
+            self._display.display(f"hosted.services.cost: {NOTHING_MOVED}")

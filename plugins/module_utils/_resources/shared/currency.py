@@ -1,0 +1,74 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The currency of an account, read once a run and only where a price is shown to people (Wallet)."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+from ..._api.errors import HostedError
+from .controller_state import RUN_FOLDER, lock_file, write_json
+from .money import format_amount
+from .plan import Task
+
+CURRENCY = "currency"
+"""The key in the memory of a task, and in the file that the tasks of a run share."""
+CALL_SECONDS = 5.0
+"""Seconds for the call. A price without its currency is no reason to wait for longer, or to fail."""
+MAX_LENGTH = 8
+
+
+def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
+    """Write an amount for people: with its currency, where the platform names it to this token."""
+    text = format_amount(amount)
+    if text is None:
+        return None
+    currency = currency_of(task)
+    return f"{text} {currency}" if currency else text
+
+
+def currency_of(task: Task[Any]) -> str | None:
+    """Return the currency of the account; ``None`` where the platform does not name it to this token."""
+    if CURRENCY not in task.memory:
+        task.memory[CURRENCY] = None if task.client is None else shared_currency(task)
+    currency: str | None = task.memory[CURRENCY]
+    return currency
+
+
+def shared_currency(task: Task[Any]) -> str | None:
+    """Return what another task of the run has read, or read it for all of them.
+
+    A task that runs as a module elsewhere does not share a folder with them, and reads it for itself.
+    """
+    folder = os.environ.get(RUN_FOLDER)
+    if not folder:
+        return read_currency(task)
+    path = os.path.join(folder, f"hosted.services.{CURRENCY}.{task.client.account_key}")
+    with suppress(OSError, ValueError), lock_file(f"{path}.lock", CALL_SECONDS):
+        if not os.path.exists(path):
+            write_json(path, {CURRENCY: read_currency(task)})
+        with open(path, encoding="utf-8") as file:
+            return checked_currency(json.load(file).get(CURRENCY))
+    return None
+
+
+def read_currency(task: Task[Any]) -> str | None:
+    """Read the wallet. Which scope it requires is not shown, so a refusal leaves the currency out."""
+    try:
+        return checked_currency(task.client.wallet(CALL_SECONDS).currency)
+    except HostedError:
+        return None
+
+
+def checked_currency(said: Any) -> str | None:
+    """Return a currency that can stand behind an amount; ``None`` for any other text."""
+    if not isinstance(said, str):
+        return None
+    text = said.strip()
+    fits = 0 < len(text) <= MAX_LENGTH and text.isprintable() and " " not in text
+    return text if fits and not any(char.isdigit() for char in text) else None

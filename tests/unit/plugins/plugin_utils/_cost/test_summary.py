@@ -1,0 +1,114 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sums of a run: each service from its first rate to its last, nothing unknown in a sum."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import HIDDEN, Entry, Origin
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.summary import Summary, as_json, summarize
+
+REAL, CHECK = Origin("Order", "localhost", "service"), Origin("Try", "localhost", "service", check_mode=True)
+
+
+def entry(
+    service: str, move: str, before: str | None, after: str | None, origin: Origin = REAL, **more: Any
+) -> Entry:
+    """Return a move of a service whose id is its name in capitals."""
+    amounts = [None if amount is None else Decimal(amount) for amount in (before, after)]
+    given = {"service_id": service.upper(), "currency": "EUR", **more}
+    reason = "no price" if None in amounts else None
+    return Entry(
+        origin, service, moves=(move,), before=amounts[0], after=amounts[1], **{"reason": reason, **given}
+    )
+
+
+def only(*entries: Entry) -> Summary:
+    """Return the summary of entries of one kind."""
+    [summary] = summarize(entries)
+    return summary
+
+
+def test_the_same_service_seen_twice_counts_from_its_first_rate_to_its_last() -> None:
+    found = only(
+        entry("a", "order", "0", "10.74"),
+        entry("b", "resume", "1.70", "10.74"),
+        entry("a", "resize", "10.74", "14.98"),
+        entry("b", "delete", "10.74", "0"),
+    )
+    assert [(row.service, row.before, row.after, row.change) for row in found.rows] == [
+        ("a", 0, Decimal("14.98"), Decimal("14.98")),
+        ("b", Decimal("1.70"), 0, Decimal("-1.70")),
+    ]
+    [total] = found.totals
+    assert total.sum_of("change") == Decimal("13.28") and total.sum_of("before") == Decimal("1.70")
+    assert found.rows[0].actions == ["order", "resize"]
+
+
+def test_what_has_no_price_is_named_and_in_no_sum() -> None:
+    hidden = Entry(REAL, reason=HIDDEN)
+    found = only(entry("a", "order", "0", None), entry("b", "order", "0", "1"), hidden)
+    assert [(each.service, each.reason) for each in found.not_priced] == [("a", "no price"), (None, HIDDEN)]
+    assert found.totals[0].sum_of("after") == 1 and found.rows[0].change is None
+    assert found.as_dict()["services"][0]["monthly_after"] is None
+
+
+def test_a_price_that_became_known_later_needs_no_name() -> None:
+    found = only(entry("a", "resize", "1", None), entry("a", "delete", None, "0"))
+    assert found.not_priced == [] and found.rows[0].change == -1
+
+
+def test_check_mode_is_apart_and_names_tell_new_services_apart() -> None:
+    new: dict[str, Any] = {"service_id": None, "min_balance": Decimal("0.36"), "days_covered": 9}
+    done, predicted = summarize(
+        [
+            entry("a", "order", "0", "2", CHECK, **new),
+            entry("a", "order", "0", "3", CHECK, **new),
+            entry("a", "order", "0", "3", CHECK, **new, platform="https://other"),
+            entry("b", "delete", "5", "0"),
+        ]
+    )
+    assert (done.check_mode, predicted.check_mode) == (False, True)
+    assert done.totals[0].sum_of("change") == -5 and done.totals[0].due_today is None
+    [total] = predicted.totals
+    assert total.sum_of("after") == 6 and total.due_today == Decimal("0.72")
+    assert predicted.rows[0].actions == ["order"]
+
+
+def test_currencies_are_not_mixed() -> None:
+    found = only(entry("a", "order", "0", "1"), entry("b", "order", "0", "2", currency="USD"))
+    assert [(total.currency, total.sum_of("after")) for total in found.totals] == [
+        ("EUR", Decimal(1)),
+        ("USD", Decimal(2)),
+    ]
+
+
+def test_the_balance_is_the_last_and_its_days_are_the_fewest_that_quotes_tell() -> None:
+    quotes = [(Decimal(10), 30), (Decimal(9), 40), (None, None)]
+    orders = [
+        entry(name, "order", "0", "1", balance=balance, days_covered=days)
+        for name, (balance, days) in zip("abc", quotes, strict=True)
+    ]
+    [total] = only(*orders).totals
+    assert total.balance == 9
+    assert total.days_covered == 30
+
+
+def test_the_json_holds_plain_amounts() -> None:
+    assert as_json([]) == {"schema": 1, "runs": []}
+    [run] = as_json([only(entry("a", "order", "0", "1.5"))])["runs"]
+    assert run["services"] == [
+        {
+            "service": "a",
+            "service_id": "A",
+            "actions": ["order"],
+            "monthly_before": "0.00",
+            "monthly_after": "1.50",
+            "monthly_change": "1.50",
+            "currency": "EUR",
+        }
+    ]
+    assert run["totals"][0]["monthly_change"] == "1.50" and run["not_priced"] == []
