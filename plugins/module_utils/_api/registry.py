@@ -187,6 +187,10 @@ class Repository:
             raise kind(
                 f"the registry {self._host} cannot be reached: {self._redact(root_reason(error))}"
             ) from None
+        except ValueError as error:  # urllib splits no URL whose port or brackets are wrong
+            raise UnexpectedAnswer(
+                f"the registry {self._host} names an invalid address: {clean(self._redact(str(error)))}"
+            ) from None
 
 
 MANIFEST_TYPES = (
@@ -205,8 +209,12 @@ def scheme_of(host: str) -> str:
 
     :raises UnexpectedAnswer: if ``host`` is not a host name.
     """
-    name = urlsplit(f"//{host}").hostname
-    if not name:
+    try:
+        parts = urlsplit(f"//{host}")
+        name = None if parts.netloc != host or "@" in host or parts.port == 0 else parts.hostname
+    except ValueError:  # brackets that do not match, or a port that is no number
+        name = None
+    if not name or "]" in name:
         raise UnexpectedAnswer(f"the platform names {host!r} as its registry, which is not a host name")
     return "http" if is_loopback(name) else "https"
 

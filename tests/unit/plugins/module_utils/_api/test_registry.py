@@ -405,3 +405,22 @@ def test_a_refusal_is_told_in_the_words_of_the_registry_or_by_its_status(
     response = requests.Response()
     response.status_code, response._content = status, body.encode()
     assert registry.registry_message(response) == said
+
+
+@pytest.mark.parametrize("host", ["", "/", "[", "]", "[::", "a:b", "a:99999", "node]:1", "a@b:c"])
+def test_a_registry_without_a_host_name_is_refused(host: str) -> None:
+    credentials = RegistryCredentials(host=host, project="p", username="u", secret="s3cret")
+    with pytest.raises(UnexpectedAnswer, match="which is not a host name"):
+        registry.Repository(credentials, "shop", 5)
+
+
+@pytest.mark.parametrize("address", ["http://[", "https://127.0.0.1:x/token"])
+def test_a_token_server_with_no_valid_address_cannot_be_reached(tmp_path: Path, address: str) -> None:
+    challenge = f'Bearer realm="{address}",service="registry"'.encode()
+    answer = (401, [(b"www-authenticate", challenge), (b"content-length", b"0")], b"")
+    words = "an invalid address|cannot be reached"
+    with (
+        odd(tmp_path, answer=lambda method, path: answer) as strange,
+        pytest.raises(HostedError, match=words),
+    ):
+        strange.repository().has_blob(DIGEST)
