@@ -26,7 +26,7 @@ class Account(FakeClient):
     def whoami(self) -> m.Whoami:
         return m.Whoami.model_validate({"email": "ops@example.com", "locale": "fr"})
 
-    def wallet(self) -> m.Wallet:
+    def wallet(self, seconds: float | None = None) -> m.Wallet:
         if self.trouble:
             raise self.trouble
         return m.Wallet.model_validate({"balanceCents": 1250, "currency": "EUR"})
