@@ -8,6 +8,7 @@ Python imports this by itself where the folder is on its path. INJECTED_LOOKUPS 
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import types
@@ -36,6 +37,5 @@ library._get_proxies, library._get_proxy_settings = crash, proxy_settings  # typ
 sys.modules["_scproxy"] = library
 # What a Mac's Python decides when it imports this, and on Linux nothing else.
 sys.platform, platform = "darwin", sys.platform
-import urllib.request  # noqa: E402, F401 - under the other name of the platform
-
+importlib.import_module("urllib.request")
 sys.platform = platform
