@@ -27,7 +27,8 @@ options:
       - V(present) makes sure that there is a completed backup of this name. One that is being made is waited for, not
         doubled. A failed one of this name is deleted and made again. Where the platform writes names its own way, for
         example in lower case, the task warns, and names that differ in no more than case, blanks and punctuation are
-        refused from then on.
+        refused from then on. So are names that the platform may cut. If the longest name on the service has 32
+        or more characters, a longer name that begins with it is refused, because it may be that backup.
       - V(restored) puts the files of the backup in the place of those of the service. A restore of it that is under way
         is waited for. A restore is done when it was seen to begin and to end, or after O(quiet_time). That the backup is
         C(COMPLETED) again says that the restore is over; whether it brought all files back the platform does not say.

@@ -24,7 +24,8 @@ options:
     description:
       - V(present) makes sure that there is a snapshot of this name. Where the platform writes names its own way, for
         example in lower case, the task warns, and names that differ in no more than case, blanks and punctuation are
-        refused from then on.
+        refused from then on. So are names that the platform may cut. If the longest name on the service has 32
+        or more characters, a longer name that begins with it is refused, because it may be that snapshot.
       - V(rolled_back) takes the service back to it. What changed since is lost. It is done after O(quiet_time). An event
         of the service that tells of a failed rollback ends the task as failed.
       - V(absent) makes sure that there is none of this name.

@@ -14,7 +14,13 @@ from .._api.errors import Refused
 from .._api.models import Backup, Service
 from .._api.values import BackupStatus
 from .restore_points.missing import add_backup_count, missing_from, warn_of_missing
-from .restore_points.names import check_distinct_name, name_hint, new_copies_named, warn_of_changed_name
+from .restore_points.names import (
+    check_distinct_name,
+    check_found_again,
+    name_hint,
+    new_copies_named,
+    warn_of_changed_name,
+)
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
@@ -180,6 +186,7 @@ def make_backup(
     there = [backup for backup in before if backup.name != name or backup.status != BackupStatus.FAILED]
     gone = missing_from(there, listed)
     warn_of_missing(task, "backup", service, f"the making of {what}", gone)
+    check_found_again("backup", service, name, mine, listed)
     return mine, gone
 
 

@@ -14,7 +14,14 @@ from .._api.errors import CallOutcomeUnknown, Refused
 from .._api.models import Service, Snapshot
 from .._api.values import BackupStatus
 from .restore_points.missing import missing_from, warn_of_missing
-from .restore_points.names import check_distinct_name, name_hint, new_copies_named, warn_of_changed_name
+from .restore_points.names import (
+    check_distinct_name,
+    check_found_again,
+    check_name_conflict,
+    name_hint,
+    new_copies_named,
+    warn_of_changed_name,
+)
 from .restore_points.resources import RestorePointOptions, RestorePointResource, result_of
 from .restore_points.restore_watch import (
     Observation,
@@ -124,14 +131,20 @@ def take_snapshot(
 
     def call() -> None:
         begin = partial(task.client.create_snapshot, service.id, name)
-        retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
+        try:
+            retry_while_busy(task, begin, what, lambda: is_busy(task, service), lambda: bool(new_ones()))
+        except Refused as error:
+            check_name_conflict(error, "snapshot", service, name, before)
+            raise
 
     create_unique(call, new_ones, what, task)
     if not task.options.wait:
         return []
     found = wait_until(task, new_ones, bool, lambda none: "it is not on the list yet", what)[0]
     warn_of_changed_name(task, "snapshot", service, name, found)
-    return [wait_until_complete(task, service, found)]
+    complete = wait_until_complete(task, service, found)
+    check_found_again("snapshot", service, name, complete, [*before, complete])
+    return [complete]
 
 
 def is_busy(task: Task[SnapshotOptions], service: Service) -> bool:

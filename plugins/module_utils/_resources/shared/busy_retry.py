@@ -26,6 +26,12 @@ OF_THE_MOMENT = re.compile(
 """What a refusal speaks of that passes by itself."""
 OF_LIMITS = re.compile(r"\b(limit|max(imum)?|quota|too many|at most|no more)\b", re.IGNORECASE)
 """What a refusal speaks of that only a deletion changes."""
+OF_NAMES = re.compile(
+    r"\bname.*\b(exists?|existing|in use|unique|duplicate|(already|is|was) taken)\b|"
+    r"\b(existing|unique|duplicate)\b.*\bname",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a refusal speaks of that only another name changes."""
 LONGEST_PAUSE = 10.0
 
 
@@ -74,7 +80,14 @@ def is_transient(error: Refused | RateLimited) -> bool:
     """Tell whether a refusal may be one of the moment."""
     if isinstance(error, (RateLimited, Locked)):
         return True
-    return isinstance(error, Conflict) and (says_temporary(error) or not OF_LIMITS.search(error.message))
+    if not isinstance(error, Conflict) or is_name_conflict(error):
+        return False
+    return says_temporary(error) or not OF_LIMITS.search(error.message)
+
+
+def is_name_conflict(error: HostedError) -> bool:
+    """Tell whether a refusal says that a name is taken, which does not pass by itself."""
+    return bool(OF_NAMES.search(error.message))
 
 
 def says_temporary(error: HostedError) -> bool:

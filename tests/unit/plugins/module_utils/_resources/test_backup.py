@@ -468,14 +468,56 @@ def test_a_name_that_the_platform_writes_its_own_way(
     assert not run(sandbox, BACKUP, services=["one"], name=kept)["changed"]
 
 
+UPGRADE = "before-upgrade-of-the-production-shop-to-version-1"
+
+
 def test_a_name_that_is_cut_is_told(sandbox: Sandbox) -> None:
     """The backup is there under what is left of its name."""
     fill(sandbox, **{"copy.name": "cut at 40"})
     name = "nightly of the great machine in the cellar, by hand"
     result = run(sandbox, BACKUP, services=["one"], name=name)
     assert result["changed"] and result["services"][0]["backup"]["name"] == name[:40]
-    assert f"{name[:40]!r}" in result["warnings"][0]
+    assert f"{name[:40]!r}" in result["warnings"][0] and "kept 40 of 51 characters" in result["warnings"][0]
     assert len(backups(sandbox, "one")) == 1
+
+
+@pytest.mark.parametrize("wanted", [UPGRADE, f"{UPGRADE[:-1]}2", f"{UPGRADE}-again"])
+def test_a_name_that_is_cut_makes_no_backup_per_run(sandbox: Sandbox, wanted: str) -> None:
+    """Each would push out an old backup, and would be a namesake of the first."""
+    fill(sandbox, **{"copy.name": "cut at 40", "backup.limit": "the oldest goes"})
+    fifty(sandbox)
+    run(sandbox, BACKUP, services=["one"], name=UPGRADE)
+    there = backups(sandbox, "one")
+    sandbox.clear_journal()
+    for check_mode in (True, False):
+        again = run(sandbox, BACKUP, check_mode, services=["one"], name=wanted)
+        assert again["failed"] and not again["changed"]
+        assert f"{UPGRADE[:40]!r}, which may be what the platform kept of it" in again["msg"]
+        assert "choose a name that has at most 40 characters" in again["msg"]
+    gone = run(sandbox, BACKUP, services=["one"], name=wanted, state="absent")
+    assert not gone["changed"] and f"{UPGRADE[:40]!r}" in gone["warnings"][0]
+    assert f"{UPGRADE[:40]!r}" in run(sandbox, BACKUP, **{**RESTORED, "name": wanted})["msg"]
+    assert writes(sandbox) == [] and backups(sandbox, "one") == there
+    assert not run(sandbox, BACKUP, services=["one"], name=UPGRADE[:40])["changed"]
+
+
+def test_a_longer_name_shows_that_nothing_was_cut(sandbox: Sandbox) -> None:
+    """So that a name may begin with another one."""
+    for name in (f"{UPGRADE}0.2", UPGRADE):
+        assert run(sandbox, BACKUP, services=["one"], name=name)["changed"]
+    result = run(sandbox, BACKUP, services=["one"], name=f"{UPGRADE}0")
+    assert result["changed"] and not result.get("warnings")
+    assert len(backups(sandbox, "one")) == 3
+
+
+def test_a_cut_that_the_next_run_would_not_recognize_is_an_error(sandbox: Sandbox) -> None:
+    """Longer names are there, as of a time when the platform stored them."""
+    add(sandbox, "one", UPGRADE)
+    fill(sandbox, **{"copy.name": "cut at 40"})
+    result = run(sandbox, BACKUP, services=["one"], name=f"{UPGRADE[:-1]}2")
+    assert result["failed"] and result["changed"], result
+    assert f"named it {UPGRADE[:40]!r}" in result["msg"] and "would ask for another one" in result["msg"]
+    assert [backup["status"] for backup in backups(sandbox, "one")] == ["COMPLETED"] * 2
 
 
 def test_a_machine_that_a_restore_leaves_stopped_is_told(sandbox: Sandbox) -> None:

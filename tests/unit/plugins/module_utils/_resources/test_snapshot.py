@@ -232,3 +232,34 @@ def test_a_name_that_the_platform_writes_its_own_way(sandbox: Sandbox) -> None:
     assert again["failed"] and "'Before-the-upgrade'" in again["msg"] and writes(sandbox) == []
     back = run(sandbox, SNAPSHOT, **BACK, name="Before the upgrade")
     assert "'Before-the-upgrade'" in back["msg"] and writes(sandbox) == []
+
+
+UPGRADE = "before-upgrade-of-the-production-shop-to-version-1"
+
+
+def test_a_name_that_is_cut_is_told_and_refused_from_then_on(sandbox: Sandbox) -> None:
+    """With a sentence that names the snapshot, instead of a conflict that only the platform sees."""
+    sandbox.profile("plain", **{"copy.name": "cut at 40"})
+    result = run(sandbox, SNAPSHOT, services=["disk"], name=UPGRADE)
+    assert result["changed"] and f"{UPGRADE[:40]!r}" in result["warnings"][0]
+    sandbox.clear_journal()
+    for name in (UPGRADE, f"{UPGRADE[:-1]}2"):
+        again = run(sandbox, SNAPSHOT, services=["disk"], name=name)
+        assert again["failed"] and f"{UPGRADE[:40]!r}, which may be what" in again["msg"]
+        assert "at most 40 characters" in again["msg"]
+    assert writes(sandbox) == [] and names(sandbox) == [UPGRADE[:40]]
+
+
+def test_a_conflict_about_the_name_is_not_taken_for_a_busy_service(sandbox: Sandbox) -> None:
+    """The call is made once. A longer name, of earlier times, hides that the platform cuts names now."""
+    run(sandbox, SNAPSHOT, services=["disk"], name=f"{UPGRADE}-0")
+    sandbox.profile("plain", **{"copy.name": "cut at 40"})
+    first = run(sandbox, SNAPSHOT, services=["disk"], name=UPGRADE)
+    assert first["failed"] and first["changed"] and "would ask for another one" in first["msg"]
+    sandbox.clear_journal()
+    result = run(sandbox, SNAPSHOT, services=["disk"], name=f"{UPGRADE[:-1]}2")
+    assert result["failed"] and not result["changed"]
+    assert "exists already" in result["msg"] and "busy" not in result["msg"]
+    assert f"snapshot {UPGRADE[:40]!r} may be the one" in result["msg"]
+    assert "at most 40 characters" in result["msg"]
+    assert writes(sandbox) == ["snapshots.create"] and calls(sandbox)[-1] == "snapshots.create"

@@ -10,7 +10,10 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points import names
-from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Invalid,
+    WaitEnded,
+)
 from unit.plugins.fakes import FakeClient, task_of
 
 SERVICE = m.Service.model_construct(id="svc_1", name="web")
@@ -35,6 +38,36 @@ def test_a_new_copy_is_known_by_its_name_or_by_what_is_left_of_it() -> None:
     assert names.new_copies_named("Before The Move", backups("", "--")) == []
 
 
+LONG = "before-upgrade-of-the-shop-to-v1"
+
+
+@pytest.mark.parametrize(
+    ("stored", "name", "cut"),
+    [
+        (["v1"], "v10", False),
+        ([LONG], f"{LONG}0", True),
+        ([LONG], "before-upgrade-of-the-shop-to-v2-of-it", False),
+        ([LONG[:-1]], f"{LONG}0", False),  # too short for a limit
+        ([LONG, LONG + "9"], f"{LONG}0", True),  # a cut at 33, of which a dash was trimmed, tells no less
+        ([LONG, LONG + "99"], f"{LONG}0", False),
+        (["release-41", "release-41"], "release-41-hotfix", True),
+        (["release-41"], "release-41-hotfix", False),
+        (["release-4", "release-4"], "release-41-hotfix", False),
+        ([LONG.replace("-", " ").upper()], f"{LONG}0", True),
+    ],
+)
+def test_what_a_platform_may_have_cut(stored: list[str], name: str, cut: bool) -> None:
+    there = backups(*stored)
+    assert names.may_be_cut(stored[0], name, there) is cut
+    assert names.possible_names(name, there) == ([stored[0]] if cut else [])
+
+
+def test_a_new_copy_of_another_task_is_not_taken_for_a_cut() -> None:
+    assert names.new_copies_named("v10", backups("v1")) == []
+    lower, cut = backups("before the move", "before the")
+    assert names.new_copies_named("Before The Move", [cut, lower]) == [lower]
+
+
 def test_no_second_copy_is_made_with_every_run() -> None:
     names.check_distinct_name("backup", SERVICE, "nightly", backups("nightly", "weekly"))
     with pytest.raises(Invalid, match="has no backup named 'Nightly 1', but 'nightly-1'"):
@@ -49,3 +82,14 @@ def test_another_name_than_the_one_asked_for_is_told() -> None:
     (made,) = backups("nightly-1")
     names.warn_of_changed_name(task, "backup", SERVICE, "Nightly 1", made)
     assert "named the backup of service 'web' (svc_1) 'nightly-1' in place of 'Nightly 1'" in task.warnings[0]
+
+
+def test_a_name_that_the_next_run_finds_is_no_error() -> None:
+    for name, stored in (("n", "n"), ("Nightly 1", "nightly-1"), (f"{LONG}0", LONG)):
+        (made,) = backups(stored)
+        names.check_found_again("backup", SERVICE, name, made, [made])
+    (made,) = backups(LONG[:20])
+    with pytest.raises(
+        WaitEnded, match=f"named it '{LONG[:20]}' in place of '{LONG}'.*at most 20 characters"
+    ):
+        names.check_found_again("backup", SERVICE, LONG, made, [made])

@@ -55,6 +55,12 @@ def attempts(errors: list[HostedError], moving: bool = False, pointless: bool = 
         (Conflict("at most 5 backups", 409), False),
         (Conflict("at most 1 backup while another is in progress", 409), True),
         (Refused("another backup is running", 400), False),
+        (Conflict("a snapshot named s exists already", 409), False),
+        (Conflict("another snapshot with this name already exists", 409), False),
+        (Conflict("Name already taken", 409), False),
+        (Conflict("name must be unique", 409), False),
+        (Conflict("a snapshot named s is already being taken", 409), True),
+        (Conflict("a backup of this name is in progress", 409), True),
     ],
 )
 def test_which_refusals_are_of_the_moment(error: Any, transient: bool) -> None:
