@@ -15,7 +15,7 @@ from .._api.values import ServiceStatus
 from .services.all_services import all_services
 from .services.listing import services_in_project
 from .services.lookup import expect_created, near_miss
-from .services.namesakes import oldest_projects
+from .services.namesakes import oldest_projects, similar_name
 from .shared.aliases import read_aliases, warn_of_clashes
 from .shared.names import same_name
 from .shared.options import Options, option
@@ -102,16 +102,20 @@ def warn_of_name(task: Task[ProjectOptions], shown: str, name: str) -> None:
 
 
 def warn_of_similar(task: Task[ProjectOptions], current: Project | None, projects: Sequence[Project]) -> None:
-    """Warn of a project that the name may stand for without its extra spaces, and that was not changed."""
-    name = task.options.name
-    if current is not None or task.options.id or name is None:
+    """Warn of projects that the name may stand for, and that were not changed."""
+    id, name = task.options.id, task.options.name
+    if current is not None or name is None:
         return
-    alike = project_with_name(projects, name)
-    if alike is not None:
+    missing = f"there is no project of id {id!r}" if id else f"there is no project named {name!r}"
+    alike = [project for project in projects if same_name(project.name, name)]
+    for project in alike:
         task.warn(
-            f"there is no project named {name!r}, but project {alike.name!r} exists (id {alike.id}) and was "
-            "left alone. To delete that one, give its name without extra spaces, or its id"
+            f"{missing}, but project {project.name!r} exists (id {project.id}) and was left alone. To delete "
+            "that one, give the name or the id that it has"
         )
+    slip = None if alike or id else similar_name(name, (project.name for project in projects))
+    if slip is not None:
+        task.warn(f"{missing}; did you mean {slip!r}? Nothing was deleted")
 
 
 def check_name_of_id(current: Project | None, options: ProjectOptions) -> None:

@@ -312,11 +312,12 @@ def warn_of_near_matches(task: Task[ServiceOptions]) -> None:
         task.warn(f"there is no service named {name!r}{narrowed}; did you mean {slip!r}? Nothing was deleted")
 
 
-def warn_of_similar_ids(task: Task, services: Sequence[ServiceSummary], id: str) -> None:
-    """Warn of services that a wrong id may stand for: its name, another case, or a prefix."""
-    slip = id.casefold().rstrip("/")
+def warn_of_similar_ids(task: Task[ServiceOptions], services: Sequence[ServiceSummary], id: str) -> None:
+    """Warn of services that a wrong id may stand for: by name, in another case, or by a prefix."""
+    slip, name = id.casefold().rstrip("/"), task.options.name
     for other in services:
-        if other.name == id or (len(slip) >= MIN_ID_PREFIX and other.id.casefold().startswith(slip)):
+        is_slip = len(slip) >= MIN_ID_PREFIX and other.id.casefold().startswith(slip)
+        if other.name == id or is_slip or (name and same_name(other.name, name)):
             task.warn(
                 f"there is no service of id {id!r}, but service {other.name!r} ({other.id}) exists and was "
                 "left alone. Nothing was deleted"

@@ -140,6 +140,29 @@ def test_a_project_with_services_is_deleted_by_force_only(client: FakeClient) ->
     assert "join the default project" in task.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("given", "warned"),
+    [
+        (
+            {"name": "Shop"},
+            "no project named 'Shop', but project 'shop' exists (id prj_1) and was left alone",
+        ),
+        ({"name": " shop"}, "no project named ' shop', but project 'shop' exists (id prj_1)"),
+        ({"name": "shpo"}, "no project named 'shpo'; did you mean 'shop'? Nothing was deleted"),
+        ({"id": "nope", "name": "shop"}, "no project of id 'nope', but project 'shop' exists (id prj_1)"),
+        ({"id": "nope", "name": "Shop"}, "no project of id 'nope', but project 'shop' exists (id prj_1)"),
+        ({"id": "nope"}, None),
+        ({"name": "games"}, None),
+    ],
+)
+def test_a_slip_in_what_is_to_be_deleted_is_told(
+    client: FakeClient, given: dict[str, Any], warned: str | None
+) -> None:
+    planned, task = plan_and_task(client, **given, state="absent")
+    assert not planned.changed
+    assert [str(warned) in warning for warning in task.warnings] == [True] * (warned is not None)
+
+
 def test_services_are_counted_where_the_list_does_not_count_them(client: FakeClient) -> None:
     client.project_records["prj_1"]["resourceCount"] = None
     client.add_service("a", projectId="prj_1")

@@ -194,6 +194,18 @@ def test_an_id_that_is_a_slip_is_told(sandbox: Sandbox) -> None:
         assert f"service 'one' ({id})" in warning and "Nothing was deleted" in warning
 
 
+def test_an_unknown_id_is_told_where_the_name_is_known(sandbox: Sandbox) -> None:
+    """A service made anew has another id; the old one is in the variables of the play."""
+    id, wrong = id_of(sandbox, "one"), "00000000-dead-beef-0000-000000000000"
+    for name in ("one", "One"):
+        result = run(sandbox, SERVICE, id=wrong, name=name, state="absent")
+        assert not result["changed"] and not result.get("failed")
+        (warning,) = result["warnings"]
+        assert f"no service of id '{wrong}', but service 'one' ({id}) exists" in warning
+    assert not run(sandbox, SERVICE, id=wrong, name="gone", state="absent").get("warnings")
+    assert writes(sandbox) == []
+
+
 def test_an_id_in_place_of_a_name_is_told(sandbox: Sandbox) -> None:
     id = id_of(sandbox, "one")
     result = run(sandbox, SERVICE, name=id, state="absent")
