@@ -107,6 +107,10 @@ notes:
   - Connections to the platform stay open from task to task. They are kept by a process that the first task
     of a run starts and that ends with the run. Set the variable C(hosted_keep_connections) to V(false) to
     have every task make its own, as one with an C(environment) does in any case.
+  - What the collection keeps between tasks and runs, such as secrets without a file of their own,
+    fingerprints and locks, is in C(hosted_services) of Ansible's home, which is C(~/.ansible) by default.
+    The environment variable E(HOSTED_SERVICES_HOME) names another folder for it. A relative path begins at
+    the folder of the playbook.
   - Long work such as a wait or a transfer says every ten seconds how far it is, when it runs inside the
     controller and the output is a terminal. The variable C(hosted_progress_interval) sets another number of
     seconds, and V(0) turns it off.

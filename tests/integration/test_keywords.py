@@ -360,6 +360,26 @@ def test_home_of_ansible_cfg_is_where_the_collection_keeps_its_files(
 
 
 @pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
+def test_the_environment_names_the_folder_of_the_collection(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox
+) -> None:
+    """Everything is kept there, and nothing in Ansible's home. Relative, it is next to the playbook."""
+    sandbox.seed({"apps": [{"slug": "shop"}]})
+    run = ansible.tasks(
+        "- hosted.services.environment: {slug: shop, variables: {A: '1'}}\n"
+        "- hosted.services.service: {name: db, product: postgresql, host: node-paris-1, dimensions: "
+        "{cpu_cores: 1, ram_gb: 1, storage_gb: 10}}\n  name: Order",
+        in_process=in_process,
+        env={"HOSTED_SERVICES_HOME": "mine"},
+    ).succeed()
+    kept = ansible.folder / "mine"
+    assert Path(run["Order"].result["secrets_file"]).parent == kept / "secrets"
+    assert {path.name for path in kept.iterdir()} >= {"environments", "locks", "secrets"}
+    assert {path.stat().st_mode & 0o777 for path in kept.iterdir()} == {0o700}
+    assert not (ansible.folder / ".ansible" / "hosted_services").exists()
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["in_process", "as_module"])
 def test_home_of_ansible_cfg_is_where_secrets_are_kept(
     in_process: bool, ansible: Ansible, sandbox: Sandbox
 ) -> None:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The collection's folder on the controller: what the platform does not show again is kept there.
 
-Everything of it is in ``hosted_services`` inside Ansible's home: ``environments`` (fingerprints), ``pending``
-(what is written and not in effect), ``secrets`` (what the platform shows only once) and ``locks``.
+It is ``hosted_services`` inside Ansible's home, or what ``HOSTED_SERVICES_HOME`` names, and holds
+``environments`` (fingerprints), ``pending`` (what is written and not in effect), ``secrets`` (what the
+platform shows only once) and ``locks``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from urllib.parse import urlsplit
 from ..._api.connection import is_loopback
 from .task_errors import Invalid
 
+FOLDER_VARIABLE = "HOSTED_SERVICES_HOME"
+"""The collection's folder, if it is not the one in Ansible's home, where users' collections are as well."""
 HOME_VARIABLE = "ANSIBLE_HOME"
 """Ansible's home. The action puts ``home`` of ansible.cfg there, as nothing here may ask Ansible for it."""
 PLAYBOOK_FOLDER = "HOSTED_SERVICES_PLAYBOOK_FOLDER"
@@ -36,7 +39,12 @@ MAX_LOCK_SECONDS = 300.0
 
 
 def collection_folder(name: str) -> str:
-    """Return the path of a folder of the collection in Ansible's home. It may not exist yet."""
+    """Return the path of a folder inside the collection's own. It may not exist yet.
+
+    A relative path in the environment starts at the folder of the playbook.
+    """
+    if own := os.environ.get(FOLDER_VARIABLE):
+        return os.path.join(os.environ.get(PLAYBOOK_FOLDER, ""), os.path.expanduser(own), name)
     home = os.environ.get(HOME_VARIABLE) or os.path.join("~", ".ansible")
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
 

@@ -122,5 +122,6 @@ class Pending:
         except OSError as error:
             raise Invalid(
                 f"the record of changes that are not in effect yet cannot be kept in {folder!r}: "
-                f"{error.strerror or error}. Make it writable, or set home in ansible.cfg or ANSIBLE_HOME"
+                f"{error.strerror or error}. Make it writable, or name another folder in "
+                "HOSTED_SERVICES_HOME"
             ) from None

@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.hosted.services.plugins.module_utils._resources.applications import fingerprints
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import secrets_file
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    PLAYBOOK_FOLDER,
     collection_folder,
     state_key,
     write_json,
@@ -32,6 +33,19 @@ def test_it_is_in_the_home_of_ansible(home: str | None, folder: str, monkeypatch
     assert collection_folder("x") == f"{folder}/hosted_services/x"
     assert fingerprints.state_folder(None) == f"{folder}/hosted_services/environments"
     assert secrets_file.default_path("svc_1") == f"{folder}/hosted_services/secrets/svc_1.json"
+
+
+@pytest.mark.parametrize(
+    ("own", "folder"),
+    [("/srv/b", "/srv/b"), ("~/b", "/home/me/b"), ("b", "/plays/b"), ("", "/srv/a/hosted_services")],
+)
+def test_the_environment_names_another_folder(own: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"HOME": "/home/me", "ANSIBLE_HOME": "/srv/a", PLAYBOOK_FOLDER: "/plays"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", own)
+    assert collection_folder("x") == f"{folder}/x"
+    assert fingerprints.state_folder(None) == f"{folder}/environments"
+    assert secrets_file.default_path("svc_1") == f"{folder}/secrets/svc_1.json"
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     record = of(str(tmp_path / "file"))
     assert record.outstanding() == {}
     record.clear(COMMAND)  # with no record there is nothing to write
-    with pytest.raises(Invalid, match=r"not in effect yet cannot be kept in .*file.*ANSIBLE_HOME"):
+    with pytest.raises(Invalid, match=r"not in effect yet cannot be kept in .*file.*HOSTED_SERVICES_HOME"):
         record.note(COMMAND)
 
 
