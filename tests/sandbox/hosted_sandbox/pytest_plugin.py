@@ -37,16 +37,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse unknown profiles before anything runs."""
-    if names := config.getoption("--sandbox-profiles"):
+    if (names := config.getoption("--sandbox-profiles")) is not None:
         profiles(names)
 
 
 def profiles(names: str) -> list[str]:
-    """Return the profiles that the option names."""
+    """Return the profiles that the option names.
+
+    :raises pytest.UsageError: if it names none, or an unknown one.
+    """
     # Imported late, as in the fixtures: most runs of pytest need none of it.
     from hosted_sandbox.gaps import Profile, pairwise_array  # noqa: PLC0415 - pytest loads this file always
     from hosted_sandbox.profiles import expand  # noqa: PLC0415 - as above
 
+    if not names.replace(",", "").strip():
+        raise pytest.UsageError(
+            f"--sandbox-profiles: {names!r} names no profile. Name at least one, such as plain, or leave the "
+            "option out"
+        )
     given = ALL if names == "all" else [name.strip() for name in names.split(",")]
     try:
         return [Profile(name).name for name in expand(given, len(pairwise_array()))]
@@ -80,10 +88,16 @@ def sandbox_server() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def sandbox(sandbox_server: Sandbox, sandbox_profile: str, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def sandbox(
+    sandbox_server: Sandbox,
+    sandbox_profile: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Sandbox:
     """A platform on which nothing has happened yet, and where everything happens at once.
 
-    Programs that the test starts use it, and no other account: it is in their environment.
+    Programs that the test starts use it, and no other account: it is in their environment. What the
+    collection keeps, such as generated passwords, goes to a folder of the test's own.
     """
     from hosted_sandbox.testing import NO_DELAYS  # noqa: PLC0415 - as above
 
@@ -92,4 +106,5 @@ def sandbox(sandbox_server: Sandbox, sandbox_profile: str, monkeypatch: pytest.M
         monkeypatch.delenv(name)
     monkeypatch.setenv(f"{PREFIX}URL", sandbox_server.base_url)
     monkeypatch.setenv(f"{PREFIX}TOKEN", sandbox_server.token)
+    monkeypatch.setenv(f"{PREFIX}HOME", str(tmp_path_factory.mktemp("hosted_services")))
     return sandbox_server

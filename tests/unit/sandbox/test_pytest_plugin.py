@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from hosted_sandbox.testing import SANDBOX
 
 #: What a user's tests might look like. Some fail on purpose: their names say so.
@@ -38,6 +40,12 @@ def test_each_begins_empty(sandbox, turn):
 
 def test_the_environment(sandbox):
     assert "HOSTED_SERVICES_TOKEN_FILE" not in os.environ
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_a_folder_for_the_collection(sandbox, tmp_path, turn):
+    folder = os.environ["HOSTED_SERVICES_HOME"]
+    assert os.path.isabs(folder) and os.listdir(folder) == os.listdir(tmp_path) == []
+    open(os.path.join(folder, "secret"), "w").close()
 
 def test_the_profile(sandbox, sandbox_profile):
     assert sandbox.control("GET", "/profile")["name"] == sandbox_profile
@@ -79,6 +87,7 @@ def run_pytest(folder: Path, *arguments: str) -> str:
         **os.environ,
         "PYTHONPATH": str(SANDBOX.parent),
         "HOSTED_SERVICES_TOKEN_FILE": "/nowhere",
+        "HOSTED_SERVICES_HOME": "/nowhere",
         "SEEN": str(folder / "seen"),
     }
     done = subprocess.run(
@@ -101,6 +110,7 @@ def test_a_sandbox_for_each_test(tmp_path: Path) -> None:
     assert results(output, "FAILED") == {f"test_idempotent_fails_for_a_{name}" for name in failing}, output
     assert results(output, "PASSED") == {
         "test_each_begins_empty[1]", "test_each_begins_empty[2]", "test_the_environment", "test_the_profile",
+        "test_a_folder_for_the_collection[1]", "test_a_folder_for_the_collection[2]",
         "test_a_profile_of_its_own[random:7]", "test_a_seed_file", "test_idempotent",
     }  # fmt: skip
     assert results(output, "ERROR") == set()
@@ -118,6 +128,15 @@ def test_all_profiles_in_parallel(tmp_path: Path) -> None:
     assert {name for name in passed if "its_own" in name} == {"test_a_profile_of_its_own[random:7]"}
     assert len(passed) == 3 + 1
     assert results(output, "FAILED") == results(output, "ERROR") == set()
+
+
+@pytest.mark.parametrize("names", ["", " ", ","])
+def test_no_profile_is_refused(names: str, tmp_path: Path) -> None:
+    """As from an empty variable of a CI job: one profile would run where several were wanted."""
+    output = run_pytest(tmp_path, f"--sandbox-profiles={names}")
+    assert f"--sandbox-profiles: {names!r} names no profile. Name at least one" in output
+    assert "Traceback" not in output
+    assert results(output, "PASSED") == set()
 
 
 def test_an_unknown_profile_is_named(tmp_path: Path) -> None:
