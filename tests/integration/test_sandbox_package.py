@@ -142,11 +142,12 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def surroundings(tmp_path: Path, wheel: Path) -> dict[str, str]:
-    """The environment of somebody with nothing but an index that has the package."""
+    """The environment of somebody with an account, and an index that has the package."""
     dropped = ("ANSIBLE_", "HOSTED_SERVICES_", "MOLECULE_", "PYTHON", "PYTEST_", "SANDBOX_", "VIRTUAL_ENV")
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith(dropped)},
         "HOME": str(tmp_path),
+        "HOSTED_SERVICES_TOKEN_FILE": str(tmp_path / "own-account"),
         "LANG": "C.UTF-8",
         "PIP_CACHE_DIR": str(Path.home() / ".cache" / "pip"),
         "PIP_FIND_LINKS": f"{os.environ.get('PIP_FIND_LINKS', '')} {wheel.parent}",
@@ -180,9 +181,20 @@ def test_every_line_of_the_guide(tmp_path: Path, surroundings: dict[str, str], t
     assert done.returncode == 0, done.stdout
     assert "4 passed" in done.stdout
     assert "3 passed" in done.stdout
+    kept = [path for path in tmp_path.rglob("hosted_services/secrets") if path.is_dir()]
+    assert not (tmp_path / ".ansible" / "hosted_services").exists()
+    assert (folder / ".hosted_services" / "secrets").is_dir()
+    assert len(kept) == len([path for path in kept if "molecule" in str(path)]) == 1
 
 
-def test_the_first_test_takes_eight_lines() -> None:
-    section = GUIDE.read_text().partition("\n## A first test")[2].partition("\n## ")[0]
+def test_the_first_test_has_three_lines() -> None:
+    section = GUIDE.read_text().partition("\n## A first test\n")[2].partition("\n## ")[0]
     (own_test,) = [rest for name, rest in named_files(section).items() if name.endswith(".py")]
-    assert len(commands(section)) + len(own_test.splitlines()) == 8
+    assert "Write a test, of three lines:" in section
+    assert len(own_test.splitlines()) == 3
+
+
+def test_what_the_guide_says_of_a_checkout_is_there() -> None:
+    text = GUIDE.read_text()
+    assert "python -m pip install ./tests/sandbox" in text
+    assert (REPOSITORY / "tests" / "sandbox" / "pyproject.toml").is_file()
