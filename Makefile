@@ -288,7 +288,7 @@ $(PEERS_STAMP):
 	@touch $@
 
 .PHONY: install
-install: dev
+install: dev ## build the tarball in .build/dist, and install it in .build/installed
 	@rm -rf $(BUILD)/dist $(BUILD)/installed
 	@python scripts/build.py $(BUILD)/dist
 	@# Told of no other folder, so that it does not find the working tree and say that nothing is to be done.

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import subprocess
+
+from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import Ansible, Run
+from integration.ansible_run import REPOSITORY, Ansible, Run
 
 QUICKSTART = "- ansible.builtin.import_playbook: hosted.services.quickstart"
 READING = {"GET", "HEAD"}
@@ -49,3 +52,29 @@ def test_a_second_run_changes_nothing(ansible: Ansible, sandbox: Sandbox) -> Non
     run = quickstart(ansible)
     assert [outcome.name for outcome in run.outcomes if outcome.result.get("changed")] == []
     assert written(sandbox) == []
+
+
+def test_the_example_of_the_readme_is_true(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Its playbook, its inventory and the graph that it prints of them."""
+    readme = (REPOSITORY / "README.md").read_text()
+    playbook = readme.partition("### A playbook\n\n```yaml\n")[2].partition("```")[0]
+    graph = readme.partition("$ ansible-inventory -i account.hosted.yml --graph\n")[2].partition("```")[0]
+    ansible.playbook(playbook).succeed()
+    (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
+    printed = subprocess.run(
+        ["ansible-inventory", "-i", "account.hosted.yml", "--graph"],
+        cwd=ansible.folder, env=ansible.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert printed.stdout == graph
+
+
+def test_the_intended_error_is_announced_first(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Or those who run the demo take it for one of theirs."""
+    flawed = ansible.folder / "flawed.tar"
+    build_image(
+        flawed, files={"app/hello": b"hello"}, command=["/app/hello"], packages=[("runc", "1.0.0~rc6")]
+    )
+    run = quickstart(ansible, "-e", f"quickstart_flawed_image={flawed}")
+    (first, *_others) = [turn for turn, outcome in enumerate(run.outcomes) if outcome.outcome == "failed"]
+    announced = [outcome.name for outcome in run.outcomes[:first] if "error is intended" in outcome.message]
+    assert announced == ["Announce the error"]
