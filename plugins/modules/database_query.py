@@ -13,7 +13,8 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Runs one SQL statement through the platform, so that no connection to the database is needed.
-  - A plain read is run in check mode too, and leaves the task unchanged.
+  - A plain read is run in check mode too, and leaves the task unchanged. What is one is decided by the text alone, so
+    a C(SELECT) that calls a function which writes is sent in check mode as well; see O(read_only).
   - Anything else is refused unless O(read_only=false), is not run in check mode, and is never sent twice. When its answer
     is lost, or the platform cuts it at 15 seconds, the task fails and says that the outcome is unknown.
   - Whether two queries share a session is not documented. Send a transaction whole, from C(BEGIN) to C(COMMIT), in one
@@ -36,7 +37,9 @@ options:
   read_only:
     description:
       - Refuse everything that is not one plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
-      - This goes by the text alone. A function that a C(SELECT) calls may still write.
+      - This goes by the text alone. A C(SELECT) that calls a function counts as a plain read even if the function writes.
+        It is sent whatever this option is, in check mode too, and again when its answer is lost. Skip such a task in
+        check mode by the condition C(not ansible_check_mode).
     type: bool
     default: true
   all_rows:

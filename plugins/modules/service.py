@@ -187,8 +187,10 @@ options:
       - The platform does not show which project is the default one. It is taken to be the oldest.
       - A service of the name in any other project is named in a warning, and the order is placed.
       - Capitals do not tell names apart here, nor does what stands between their words, as the platform may change
-        both. V(Web Shop), V(web-shop) and V(web_shop) are one name, and V(webshop) is another. A service of O(project)
-        whose name differs in nothing else counts as the one that is there.
+        both. V(Web Shop), V(web-shop) and V(web_shop) are one name, and V(webshop) is another. While a service of the
+        same product has a name that differs in nothing else, the order is refused and the error names its id; the task
+        does not use that service. This looks at the services of O(project), or of all projects if O(project) is not
+        set.
     type: bool
     default: false
   secrets_dest:
