@@ -10,11 +10,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from .._api.errors import Refused, TokenRejected
+from .._api.errors import Refused
 from .._api.models import Product, Project, Service
 from .._api.values import ContainerState, ServiceStatus
 from .services import power
-from .services.lookup import expect_created
+from .services.lookup import expect_created, read_if_readable
 from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote
@@ -216,16 +216,6 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     )
 
 
-def can_be_read(task: Task, id: str) -> bool:
-    """Tell whether a new service can be read by its id. The status of a refusal is not documented."""
-    try:
-        return task.client.service(id) is not None
-    except TokenRejected:
-        raise
-    except Refused:
-        return False
-
-
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Sequence[Step]:
     """Wait for a service that was just ordered; return the steps for its settings and state."""
     view = read_ordered(task, id)
@@ -257,7 +247,7 @@ def read_ordered(task: Task[ServiceOptions], id: str) -> View:
     try:
         return observe(task, id)
     except (NoSuchItem, Refused):
-        poll_for(lambda: can_be_read(task, id))
+        poll_for(lambda: read_if_readable(task.client, id) is not None)
         return observe(task, id)
 
 

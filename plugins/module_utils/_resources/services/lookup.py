@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from ..._api.client import Client
-from ..._api.errors import HostedError, UnexpectedAnswer
+from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import ServiceStatus
 from ..shared.parallel import run_parallel
 from ..shared.plan import Task
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
+from ..shared.waiting import poll_for
 
 
 class Identifiable(Protocol):
@@ -140,14 +141,49 @@ def project_id_of(client: Client, id: str) -> str | None:
     :raises UnexpectedAnswer: if the platform does not show it.
     """
     service = client.service(id)
-    if service is None or service.status in ServiceStatus.DELETING_OR_DELETED:
+    return None if service is None else project_id_in(service)
+
+
+def project_id_in(service: Service) -> str | None:
+    """Return the id of the project that a service shows; ``None`` if the service is deleted or being deleted.
+
+    :raises UnexpectedAnswer: if the platform does not show it.
+    """
+    if service.status in ServiceStatus.DELETING_OR_DELETED:
         return None
     if service.project_id is None:
         raise UnexpectedAnswer(
-            f"the platform does not show the project of service {service.name!r} ({id}), so it cannot be "
+            f"the platform does not show the project of {label(service)}, so it cannot be "
             "told from others of its name. Name it by id, or leave project out"
         )
     return service.project_id
+
+
+def read_if_readable(client: Client, id: str) -> Service | None:
+    """Return a service; ``None`` if it cannot be read, be it new or gone.
+
+    Only the list is documented to show a new service at once (Ordering), and the status of a refusal is not
+    documented.
+    """
+    try:
+        return client.service(id)
+    except TokenRejected:
+        raise
+    except Refused:
+        return None
+
+
+def await_readable(client: Client, id: str) -> None:
+    """Wait until a service that was listed can be read, or left the list."""
+    poll_for(lambda: read_if_readable(client, id) is not None or not is_listed(client, id))
+
+
+def is_listed(client: Client, id: str) -> bool:
+    """Tell whether the list of services shows a service, so that it exists whatever its own page says."""
+    return any(
+        service.id == id and service.status not in ServiceStatus.DELETING_OR_DELETED
+        for service in client.services()
+    )
 
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:

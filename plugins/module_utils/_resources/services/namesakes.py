@@ -26,7 +26,7 @@ from ..shared.plan import Task
 from ..shared.restore_points import parse_moment
 from ..shared.task_errors import Invalid
 from .all_services import may_be_cut, missing_from, read_pages
-from .lookup import label, project_id_of
+from .lookup import is_listed, label, project_id_in, read_if_readable
 from .options import ServiceOptions
 
 SIMILARITY = 0.75
@@ -103,10 +103,12 @@ def check_namesakes(
     project: Project | None,
     services: Iterable[ServiceSummary],
     known: KnownProjects,
+    placing: bool = False,
 ) -> None:
     """Check that an order would not duplicate one of the account's ``services``.
 
-    Also warns of other services with the name, and of a probable misspelling.
+    Also warns of other services with the name, and of a probable misspelling. ``placing`` says that the order
+    follows at once, so that nothing may be left open.
 
     :raises Invalid: naming the existing service and the alternatives.
     """
@@ -117,7 +119,7 @@ def check_namesakes(
     check_families(task, services)
     others = [service for service in services if same_name(service.name, name)]
     for other in others:
-        check_namesake(task, project, other, known)
+        check_namesake(task, project, other, known, placing)
     slip = similar_name(name, (service.name for service in services))
     if slip is not None and not others:
         ids = ", ".join(service.id for service in services if service.name == slip)
@@ -149,13 +151,21 @@ def check_families(task: Task[ServiceOptions], services: Sequence[ServiceSummary
 
 
 def check_namesake(
-    task: Task[ServiceOptions], project: Project | None, other: ServiceSummary, known: KnownProjects
+    task: Task[ServiceOptions],
+    project: Project | None,
+    other: ServiceSummary,
+    known: KnownProjects,
+    placing: bool,
 ) -> None:
     """Check whether a service is probably the one to order; warn if it is another.
 
     :raises Invalid: if it probably is.
     """
-    home = project_id_of(task.client, other.id)
+    service = read_if_readable(task.client, other.id)
+    if service is None:
+        check_unreadable(task, other, placing)
+        return
+    home = project_id_in(service)
     if home is None:  # gone by now
         return
     destination = None if project is None or home == project.id else project
@@ -171,6 +181,24 @@ def check_namesake(
     raise Invalid(
         f"service {other.name!r} ({other.id}) already exists: {reason}. Nothing was ordered. Either set id: "
         f"{other.id}{to}; or set allow_duplicate_name: true, to order another one",
+        namesakes=[other.id],
+    )
+
+
+def check_unreadable(task: Task[ServiceOptions], other: ServiceSummary, placing: bool) -> None:
+    """Check whether a service that cannot be read is new, as the list shows, and may be the one to order.
+
+    :raises Invalid: if it may be, and the order would follow at once.
+    """
+    if is_separate_service(task, other) or not is_listed(task.client, other.id):
+        return
+    told = f"{label(other)} is on the list of services and cannot be read yet"
+    if not placing:
+        task.warn(f"{told}. Whether it is the one to order is found out before the order is sent")
+        return
+    raise Invalid(
+        f"{told}, so whether it is the one to order is unknown. Nothing was ordered. Run this again in a few "
+        "seconds; or set allow_duplicate_name: true, to order another one",
         namesakes=[other.id],
     )
 

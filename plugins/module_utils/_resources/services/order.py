@@ -30,8 +30,8 @@ from ..shared.plan import Task
 from ..shared.secret_notes import ORDERED, seconds_since_call, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import adopt, create, poll_for
-from .lookup import close_name, describe_location, find_services, only_service, with_name
-from .namesakes import KnownProjects, check_namesakes, order_lock
+from .lookup import await_readable, close_name, describe_location, in_project, only_service, with_name
+from .namesakes import KnownProjects, check_namesakes, existing_services, order_lock
 from .options import OrderOptions, ServiceOptions
 from .settings import check_budget
 
@@ -219,8 +219,13 @@ class Ordering:
 
     def _find_existing(self) -> ServiceSummary | None:
         """Return the service of the name, where there is one by now."""
-        found = find_services(self.task.client, self.name, self.project, self.task.options.family)
-        return only_service(found, self.name)
+        client = self.task.client
+        services = existing_services(client.services())
+        for service in services:
+            if same_name(service.name, self.name):
+                await_readable(client, service.id)
+        found = with_name(services, self.name, self.task.options.family)
+        return only_service(in_project(client, found, self.project), self.name)
 
     def _await_lost_order(self) -> None:
         """Give an order whose outcome nobody knows the time to be carried out, before another one is sent."""
@@ -236,7 +241,7 @@ class Ordering:
         self._check_run()
         services = self.task.client.services()
         # Another task may have ordered since the plan.
-        check_namesakes(self.task, self.project, services, self.projects)
+        check_namesakes(self.task, self.project, services, self.projects, placing=True)
         before = {service.id for service in services}
 
         def new_ones() -> list[ServiceSummary]:

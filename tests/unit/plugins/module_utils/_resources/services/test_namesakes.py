@@ -462,6 +462,58 @@ def test_projects_are_read_again_only_for_one_that_is_not_among_them() -> None:
     assert account.reads == ["projects"] * 2
 
 
+# --- What is listed and cannot be read yet --------------------------------------------------------------
+
+
+class Late(Account):
+    """An account whose service is on the list, while its own page says that there is none."""
+
+    lists = 2
+    """How often the list shows it."""
+
+    def services(self) -> Any:
+        self.lists -= 1
+        return super().services() if self.lists >= 0 else []
+
+    def service(self, id: str) -> Any:
+        return None
+
+
+def checked_last(account: Account, **given: Any) -> list[str]:
+    """Check an order of a service named `web` for the last time before it is placed; return the warnings."""
+    task = task_of(SERVICE, account, **{"name": "web", "product": "nginx", **given})
+    known = namesakes.KnownProjects(task)
+    namesakes.check_namesakes(task, None, account.services(), known, placing=True)
+    return task.warnings
+
+
+def test_what_is_listed_is_there_though_it_cannot_be_read_yet() -> None:
+    account = Late()
+    account.add_service("svc_1", "Web")
+    (warning,) = checked(account)
+    assert "service 'Web' (svc_1) is on the list of services and cannot be read yet" in warning
+    account.lists = 2
+    with pytest.raises(
+        Invalid, match=r"'Web' \(svc_1\) .* cannot be read yet, .*Nothing was ordered"
+    ) as error:
+        checked_last(account)
+    assert error.value.details["namesakes"] == ["svc_1"]
+
+
+@pytest.mark.parametrize("given", [{"allow_duplicate_name": True}, {"product": "apache"}])
+def test_what_cannot_be_read_yet_stops_no_order_of_another_service(given: dict[str, Any]) -> None:
+    account = Late()
+    account.add_service("svc_1", "Web", product={"slug": "nginx"})
+    assert checked_last(account, **given) == []
+
+
+def test_what_left_the_list_since_is_gone() -> None:
+    account = Late()
+    account.add_service("svc_1", "Web")
+    account.lists = 1
+    assert checked_last(account) == []
+
+
 # --- A list that is cut ---------------------------------------------------------------------------------
 
 

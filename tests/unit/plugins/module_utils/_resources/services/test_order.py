@@ -171,15 +171,37 @@ def test_tasks_side_by_side_order_a_name_once_however_it_is_written(
     assert sum(result.get("failed", False) for result in results) == (name != "survival")
 
 
-def let_both_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each of two tasks go on once both have looked at the platform."""
-    both_have_planned = Barrier(2, timeout=60)
+def let_both_plan(monkeypatch: pytest.MonkeyPatch, tasks: int = 2) -> None:
+    """Let each of several tasks go on once all have looked at the platform."""
+    all_have_planned = Barrier(tasks, timeout=60)
 
     def planned(*given: Any) -> Any:
-        both_have_planned.wait()
+        all_have_planned.wait()
         return check_quote(*given)
 
     monkeypatch.setattr(service, "check_quote", planned)
+
+
+def together(sandbox: Sandbox, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Run tasks in parallel."""
+    with ThreadPoolExecutor(len(tasks)) as threads:
+        return list(threads.map(lambda given: run(sandbox, SERVICE, **given), tasks))
+
+
+@pytest.mark.parametrize("project", [None, "games"])
+def test_spellings_of_one_name_are_ordered_once_though_a_new_service_is_read_late(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, project: str | None
+) -> None:
+    """The list shows a service at once, its own page a second later."""
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    sandbox.profile("plain", **{"order.readable": "1 s after it is listed"})
+    let_both_plan(monkeypatch, 3)
+    names = ["Web Shop", "web-shop", "web shop"]
+    results = together(sandbox, [{**ORDER, "name": name, "project": project} for name in names])
+    assert len(sandbox.ledger()["orders"]) == 1
+    refusals = [result["msg"] for result in results if result.get("failed")]
+    assert len(refusals) == 2 and all("already exists: its name differs" in text for text in refusals)
+    assert [result["changed"] for result in results].count(True) == 1
 
 
 def test_tasks_side_by_side_order_once_though_one_names_a_project(
