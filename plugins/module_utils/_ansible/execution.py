@@ -93,6 +93,7 @@ def add_plan(
 ) -> None:
     """Add the plan's result, actions, cost and diff to ``result``."""
     result.update({resource.result_key: plan.result, "changed": plan.changed, "actions": plan.actions})
+    result.pop("cost", None)  # that of the plan as it was before its steps
     if plan.cost is not None:
         result["cost"] = plan.cost.as_dict(currency_of(task), plan.moves)
     if context.diff:

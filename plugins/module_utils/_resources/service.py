@@ -27,7 +27,7 @@ from .services.target import Target, identify
 from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
 from .shared.currency import format_price
 from .shared.money import Move, describe_monthly
-from .shared.plan import Expansion, Plan, Resource, Step, Task, after_waiting
+from .shared.plan import NOTHING_DONE, Expansion, Plan, Resource, Step, Task, after_waiting
 from .shared.secret_notes import ORDERED, subject_of, warn_of_lost_secrets
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import poll_for
@@ -193,27 +193,52 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     check_namesakes(task, project, task.client.services(), ordering.projects)
     cost = ordering.cost = check_quote(task, task.client.quote(ordering.body))
 
-    price = describe_monthly(format_price(task, cost.after))
-    summary = f"order {task.options.product} as service {ordering.name!r} {price}"
-    expected = expected_service(task, project)
     # A quote does not tell what the storage alone costs.
     suspension = Move("suspend", None) if task.options.state == "suspended" else None
     final = cost if suspension is None else replace(cost, after=None)
-    return Plan(
-        result=expected,
-        steps=[
-            Step(summary, ordering.place, move=Move("order", cost.after)),
-            Expansion(
-                f"bring service {ordering.name!r} to state {task.options.state}",
-                lambda: follow_up(task, str(ordering.id), project),
-                move=suspension,
-            ),
-        ],
+    plan = Plan(
+        result=expected_service(task, project),
         reread=lambda: observe(task, str(ordering.id)).as_dict(),
         after=expected_diff(task, project, final.after),
         cost=final,
         subject=ordering.name,
     )
+    plan.steps = order_steps(task, ordering, plan, suspension)
+    return plan
+
+
+def order_steps(
+    task: Task[ServiceOptions], ordering: Ordering, plan: Plan, suspension: Move | None
+) -> Sequence[Step]:
+    """Return the steps of an order. Where the service has appeared by then, ``plan`` becomes that for it."""
+
+    def order() -> Any:
+        ordering.place()
+        return NOTHING_DONE if ordering.adopted else None
+
+    def go_on() -> Sequence[Step]:
+        if not ordering.adopted:
+            return follow_up(task, str(ordering.id), ordering.project)
+        later = plan_adopted(task, str(ordering.id), ordering.project)
+        plan.become(later)
+        return later.steps
+
+    price = describe_monthly(format_price(task, ordering.cost.after))
+    summary = f"order {task.options.product} as service {ordering.name!r} {price}"
+    then = f"bring service {ordering.name!r} to state {task.options.state}"
+    return (
+        Step(summary, order, move=Move("order", ordering.cost.after)),
+        Expansion(then, go_on, move=suspension),
+    )
+
+
+def plan_adopted(task: Task[ServiceOptions], id: str, project: Project | None) -> Plan:
+    """Return the plan for a service that another task ordered since the plan of this one was made."""
+    view = await_ready(task, read_ordered(task, id))
+    if task.options.wait and power.is_state_unknown(task, view):
+        power.wait_for_known_state(task, view)
+        view = observe(task, id)
+    return plan_existing(task, view, project)
 
 
 def follow_up(task: Task[ServiceOptions], id: str, project: Project | None) -> Sequence[Step]:

@@ -170,6 +170,8 @@ class Ordering:
         self.projects = KnownProjects(task)
         self.body = order_fields(task)
         self.id: str | None = None
+        self.adopted = False
+        """Whether the service appeared since the plan, so that nothing was ordered."""
         self.run = os.getppid()
         """The process that waits for this task. An orphan has another one: its run was killed."""
         self.cost = Cost(None, None)
@@ -208,7 +210,7 @@ class Ordering:
             self._await_lost_order()
             appeared = self._find_existing()
         if appeared is not None:
-            self.id = appeared.id
+            self.id, self.adopted = appeared.id, True
             self.task.warn(
                 f"a service named {self.name!r} appeared before it was ordered; it is used instead"
             )

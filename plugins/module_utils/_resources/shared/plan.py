@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
@@ -31,6 +31,8 @@ else:
     OwnOptions = TypeVar("OwnOptions")
 
 T = TypeVar("T")
+NOTHING_DONE: Final = object()
+"""What a step returns that found nothing left to do: it is not among the actions, and changed nothing."""
 SERVICE_ID = "hosted_service_id"
 """The host variable that holds the id of its service, whatever the prefix of the others."""
 

@@ -15,7 +15,7 @@ from ..._api.client import Client
 from ..._api.errors import CallOutcomeUnknown, HostedError
 from .effects import Effects
 from .money import Move
-from .plan import Expansion, Plan, Step, Task
+from .plan import NOTHING_DONE, Expansion, Plan, Step, Task
 from .task_errors import EffectUnverified, WaitEnded
 
 
@@ -139,7 +139,7 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     if isinstance(step, Expansion):
         for follow_up in outcome:
             perform_step(follow_up, task, client)
-    elif step.changes:
+    elif step.changes and outcome is not NOTHING_DONE:
         effects.finish(step.summary, move_of(step))
 
 

@@ -204,6 +204,44 @@ def test_spellings_of_one_name_are_ordered_once_though_a_new_service_is_read_lat
     assert [result["changed"] for result in results].count(True) == 1
 
 
+@pytest.mark.parametrize("readable", ["at once", "1 s after it is listed"])
+@pytest.mark.parametrize("project", [None, "games"])
+def test_only_the_task_that_ordered_says_so(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, project: str | None, readable: str
+) -> None:
+    sandbox.api("POST", "/api/projects", {"name": "games"})
+    sandbox.profile("plain", **{"order.readable": readable})
+    let_both_plan(monkeypatch)
+    results = together(sandbox, [{**ORDER, "project": project}] * 2)
+    assert len(sandbox.ledger()["orders"]) == 1
+    first, second = sorted(results, key=lambda result: -len(result["actions"]))
+    assert first["changed"] and first["actions"] == [ORDERED] and first["cost"]["monthly_after"]
+    assert not second.get("failed") and not second["changed"], second
+    assert second["actions"] == [] and "cost" not in second
+    assert second["diff"]["before"] == second["diff"]["after"] and "survival" in second["diff"]["before"]
+    assert second["service"] == first["service"] and second["service_id"] == first["service"]["id"]
+    assert any("appeared before it was ordered; it is used instead" in text for text in second["warnings"])
+
+
+def test_a_task_that_uses_what_another_ordered_says_what_it_changed(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body: dict[str, Any] = {"name": "survival", "productSlug": "minecraft", "hostId": "node-paris-1"}
+    body["dimensions"] = {"cpuCores": 2, "ramGb": 4, "storageGb": 20}
+
+    def planned(*given: Any) -> Any:
+        assert sandbox.api("POST", "/api/order", body).ok
+        return check_quote(*given)
+
+    monkeypatch.setattr(service, "check_quote", planned)
+    result = run(sandbox, SERVICE, **ORDER, state="suspended")
+    assert not result.get("failed") and result["changed"]
+    assert result["actions"] == [f"suspend service 'survival' ({id_of(sandbox, 'survival')})"]
+    assert result["cost"]["monthly_before"] == "10.74"
+    assert "ACTIVE" in result["diff"]["before"] and "SUSPENDED" in result["diff"]["after"]
+    assert writes(sandbox) == ["order.quote", "order.create", "resources.suspend"]
+
+
 def test_tasks_side_by_side_order_once_though_one_names_a_project(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

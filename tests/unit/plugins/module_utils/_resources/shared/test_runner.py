@@ -16,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.errors import
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared import runner
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import Options
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    NOTHING_DONE,
     Branch,
     Expansion,
     Plan,
@@ -226,3 +227,10 @@ def test_a_step_cannot_need_what_comes_after_it(diary: Diary) -> None:
     with pytest.raises(ValueError, match="does not come before it"):
         runner.apply_plan(Plan(None, [diary.step("early", late), late]), new_task())
     assert diary.lines == []
+
+
+def test_a_step_that_found_nothing_to_do_is_no_action() -> None:
+    task = new_task()
+    steps = [Step("order", lambda: NOTHING_DONE), Step("start", lambda: None)]
+    runner.apply_plan(Plan(result={}, steps=steps), task)
+    assert task.effects.actions == ["start"]
