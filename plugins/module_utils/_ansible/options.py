@@ -17,7 +17,12 @@ from .._api.connection import Connection, check_token
 from .._api.errors import ConfigurationError
 from .._resources.shared.options import Options, WaitOptions, argument_spec_of
 from .._resources.shared.plan import Resource
-from .._resources.shared.selectors import check_one_pattern, check_selectors
+from .._resources.shared.selectors import (
+    check_one_pattern,
+    check_path,
+    check_selectors,
+    check_text,
+)
 
 VAULT = b"$ANSIBLE_VAULT"
 """The first bytes of a file that is encrypted with ansible-vault."""
@@ -68,7 +73,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     After the conversion, null is the same as omitted, and a name with a comma is the same as two names.
 
     :raises ConfigurationError: for a list or a dictionary in place of a string, or a fraction for a name.
-    :raises Invalid: if a selector is empty.
+    :raises Invalid: if a selector is empty, or a path holds what no path can.
     """
     spec = argument_spec(resource)
     check_texts(spec, arguments)
@@ -76,6 +81,7 @@ def checked_arguments(resource: Resource, arguments: Mapping[str, Any]) -> dict[
     written = {names.get(name, name): value for name, value in arguments.items()}
     check_selectors(resource.selectors, written)
     check_fractions(resource, written)
+    check_paths(resource, written)
     lists = {name for name in resource.selectors if resource.options[name].get("type") == "list"}
     texts = {
         name: value
@@ -96,6 +102,21 @@ def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
             kind = "list" if isinstance(value, list) else "dictionary"
             raise ConfigurationError(f"{name} is a {kind}; it must be a text")
+
+
+def check_paths(resource: Resource, arguments: Mapping[str, Any]) -> None:
+    """Check the paths on this machine before anything is sent: what they are for may have no second try.
+
+    :raises Invalid: for a control character, or an empty path for a file to write.
+    """
+    for name in sorted(resource.filled_options & arguments.keys()):
+        if arguments[name] is not None:
+            check_text(name, arguments[name])
+    of_connection = {name for name, entry in CONNECTION_SPEC.items() if entry["type"] == "path"}
+    local = resource.sources(arguments) | resource.destinations(arguments) | of_connection
+    for name in sorted(local & arguments.keys()):
+        if isinstance(arguments[name], str):
+            check_path(name, arguments[name])
 
 
 AMOUNTS = frozenset({"max_monthly"})

@@ -39,7 +39,7 @@ class DatabaseQueryOptions(OnServiceOptions):
     read_only: bool = True
     all_rows: bool = False
     allow_truncated: bool = False
-    csv_dest: FilePath | None = None
+    csv_dest: FilePath | None = option(None, filled=True)
 
 
 class DatabaseQueryResource(Resource[DatabaseQueryOptions]):

@@ -56,6 +56,8 @@ class OptionAttributes(TypedDict, total=False):
     """The value is never shown. Unlike ``no_log`` this suits a dictionary of short values."""
     selects: bool
     """The option identifies, narrows or limits what the task touches, so it must hold something."""
+    filled: bool
+    """The option may be null, as if it were omitted. If it is written otherwise, it must hold something."""
     names_target: bool
     """A task with this option, whatever it holds, does not work on the host of the play."""
     reads_file: bool
@@ -141,6 +143,7 @@ class Declarations:
     spec: Mapping[str, dict[str, Any]]
     """Ansible's argument spec, without the options of the connection and of waiting."""
     selectors: frozenset[str]
+    filled: frozenset[str]
     secrets: frozenset[str]
     sources: frozenset[str]
     host_options: Mapping[str, Sequence[str]]
@@ -155,6 +158,7 @@ def declarations_of(options: type[Options]) -> Declarations:
     return Declarations(
         spec={name: entry for name, entry in argument_spec_of(options).items() if name not in shared},
         selectors=frozenset(option_names(own, "selects")),
+        filled=frozenset(option_names(own, "filled")),
         secrets=frozenset(option_names(own, "secret")),
         sources=frozenset(option_names(own, "reads_file")),
         host_options={

@@ -195,6 +195,8 @@ class Resource(ABC, Generic[OwnOptions]):
     """The options in Ansible's form, those of the connection and of waiting excepted."""
     selectors: ClassVar[frozenset[str]]
     """The options that identify, narrow or limit what the task touches, and must hold something."""
+    filled_options: ClassVar[frozenset[str]] = frozenset()
+    """The options that may be null and must otherwise hold something."""
     waits: ClassVar[bool] = False
     """Whether there is something to wait for, and so the options for it."""
     secret_options: ClassVar[frozenset[str]] = frozenset()
@@ -216,7 +218,7 @@ class Resource(ABC, Generic[OwnOptions]):
         cls.options_type, cls.options, cls.selectors = found, dict(facts.spec), facts.selectors
         cls.waits, cls.secret_options = issubclass(found, WaitOptions), facts.secrets
         cls.host_options, cls.places = facts.host_options, facts.targets
-        cls.source_options = facts.sources
+        cls.source_options, cls.filled_options = facts.sources, facts.filled
 
     def read_options(self, arguments: Mapping[str, Any]) -> OwnOptions:
         """Return the typed options for arguments that Ansible has validated."""

@@ -31,6 +31,7 @@ from .controller_state import atomic_file, collection_folder, flush_to_disk, in_
 from .options import FilePath, Options, option
 from .plan import Task
 from .secret_notes import FOLDER, SecretNote
+from .selectors import check_path
 from .task_errors import Invalid
 
 LONGEST_WRITE = 30.0
@@ -43,7 +44,7 @@ ROOM = 64 * 1024
 class SecretsOptions(Options):
     """The options for saving secrets that the platform shows only once."""
 
-    secrets_dest: FilePath | None = option(None, no_log=False)
+    secrets_dest: FilePath | None = option(None, no_log=False, filled=True)
     return_secrets: bool = option(False, no_log=False)
 
 
@@ -68,6 +69,7 @@ def check_destination(path: str | None, option: str = "secrets_dest") -> None:
     """
     if path is None:
         return
+    check_path(option, path)
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise Invalid(f"{option} {path!r} is a directory; name a file")
@@ -191,8 +193,9 @@ class SecretWriter:
             return True
         try:
             self._write(path, content)
-        except OSError as error:
-            return self._write_elsewhere(id, content, f"{labels} could not be written to {path}: {error}")
+        except Exception as error:  # whatever it is: nobody shows the secrets a second time
+            failure = f"{labels} could not be written to {path}: {reason(error)}"
+            return self._write_elsewhere(id, content, failure)
         if not options.secrets_dest:
             self.task.warn(
                 f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
@@ -210,7 +213,7 @@ class SecretWriter:
         Where that cannot be done the note stays as long, and tells of secrets that were never kept.
         """
         path = default_path(f"{id}-not-returned")
-        with suppress(OSError):
+        with suppress(Exception):
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             write_private(path, content)
             self.note.write(labels, kept_in=path)
@@ -229,15 +232,32 @@ class SecretWriter:
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             self._write(path, content)
-        except OSError as error:
+        except Exception as error:
             if not self.task.options.return_secrets:
-                self.task.warn(f"{failure}, nor to {path}: {error}. They are lost: {self.note.remedy}")
+                self.task.warn(
+                    f"{failure}, nor to {path}: {reason(error)}. They are lost: {self.note.remedy}"
+                )
                 return False
             self.task.warn(f"{failure}. They are in the result alone, as return_secrets is set")
         else:
             self.task.warn(f"{failure}. They were kept in {path} instead")
         self.discard()
         return True
+
+
+def reason(error: Exception) -> str:
+    """Return why secrets could not be written. Only the text of the system's errors is sure to hold none."""
+    return str(error) if isinstance(error, OSError) else type(error).__name__
+
+
+def to_text(content: dict[str, Any]) -> str:
+    """Return JSON for people to read; with escapes where it holds what no file can, half a surrogate pair."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(content, indent=2)
+    return text
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:
@@ -248,8 +268,7 @@ def write_private(path: str, content: dict[str, Any]) -> None:
     :raises OSError: if that fails.
     """
     with in_turn(f"file:{os.path.realpath(path)}", LONGEST_WRITE), atomic_file(path) as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")
+        file.write(to_text(content) + "\n")
         flush_to_disk(file)  # before the file that is there goes
         if os.path.exists(path):
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share

@@ -10,6 +10,7 @@ selectors here, before anything is sent.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
@@ -85,6 +86,19 @@ def check_ends(name: str, label: str, value: Any) -> None:
             f"{label} is {value!r}, with a blank or a control character at an end; remove it, for example "
             "with the filter trim"
         )
+
+
+def check_path(name: str, value: str) -> None:
+    """Refuse a path that no program can open, or nobody can see whole.
+
+    :raises Invalid: for a control character, such as a zero byte, or half of a surrogate pair.
+    """
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        raise Invalid(f"{name} is {value!r}, with a character that no path can hold; correct it") from None
+    if any(unicodedata.category(char) == "Cc" for char in value):
+        raise Invalid(f"{name} is {value!r}, a path with a control character; remove it")
 
 
 def is_control(char: str) -> bool:

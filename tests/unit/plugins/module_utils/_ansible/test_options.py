@@ -23,9 +23,13 @@ from ansible_collections.hosted.services.plugins.module_utils._ansible.options i
     read_token,
 )
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
+from ansible_collections.hosted.services.plugins.module_utils._resources.database_query import DATABASE_QUERY
+from ansible_collections.hosted.services.plugins.module_utils._resources.file import FILE
 from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_password import SFTP_PASSWORD
 from ansible_collections.hosted.services.plugins.module_utils._resources.sftp_sync import SFTP_SYNC
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
@@ -160,3 +164,48 @@ def test_a_number_with_a_fraction_is_no_name(resource: Any, arguments: dict[str,
 def test_a_number_with_a_fraction_is_an_amount() -> None:
     given = {"name": "web", "max_monthly": 12.5}
     assert checked_arguments(SERVICE, given) == given
+
+
+# --- Paths on this machine ------------------------------------------------------------------------------
+
+PATHS: list[tuple[Any, dict[str, Any]]] = [
+    (SERVICE, {"secrets_dest": "{}"}),
+    (SERVICE, {"token_file": "{}"}),
+    (SERVICE, {"ca_path": "{}"}),
+    (SFTP_PASSWORD, {"secrets_dest": "{}"}),
+    (DATABASE_QUERY, {"csv_dest": "{}"}),
+    (FILE, {"src": "{}"}),
+    (APP_IMAGE, {"path": "{}"}),
+    (SFTP_SYNC, {"src": "{}"}),
+    (SFTP_SYNC, {"dest": "{}", "direction": "pull"}),
+    (SFTP_SYNC, {"private_key_file": "{}"}),
+    (SFTP_SYNC, {"known_hosts": "{}"}),
+]
+
+
+@pytest.mark.parametrize(("resource", "arguments"), PATHS)
+@pytest.mark.parametrize("path", ["sec/\0x", "sec/a\nb"])
+def test_a_path_with_a_control_character_is_refused(
+    resource: Any, arguments: dict[str, Any], path: str
+) -> None:
+    given = {name: value.format(path) for name, value in arguments.items()}
+    with pytest.raises(Invalid, match=r"a path with a control character; remove it"):
+        checked_arguments(resource, given)
+
+
+def test_a_path_on_a_service_is_left_to_the_service() -> None:
+    given = {"dest": "a\tb", "direction": "push"}
+    assert checked_arguments(SFTP_SYNC, given) == given
+
+
+@pytest.mark.parametrize("resource", [SERVICE, SFTP_PASSWORD])
+@pytest.mark.parametrize(("path", "what"), [("", "empty"), (" ", "blank")])
+def test_a_place_for_secrets_that_holds_nothing_is_refused(resource: Any, path: str, what: str) -> None:
+    with pytest.raises(Invalid, match=f"^secrets_dest is {what}; give it a value, or leave it out"):
+        checked_arguments(resource, {"secrets_dest": path})
+    assert checked_arguments(resource, {"secrets_dest": None}) == {"secrets_dest": None}
+
+
+def test_a_place_for_rows_that_holds_nothing_is_refused() -> None:
+    with pytest.raises(Invalid, match=r"^csv_dest is blank"):
+        checked_arguments(DATABASE_QUERY, {"csv_dest": " "})

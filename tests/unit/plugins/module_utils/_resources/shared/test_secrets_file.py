@@ -456,3 +456,51 @@ def test_the_reason_is_that_of_the_system(
         kept()
     (warning,) = kept(secrets_dest=str(tmp_path / "mine.json")).warnings
     assert f"({said}): should this run be killed" in warning
+
+
+# --- Whatever goes wrong while they are written ----------------------------------------------------------
+
+
+def test_a_path_that_cannot_be_is_refused_before_anything_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="a path with a control character"):
+        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=f"{tmp_path}/\0x")
+
+
+@pytest.mark.parametrize("error", [ValueError("hunter2"), RuntimeError("hunter2")])
+def test_any_error_leads_to_the_default_place(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """The text of an error that is not of the system may hold the secrets."""
+    write = secrets_file.write_private
+
+    def fail(path: str, content: dict[str, Any]) -> None:
+        if path.endswith("mine.json"):
+            raise error
+        write(path, content)
+
+    monkeypatch.setattr(secrets_file, "write_private", fail)
+    task = kept(secrets_dest=str(tmp_path / "mine.json"))
+    path = home / "hosted_services" / "secrets" / "svc_1.json"
+    assert task.effects.facts == {"secrets_file": str(path)}
+    assert json.loads(path.read_text()) == CONTENT
+    (warning,) = task.warnings
+    assert f"mine.json: {type(error).__name__}. They were kept in {path} instead" in warning
+
+
+@pytest.mark.parametrize("returned", [True, False])
+def test_an_error_in_every_place_hides_neither_the_call_nor_what_is_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returned: bool
+) -> None:
+    def fail(*given: Any) -> None:
+        raise ValueError("hunter2")
+
+    monkeypatch.setattr(secrets_file, "write_private", fail)
+    task = kept(secrets_dest=str(tmp_path / "mine.json"), return_secrets=returned)
+    assert task.effects.facts == ({"secrets": CONTENT} if returned else {})
+    assert kept(return_secrets=True).effects.facts == {"secrets": CONTENT}
+
+
+def test_what_no_file_can_hold_is_escaped(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    secrets_file.write_private(str(path), {"value": "half \ud800"})
+    assert json.loads(path.read_text()) == {"value": "half \ud800"}

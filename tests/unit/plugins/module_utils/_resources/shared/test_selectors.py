@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_one_pattern,
+    check_path,
     check_selector,
     check_selectors,
 )
@@ -126,3 +127,14 @@ def test_several_patterns_in_one_text_are_refused(name: str) -> None:
         check_one_pattern(name, "a, b,")
     check_one_pattern(name, "*.log")
     check_one_pattern("path", "a, b")
+
+
+@pytest.mark.parametrize("path", ["sec/\0x", "a\nb", "a\tb", "\x7f", "\x85", "\ud800"])
+def test_a_path_that_nobody_can_open_or_see_is_refused(path: str) -> None:
+    with pytest.raises(Invalid, match=r"^secrets_dest is .*(control character|no path can hold)"):
+        check_path("secrets_dest", path)
+
+
+@pytest.mark.parametrize("path", ["", "~/a b.json", "caf\u00e9", "\udcff"])
+def test_any_other_path_is_fine(path: str) -> None:
+    check_path("secrets_dest", path)
