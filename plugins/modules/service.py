@@ -200,6 +200,7 @@ options:
       - When it is not set and O(return_secrets) is false, they go to a file in C(hosted_services/secrets) of Ansible's
         home, which is C(~/.ansible) by default, and a warning says so.
       - Before the order is sent, a file of the size is written there and removed. Where that fails, nothing is ordered.
+        That goes for a name of more than 228 bytes too, as the name of a file that is put aside gets 27 more.
       - A run that ends between the order and the file, such as one that is killed, leaves a note in
         C(hosted_services/secrets/unkept). The next task on the service warns of it.
     type: path

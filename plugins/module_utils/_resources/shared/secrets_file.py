@@ -15,6 +15,8 @@ end in the middle, the next task on the subject tells that the secrets were neve
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
 import secrets
@@ -36,6 +38,8 @@ from .task_errors import Invalid
 
 LONGEST_WRITE = 30.0
 """Seconds to wait for other tasks that write to the same file; each holds it for an instant."""
+MAX_NAME = 150
+"""Bytes of the name of a file that is made of an id, which leaves room for what is added to it."""
 ROOM = 64 * 1024
 """Bytes that must be free before secrets are asked for: far more than any answer holds."""
 
@@ -50,7 +54,16 @@ class SecretsOptions(Options):
 
 def default_path(id: str) -> str:
     """Return the default file for secrets."""
-    return os.path.join(collection_folder(FOLDER), f"{os.path.basename(id)}.json")
+    return os.path.join(collection_folder(FOLDER), f"{file_name(id)}.json")
+
+
+def file_name(id: str) -> str:
+    """Return the name of a file for an id. One that cannot be a name, or is too long for one, is hashed."""
+    name = os.path.basename(id)
+    encoded = id.encode("utf-8", "surrogatepass")
+    if name and name.isprintable() and len(encoded) <= MAX_NAME:
+        return name
+    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
 
 
 def destination(task: Task[SecretsOptions], id: str) -> str | None:
@@ -99,10 +112,25 @@ def check_folder(task: Task[SecretsOptions]) -> None:
         nearest = os.path.dirname(nearest)
     if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)):
         raise unwritable_error(folder, f"{nearest!r} is no directory that can be written to")
+    check_name(path)
+
+
+def check_name(path: str) -> None:
+    """Check that a file can have its name, and the longer one that it gets when it is put aside.
+
+    :raises Invalid: if it is too long for the file system.
+    """
+    try:
+        os.lstat(put_aside_path(path))
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise unwritable_error(path, error.strerror or str(error)) from None
 
 
 def check_writable(task: Task[SecretsOptions]) -> None:
     """Write a file of full size to the destination, and remove it. Creates a missing default folder.
+
+    The file gets the longest name in use there, that of an older file that is put aside.
 
     :raises Invalid: if that fails, so that no secret is requested that could not be saved.
     """
@@ -110,6 +138,7 @@ def check_writable(task: Task[SecretsOptions]) -> None:
     if path is None:
         return
     check_destination(task.options.secrets_dest)
+    check_name(path)
     folder = os.path.dirname(os.path.abspath(path))
     try:
         if not task.options.secrets_dest:
@@ -120,16 +149,19 @@ def check_writable(task: Task[SecretsOptions]) -> None:
                 file.write(bytes(ROOM))
                 file.flush()
                 os.fsync(file.fileno())
+            renamed = put_aside_path(path)
+            os.rename(trial, renamed)
+            trial = renamed
         finally:
             os.unlink(trial)
     except OSError as error:
         raise unwritable_error(folder, error.strerror or str(error)) from None
 
 
-def unwritable_error(folder: str, why: str) -> Invalid:
-    """Return the error for a folder in which secrets cannot be saved."""
+def unwritable_error(place: str, why: str) -> Invalid:
+    """Return the error for a folder or a file in which secrets cannot be saved."""
     return Invalid(
-        f"what the platform shows only once could not be kept in {folder!r}: {why}. Nothing was sent. "
+        f"what the platform shows only once could not be kept in {place!r}: {why}. Nothing was sent. "
         "Make room there, or set secrets_dest to a file in another place"
     )
 
@@ -271,5 +303,10 @@ def write_private(path: str, content: dict[str, Any]) -> None:
         file.write(to_text(content) + "\n")
         flush_to_disk(file)  # before the file that is there goes
         if os.path.exists(path):
-            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
-            os.replace(path, f"{path}.{stamp}.{secrets.token_hex(4)}~")
+            os.replace(path, put_aside_path(path))
+
+
+def put_aside_path(path: str) -> str:
+    """Return a new path for an older file."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())  # which the items of a loop share
+    return f"{path}.{stamp}.{secrets.token_hex(4)}~"

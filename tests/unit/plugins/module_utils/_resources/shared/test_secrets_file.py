@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -504,3 +505,67 @@ def test_what_no_file_can_hold_is_escaped(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     secrets_file.write_private(str(path), {"value": "half \ud800"})
     assert json.loads(path.read_text()) == {"value": "half \ud800"}
+
+
+# --- Names that are too long -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [229, 240, 255, 256, 5000])
+@pytest.mark.parametrize("older", [True, False])
+def test_a_name_too_long_to_be_put_aside_is_refused_before_anything_is_asked_for(
+    tmp_path: Path, home: Path, length: int, older: bool
+) -> None:
+    path = tmp_path / ("x" * length)
+    if older and length <= 255:
+        path.write_text("older")
+    for check in (secrets_file.check_folder, secrets_file.check_writable):
+        with pytest.raises(Invalid, match=r"File name too long\. Nothing was sent"):
+            check(task_of(SERVICE, FakeClient(), secrets_dest=str(path)))
+    with pytest.raises(Invalid, match="Nothing was sent"):
+        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(path))
+    assert files(tmp_path) == ([path] if older and length <= 255 else [])
+
+
+def test_the_longest_name_is_written_and_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 228)
+    path.write_text("older")
+    assert kept(secrets_dest=str(path)).effects.facts == {"secrets_file": str(path)}
+    assert json.loads(path.read_text()) == CONTENT
+    assert sorted(file.read_text() == "older" for file in tmp_path.glob("x*")) == [False, True]
+
+
+def test_the_trial_has_the_name_that_an_older_file_gets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system may refuse a name for its characters alone."""
+    rename, names = os.rename, list[str]()
+
+    def refuse(source: str, target: str) -> None:
+        names.append(os.path.basename(target))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    kept(secrets_dest=str(tmp_path / "mine.json"))
+    (name,) = names
+    assert re.fullmatch(r"mine\.json\.\d{8}T\d{6}Z\.[0-9a-f]{8}~", name)
+    assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
+
+    def fail(source: str, target: str) -> None:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(Invalid, match=r"Invalid argument\. Nothing was sent"):
+        kept(lambda: pytest.fail("the platform was asked"), secrets_dest=str(tmp_path / "mine.json"))
+    assert sorted(os.listdir(tmp_path)) == ["home", "mine.json"]
+
+
+@pytest.mark.parametrize("id", ["\U0001f600" * 80, "x" * 300, "a\0b", "\ud800", "", "folder/"])
+def test_any_id_has_a_default_file(home: Path, id: str) -> None:
+    """Where the answer to an order names no service, its file has the name of the service."""
+    path = secrets_file.default_path(id)
+    assert os.path.dirname(path) == str(home / "hosted_services" / "secrets")
+    assert secrets_file.default_path(id + "x") != path
+    os.makedirs(os.path.dirname(path))
+    for _again in range(2):
+        secrets_file.write_private(path, CONTENT)
+    assert json.loads(Path(path).read_text()) == CONTENT
