@@ -11,7 +11,6 @@ from string import Template
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -159,7 +158,7 @@ class Page:
         try:
             self._control.run(act, request, document(form))
         except REFUSED as error:
-            return self._shown(problem=_explain(error))
+            return self._shown(problem=str(error))
         return RedirectResponse("/", 303, HEADERS)
 
 
@@ -184,10 +183,3 @@ def _sure(form: Form) -> dict[str, Any]:
     if form.get("sure") != "yes":
         raise ValueError("tick the box to reset the sandbox: everything in it is lost")
     return {}
-
-
-def _explain(error: Exception) -> str:
-    """Say what was refused, in one line."""
-    if isinstance(error, ValidationError):
-        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    return str(error)

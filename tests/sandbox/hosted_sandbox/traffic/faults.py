@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 import random
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.types import Scope, Send
 
 from hosted_sandbox.traffic import connections
 from hosted_sandbox.traffic.routes import Route, RouteTable
 
+Kind = Literal["reset", "no_answer", "drip", "status", "truncated", "html", "redirect", "latency"]
 HeldResponse = tuple[int, list[tuple[bytes, bytes]], bytes]
 MESSAGES = {
     429: "Too many requests",
@@ -45,7 +46,7 @@ class Fault(BaseModel):
     probability: float = Field(1.0, ge=0, le=1)
     seed: int = 0
     when: Literal["before", "after"] = "before"
-    kind: Literal["reset", "no_answer", "drip", "status", "truncated", "html", "redirect", "latency"]
+    kind: Kind
     status: int = Field(503, ge=300, le=599)
     retry_after: int | str | None = None
     location: str = "http://elsewhere.invalid/"
@@ -143,6 +144,18 @@ async def _drip(scope: Scope, send: Send, held: HeldResponse, interval: float) -
     await send({"type": "http.response.body", "body": b""})
 
 
+def _read(document: dict[str, Any]) -> Fault:
+    """Return a fault from its JSON form; raise ValueError in one line if it makes no sense."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if kind is not None and kind not in get_args(Kind):
+        raise ValueError(f"no fault has the kind {kind!r}; known: {', '.join(get_args(Kind))}")
+    try:
+        return Fault.model_validate(document)
+    except ValidationError as error:
+        told = (f"{'.'.join(map(str, one['loc'])) or 'fault'}: {one['msg']}" for one in error.errors())
+        raise ValueError("; ".join(told)) from None
+
+
 class Faults:
     """The active faults, tried in order; at most one applies to a request."""
 
@@ -152,7 +165,7 @@ class Faults:
 
     def add(self, document: dict[str, Any]) -> Fault:
         """Add a fault in its JSON form; raise ValueError if it is malformed or its route is unknown."""
-        fault = Fault.model_validate(document)
+        fault = _read(document)
         if fault.route != "*":
             self._routes.named(fault.route)
         self._set.append((fault, random.Random(fault.seed)))
