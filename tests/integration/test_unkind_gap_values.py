@@ -328,7 +328,7 @@ def test_what_is_gone_may_have_any_status(status: str, ansible: Ansible, sandbox
     assert "no service of id" in run["Read a service"].message
     assert run["Delete a service"].result["changed"] is False
     assert run["Delete the game"].result["changed"] is True
-    assert "has 1 services" in run["Delete a project with an application"].message
+    assert "has 1 service," in run["Delete a project with an application"].message
     assert sandbox.journal("projects.delete") == []
     inventory = ansible.tasks("- hosted.services.service_info: {project: games}").succeed().outcomes[0]
     assert len(inventory.result["services"]) == 1

@@ -38,6 +38,12 @@ def megabytes(count: int) -> str:
     return f"{count / 1_000_000:.1f} MB"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things, such as ``1 byte`` or ``2 entries``."""
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else several}"
+
+
 def printable(text: str) -> str:
     """Return ``text`` with characters that control a terminal escaped, such as ``\\x1b``."""
     if text.isprintable():

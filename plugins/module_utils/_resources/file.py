@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from .._api.models import FileEntry
+from .._api.text import counted
 from .files.manager import MAX_BYTES, USE_SFTP_SYNC, FileManager, as_result, expected_entry
 from .files.paths import ends_with_empty_variable, relative_path
 from .services.lookup import expect_created
@@ -117,8 +118,8 @@ def check_not_emptied(
     if not text and entry is not None and entry.size and not task.options.allow_empty:
         given = "content" if task.options.src is None else f"src {task.options.src!r}"
         raise Invalid(
-            f"{given} is empty, and {path!r} on {files.label} holds {entry.size} bytes; nothing was sent. "
-            "Set allow_empty: true to empty the file, or state: absent to remove it"
+            f"{given} is empty, and {path!r} on {files.label} holds {counted(entry.size, 'byte')}; nothing "
+            "was sent. Set allow_empty: true to empty the file, or state: absent to remove it"
         )
 
 
@@ -221,12 +222,12 @@ def plan_present(task: Task[FileOptions], files: FileManager, path: str, text: s
     if entry is not None and before == text:
         return Plan(result=as_result(path, entry), before=text, after=text)
     size = len(text.encode())
-    verb = "replace" if entry else "write"
+    summary = f"{'replace' if entry else 'write'} {path} ({counted(size, 'byte')}) on {files.label}"
     return Plan(
         result=expected_entry(path, size=size, directory=False),
         steps=[
             *directory_steps(files, parents),
-            Step(f"{verb} {path} ({size} bytes) on {files.label}", lambda: files.write(path, text)),
+            Step(summary, lambda: files.write(path, text)),
         ],
         reread=lambda: read_written_file(files, path, size),
         before=before,
@@ -353,8 +354,8 @@ def read_written_file(files: FileManager, path: str, size: int) -> dict[str, Any
     found = read_entry(files, path)
     if found["size"] not in (None, size):
         files.task.warn(
-            f"{path!r} on {files.label} has {found['size']} bytes though {size} were written: the platform "
-            "or the service has changed it. Until that stops, every run writes it again"
+            f"{path!r} on {files.label} has {counted(found['size'], 'byte')} though {size} were "
+            "written: the platform or the service has changed it. Until that stops, every run writes it again"
         )
     return found
 

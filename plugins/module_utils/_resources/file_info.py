@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from .._api.errors import Refused
 from .._api.models import FileEntry
+from .._api.text import counted
 from .files.manager import FileManager, as_result, expected_entry
 from .files.paths import relative_path
 from .services.lookup import expect_created
@@ -81,7 +82,7 @@ def list_entries(task: Task[FileInfoOptions], files: FileManager, path: str) -> 
         for item in list_directory(files, folder, entry if folder == path else None):
             place = posixpath.join(folder, item.name)
             if len(found) == task.options.limit:
-                task.warn(f"there are more than {len(found)} files; raise limit to see the others")
+                task.warn(f"there are more than {counted(len(found), 'file')}; raise limit to see the others")
                 return found
             found.append(as_result(place, item))
             if task.options.recurse and item.directory and not item.symlink:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from .._api.errors import Refused
 from .._api.models import Project
+from .._api.text import counted
 from .._api.values import ServiceStatus
 from .services.all_services import all_services
 from .services.listing import services_in_project
@@ -265,12 +266,14 @@ def plan_absent(task: Task[ProjectOptions], current: Project | None) -> Plan:
     count = max(current.resource_count or 0, len(found))  # the project's own count may leave some out
     if count and not task.options.force:
         raise Invalid(
-            f"project {current.name!r} has {count} services, which would join the default project. Set "
-            "force: true to delete it anyway",
+            f"project {current.name!r} has {counted(count, 'service')}, which would join the default project"
+            ". Set force: true to delete it anyway",
             resource_count=count,
         )
     if count:
-        task.warn(f"the {count} services of project {current.name!r} join the default project")
+        task.warn(
+            f"deleting project {current.name!r} lets its {counted(count, 'service')} join the default project"
+        )
         warn_of_alias_conflicts(task, current)
 
     if task.check_mode:

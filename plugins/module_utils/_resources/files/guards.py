@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..._api.text import counted
 from ..._sftp.compare import TreeChanges
 from ..._sftp.mirror import PUSH
 from ..._sftp.patterns import Patterns, why_no_match
@@ -150,10 +151,11 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
     """
     options = task.options
     doomed = [printable_path(path) for path in sorted({**changes.in_the_way, **changes.extra})]
+    entries = counted(len(doomed), "entry")
     if doomed and is_empty(source) and not options.allow_empty_source:
         part = " after include and exclude" if options.include or options.exclude else ""
         raise Invalid(
-            f"src {options.src!r} is empty{part}, and delete: true would delete {len(doomed)} entries of "
+            f"src {options.src!r} is empty{part}, and delete: true would delete {entries} of "
             f"dest {options.dest!r}; nothing was deleted. Check that src is the right folder. To empty "
             "dest, set allow_empty_source: true",
             would_delete=doomed,
@@ -161,7 +163,7 @@ def check_deletions(task: Task[SftpSyncOptions], source: Tree, changes: TreeChan
     limit = options.max_delete
     if limit is not None and len(doomed) > limit:
         raise Invalid(
-            f"this would delete {len(doomed)} entries of dest {options.dest!r}, and max_delete is "
+            f"this would delete {entries} of dest {options.dest!r}, and max_delete is "
             f"{limit}; nothing was changed. To delete that many, raise max_delete to {len(doomed)}",
             would_delete=doomed,
         )

@@ -13,6 +13,7 @@ from typing import Any
 from ..._api.client import FILES_PER_DELETE, Client
 from ..._api.errors import NotFoundResponse, Refused, TokenRejected, UnexpectedAnswer
 from ..._api.models import FileEntry, Service
+from ..._api.text import counted
 from ..services.lookup import label
 from ..shared.options import Options
 from ..shared.plan import Task
@@ -153,11 +154,11 @@ class FileManager:
         """
         entry = self.entry(path)
         if entry is None or not is_full_text(entry, text):
-            size = f"{entry.size} bytes" if entry else "no such file"
+            size = counted(entry.size or 0, "byte") if entry else "no such file"
             raise Invalid(
                 f"what the file manager returned for {path!r} on {self.label} is not the whole file: it has "
-                f"{len(text.encode())} bytes, and the directory has {size}. It was cut, or changed because "
-                f"it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
+                f"{counted(len(text.encode()), 'byte')}, and the directory has {size}. It was cut, or "
+                f"changed because it is not plain text in UTF-8. To fetch it, {USE_SFTP_SYNC}"
             )
 
     def text_or_note(self, path: str, entry: FileEntry, wanted: str) -> str | dict[str, Any]:

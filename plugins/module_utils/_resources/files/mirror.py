@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..._api.text import counted
 from ..._sftp.compare import (
     SPECIAL,
     Rules,
@@ -307,7 +308,8 @@ def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str
     where = str(login) if login.host else f"service {task.options.service!r}"
     push = pushes(task.options.direction)
     way = f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
-    return f"{way}: {counts} ({result['bytes']} bytes)" if counts else f"{way}: the content is not known yet"
+    size = counted(result["bytes"], "byte")
+    return f"{way}: {counts} ({size})" if counts else f"{way}: the content is not known yet"
 
 
 def diff_entries(entries: Mapping[str, TreeEntry]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from ..._api.errors import Refused
 from ..._api.models import Backup, Service, Snapshot
+from ..._api.text import counted
 from ..services.lookup import label
 from ..shared.busy_retry import OF_LIMITS
 from ..shared.options import Options
@@ -54,7 +55,7 @@ def add_backup_count(error: Refused, service: Service, backups: Sequence[Backup]
         backups, key=lambda backup: (parse_moment(backup.created_at) is None, backup.created_at or "")
     )
     error.append(
-        f". {label(service)} has {len(backups)} backups; the oldest is {oldest.name!r} of "
+        f". {label(service)} has {counted(len(backups), 'backup')}; the oldest is {oldest.name!r} of "
         f"{oldest.created_at or 'unknown date'}. If it may not have more, delete some first, for example "
         "with backup_retention. Nothing was deleted"
     )

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..._api.text import counted
 from ..._api.values import BackupStatus
 from .task_errors import Invalid
 
@@ -242,7 +243,7 @@ def check_max_delete(decisions: Sequence[Decision], max_delete: int | None) -> N
     doomed = [decision.copy.name for decision in decisions if not decision.keep]
     if max_delete is not None and len(doomed) > max_delete:
         raise Invalid(
-            f"the policy would delete {len(doomed)} copies, and max_delete is {max_delete}; nothing was "
-            f"deleted. If you want to delete that many, raise max_delete to {len(doomed)}",
+            f"the policy would delete {counted(len(doomed), 'copy')}, and max_delete is {max_delete}; "
+            f"nothing was deleted. If you want to delete that many, raise max_delete to {len(doomed)}",
             would_delete=doomed,
         )

@@ -22,11 +22,19 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import (
     MAX_LENGTH,
     Redactor,
     clean,
+    counted,
     printable,
     shortened,
 )
 
 SECRET = "p/a+s\"s'\\w%r?>?>"  # of a length that base64 pads
+
+
+def test_one_thing_is_named_in_the_singular() -> None:
+    told = [counted(number, "byte") for number in (0, 1, 2)]
+    assert told == ["0 bytes", "1 byte", "2 bytes"]
+    assert [counted(number, "entry") for number in (1, 2)] == ["1 entry", "2 entries"]
+    assert [counted(number, "copy") for number in (1, 2)] == ["1 copy", "2 copies"]
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "me:"])

@@ -79,6 +79,13 @@ def test_a_second_run_reads_and_does_not_write(file: Run, root: Path, sandbox: S
     assert (root / "a" / "b.txt").read_text() == "x"
 
 
+def test_a_file_of_one_byte_is_told_in_the_singular(file: Run, root: Path) -> None:
+    """In the action and in the refusal."""
+    (action,) = file(path="one", content="1")["actions"]
+    assert "(1 byte)" in action
+    assert "holds 1 byte; nothing" in file(path="one", content="")["msg"]
+
+
 def test_an_empty_file(file: Run, root: Path) -> None:
     assert file(path="empty", content="")["changed"]
     assert (root / "empty").read_bytes() == b""

@@ -240,7 +240,7 @@ def test_a_project_that_only_seems_to_be_empty_is_deleted_with_force_only(client
     """The count of a project is not promised to know of a new service at once."""
     client.add_service("s", projectId="prj_1")
     assert client.project_records["prj_1"]["resourceCount"] == 0
-    with pytest.raises(Invalid, match="has 1 services, which would join the default project"):
+    with pytest.raises(Invalid, match="has 1 service, which would join the default project"):
         plan(client, name="shop", state="absent")
     assert plan(client, name="shop", state="absent", force=True).changed
 

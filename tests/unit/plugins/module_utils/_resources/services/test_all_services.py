@@ -69,7 +69,7 @@ def test_a_list_that_is_no_page_takes_one_call(sandbox: Sandbox) -> None:
 
 def test_a_project_that_is_not_empty_is_not_deleted(cut: Sandbox) -> None:
     result = run(cut, PROJECT, name="web", state="absent")
-    assert result["failed"] and "has 1 services" in result["msg"]
+    assert result["failed"] and "has 1 service," in result["msg"]
     assert writes(cut) == []
 
 
