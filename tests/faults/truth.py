@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from hosted_sandbox.testing import SandboxClient
 
@@ -49,7 +49,7 @@ class Truth:
         sandbox.clock(advance=SETTLED)
         saved = sandbox.control("GET", "/state")
         ids = [service["id"] for service in saved["records"]["service"] if service["status"] != GONE]
-        metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(ids)}").json()
+        metrics = sandbox.api("GET", f"/api/resources/metrics?ids={quote(','.join(ids))}").json()
         return cls(saved, {id: (metrics.get(id) or {}).get("state", "") for id in ids})
 
     def all(self, kind: str) -> list[Record]:

@@ -9,6 +9,7 @@ specification does not show returns ``None``: read the object again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice, pairwise
@@ -32,6 +33,9 @@ from .values import ServiceStatus
 MAX_PAGES = 1000
 METRICS_PER_CALL = 50
 FILES_PER_DELETE = 100
+REMOVAL_SECONDS = 10.0
+REMOVAL_PAUSE = 0.5
+"""How long, and how often, to look whether a list loses what a lost attempt may have deleted."""
 M = TypeVar("M", bound=m.Model)
 
 
@@ -140,15 +144,26 @@ class Client:
         """
         try:
             yield
-        except NotFoundResponse as error:
-            with suppress(NotFoundResponse):
-                if listed():
-                    message = f"{error.message}, but what was to be deleted is still {where}"
-                    raise UnexpectedAnswer(message) from None
-            self.on_write()
         except Refused as error:
-            check_gone(error, listed)
+            resent = self.last_call_was_retried
+            try:
+                self._check_deleted(error, (lambda: stays(listed)) if resent else listed, where)
+            except HostedError as left:
+                if resent:
+                    left.append(". An earlier attempt, whose response was lost, may have deleted it")
+                raise
             self.on_write()
+
+    def _check_deleted(self, error: Refused, listed: Callable[[], bool], where: str) -> None:
+        """Raise an error for a refused deletion, unless the item is gone."""
+        if not isinstance(error, NotFoundResponse):
+            check_gone(error, listed)
+            return
+        with suppress(NotFoundResponse):
+            if listed():
+                raise UnexpectedAnswer(
+                    f"{error.message}, but what was to be deleted is still {where}"
+                ) from None
 
     # --- Applications -----------------------------------------------------------------------------
 
@@ -536,6 +551,16 @@ class Client:
     def database_query(self, id: str, sql: str) -> m.QueryResult:
         """Run an SQL statement. The platform stops it after 15 seconds. It is never retried."""
         return self._one(r.DATABASE_QUERY, body={"sql": sql}, id=id)
+
+
+def stays(is_there: Callable[[], bool]) -> bool:
+    """Tell whether an item stays on its list, which may show it for a while after it was deleted."""
+    until = time.monotonic() + REMOVAL_SECONDS
+    while is_there():
+        if time.monotonic() >= until:
+            return True
+        time.sleep(REMOVAL_PAUSE)
+    return False
 
 
 def is_gone(error: Refused, is_there: Callable[[], bool]) -> bool:

@@ -22,6 +22,7 @@ class Script:
     def __init__(self, answers: Iterable[Any]) -> None:
         self.answers = iter(answers)
         self.sent: list[tuple[str, Any, Any]] = []
+        self.attempts_of_call = 1
 
     def send(
         self,
@@ -332,6 +333,23 @@ def test_a_refused_deletion_is_judged_by_what_is_there(what: str, status: int) -
     with pytest.raises(errors.Refused, match="the reason"):
         delete(refused)
     assert told == [True], "nothing more is told"
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 410])
+@pytest.mark.parametrize("what", ["key", "backup", "snapshot"])
+def test_a_list_may_lose_late_what_a_lost_attempt_has_deleted(
+    what: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    delete, there, gone = DELETIONS[what]
+    deleter, script = client(errors.error_for_status("no", status), there, there, gone)
+    script.attempts_of_call = 2
+    delete(deleter)
+    monkeypatch.setattr(f"{Client.__module__}.REMOVAL_SECONDS", 0)
+    deleter, script = client(errors.error_for_status("no", status), there)
+    script.attempts_of_call = 2
+    with pytest.raises(errors.HostedError, match=r"An earlier attempt, .*, may have deleted it"):
+        delete(deleter)
 
 
 @pytest.mark.parametrize("what", DELETIONS)
