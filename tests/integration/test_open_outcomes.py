@@ -260,6 +260,7 @@ def test_a_deletion_whose_answer_was_lost_is_found_out(
     fill = {"refusal.delete_again": status, "delete.pace": "after DELETING"}
     sandbox.profile("plain", **fill)
     service = sandbox.api("POST", "/api/order", ORDERED).json()["instanceId"]
+    sandbox.clock(advance=60)  # until it is ACTIVE, and its backups can be listed
     sandbox.api("POST", "/api/projects", {"name": "games"})
     sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "laptop", "publicKey": KEY})
     routes = ("resources.delete", "projects.delete", "ssh_keys.delete")
