@@ -71,6 +71,20 @@ def test_what_is_new_may_be_listed_late(ansible: Ansible, sandbox: Sandbox) -> N
     assert len(sandbox.journal("projects.create")) == len(sandbox.journal("ssh_keys.add")) == 1
 
 
+MACHINE = """\
+- name: Order a machine
+  hosted.services.service:
+    name: disk
+    product: linux
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 1, storage_gb: 10}
+    wait_interval: 0.2
+- name: Make a backup
+  hosted.services.backup: {service: disk, name: first, wait_interval: 0.2}
+- name: Make a snapshot
+  hosted.services.snapshot: {service: disk, name: first, wait_interval: 0.2}
+"""
+"""A machine with a backup and a snapshot."""
 CREATIONS = f"""
 - name: Create a project
   hosted.services.project: {{name: games}}
@@ -78,18 +92,7 @@ CREATIONS = f"""
   hosted.services.ssh_key: {{name: laptop, public_key: {KEY}}}
 - name: Create an application
   hosted.services.app: {{slug: shop}}
-- name: Order a machine
-  hosted.services.service:
-    name: disk
-    product: linux
-    host: node-paris-1
-    dimensions: {{cpu_cores: 1, ram_gb: 1, storage_gb: 10}}
-    wait_interval: 0.2
-- name: Make a backup
-  hosted.services.backup: {{service: disk, name: first, wait_interval: 0.2}}
-- name: Make a snapshot
-  hosted.services.snapshot: {{service: disk, name: first, wait_interval: 0.2}}
-"""
+{MACHINE}"""
 CREATED = {
     "projects.create",
     "ssh_keys.add",
@@ -393,18 +396,7 @@ REMOVALS = f"""
   hosted.services.ssh_key: {{name: laptop, public_key: {KEY}}}
 - name: Create a project
   hosted.services.project: {{name: games}}
-- name: Order a machine
-  hosted.services.service:
-    name: disk
-    product: linux
-    host: node-paris-1
-    dimensions: {{cpu_cores: 1, ram_gb: 1, storage_gb: 10}}
-    wait_interval: 0.2
-- name: Make a backup
-  hosted.services.backup: {{service: disk, name: first, wait_interval: 0.2}}
-- name: Make a snapshot
-  hosted.services.snapshot: {{service: disk, name: first, wait_interval: 0.2}}
-"""
+{MACHINE}"""
 REMOVED = """
 - name: Remove the key
   hosted.services.ssh_key: {name: laptop, state: absent}
