@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 
@@ -17,6 +18,8 @@ from hosted_sandbox.testing import Sandbox
 
 Refusal = Callable[[str, str, str, str], bytes | None]
 """Takes method, path, the token's header and the body of a call; returns the body of a refusal, or none."""
+
+S = TypeVar("S", bound=socketserver.BaseServer)
 
 
 class ProxyServer(ThreadingHTTPServer):
@@ -66,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running(server: ProxyServer) -> Iterator[ProxyServer]:
+def running(server: S) -> Iterator[S]:
     """Run the server while a test needs it."""
     with server:
         thread = threading.Thread(target=server.serve_forever)

@@ -9,9 +9,6 @@ import json
 import select
 import socket
 import socketserver
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +16,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
+from integration.proxy_server import running
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFzj6KifbzD3SQ/ODoy4X+uPIHgVn/YK4x+KxD2Lbjot laptop@example"
 ORDER = """
@@ -213,19 +211,6 @@ class Passage(socketserver.BaseRequestHandler):
                     other[ready].sendall(data)
 
 
-@contextmanager
-def counter(sandbox: Sandbox) -> Iterator[Counter]:
-    """Run a counter in front of a sandbox."""
-    with Counter(sandbox) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_a_loop_keeps_its_connection(ansible: Ansible, sandbox: Sandbox) -> None:
     """All items of a loop share one connection, but for what must not be sent twice; each has its result."""
     tasks = """
@@ -233,7 +218,7 @@ def test_a_loop_keeps_its_connection(ansible: Ansible, sandbox: Sandbox) -> None
   hosted.services.project: {name: "project {{ item }}"}
   loop: [1, 2, 3, 4]
 """
-    with counter(sandbox) as server:
+    with running(Counter(sandbox)) as server:
         env = {"HOSTED_SERVICES_URL": f"http://127.0.0.1:{server.server_address[1]}"}
         run = ansible.tasks(tasks, env=env).succeed()
         assert server.connections == 1 + 4, "each creation has a fresh one"
