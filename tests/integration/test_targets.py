@@ -27,12 +27,17 @@ TURN = os.environ.get("PAIRWISE_TURN", "")
 
 
 def profile_of(place: int) -> str:
-    """Return the profile that the target in this place runs under."""
+    """Return the profile that the target in this place runs under.
+
+    As many turns as there are pairwise profiles take each target through all of them.
+    """
     if named := os.environ.get("SANDBOX_PROFILE"):
         return named
     if not TURN:
         return "random:1"
-    return f"pairwise:{(int(TURN) * len(NAMES) + place) % len(pairwise_array()) + 1}"
+    profiles = len(pairwise_array())
+    apart = max(profiles // len(NAMES), 1)
+    return f"pairwise:{(int(TURN) + place * apart) % profiles + 1}"
 
 
 RUNS = [

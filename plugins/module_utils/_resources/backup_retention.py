@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from .._api.errors import Refused
 from .._api.models import Service
+from .._api.text import counted
 from .service_info import time_zone
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
@@ -27,6 +28,7 @@ from .shared.retention import (
     read_policy,
 )
 from .shared.task_errors import Invalid
+from .shared.waiting import await_removal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +100,20 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
     check_max_delete(decisions, task.options.max_delete)
     doomed = [decision for decision in reversed(decisions) if not decision.keep]
     managed = [decision for decision in decisions if decision.managed]
+    deleted: set[str] = set()
+
+    def await_list() -> dict[str, Any]:
+        await_removal(
+            task,
+            lambda: any(copy.id in deleted for copy in read_restore_points(task.client, kind, service.id)),
+            f"{counted(len(deleted), kind[:-1])} of {label(service)}",
+        )
+        return plan_as_result(decisions)
+
     return Plan(
         result=plan_as_result(decisions),
-        steps=[delete_step(task, service, decision, decide) for decision in doomed],
+        steps=[delete_step(task, service, decision, decide, deleted) for decision in doomed],
+        reread=await_list,
         before={kind: [decision.copy.name for decision in managed]},
         after={kind: [decision.copy.name for decision in managed if decision.keep]},
     )
@@ -111,8 +124,12 @@ def delete_step(
     service: Service,
     decision: Decision,
     decide: Callable[[], list[Decision]],
+    deleted: set[str],
 ) -> Step:
-    """Return the step that deletes one copy, unless a new listing says that it stays."""
+    """Return the step that deletes one copy, unless a new listing says that it stays.
+
+    It adds the id of the copy to ``deleted``.
+    """
     copy, kind = decision.copy, task.options.kind
 
     def delete() -> None:
@@ -129,6 +146,7 @@ def delete_step(
         except Refused as error:
             add_newer_snapshots(error, kind, copy, [d.copy for d in decisions])
             raise
+        deleted.add(copy.id)
 
     made = timestamp(copy.created_at)
     return Step(f"delete {kind[:-1]} {copy.name!r} of {label(service)}, made {made}", delete)

@@ -131,7 +131,7 @@ def await_removal(task: Task, is_listed: Callable[[], bool], what: str) -> None:
     """
     with suppress(HostedError):
         if not poll_for(lambda: not is_listed()):
-            task.warn(f"{what} was deleted, but the platform still lists it after {QUIET_SECONDS:g} seconds")
+            task.warn(f"the platform still lists {what} {QUIET_SECONDS:g} seconds after the deletion")
 
 
 def wait_for_new(find: Callable[[], T | None], seconds: float = QUIET_SECONDS) -> T | None:

@@ -41,6 +41,19 @@ def test_retention_deletes_what_it_says_in_check_mode(sandbox: Sandbox) -> None:
     assert (entry["kept"], entry["deleted"], entry["unmanaged"]) == (3, 3, 1)
 
 
+def test_the_task_ends_when_the_list_has_lost_what_it_deleted(sandbox: Sandbox) -> None:
+    """A run that follows at once neither deletes it again nor counts it."""
+    sandbox.profile("plain", **{"removal.listed": "1 s late"})
+    for day in range(3):
+        add(sandbox, "one", f"nightly-{day}", day + 0.5)
+    policy: dict[str, Any] = {"services": ["one"], "pattern": "nightly-*", "keep_last": 1}
+    done = run(sandbox, BACKUP_RETENTION, **policy)
+    again = run(sandbox, BACKUP_RETENTION, **policy)
+    assert len(done["actions"]) == 2 and not again["changed"]
+    assert again["services"][0]["kept"] == 1
+    assert len(writes(sandbox)) == 2
+
+
 def test_the_brake_stops_one_service_alone(sandbox: Sandbox) -> None:
     """The other one is thinned out."""
     for day in range(4):
@@ -85,13 +98,13 @@ def test_a_pattern_that_owns_nothing_is_reported(sandbox: Sandbox) -> None:
 
 
 def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:
-    """One read for the plan, one for each deletion."""
+    """One read for the plan, one for each deletion, and one to see that the copies are gone."""
     for day in range(4):
         add(sandbox, "one", f"nightly-{day}", day)
     sandbox.clear_journal()
     run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
     calls = [line["route"] for line in sandbox.journal() if line["route"].startswith("backups.")]
-    assert calls == ["backups.list", *["backups.list", "backups.delete"] * 3]
+    assert calls == ["backups.list", *["backups.list", "backups.delete"] * 3, "backups.list"]
 
 
 def test_retention_serves_snapshots(sandbox: Sandbox) -> None:
