@@ -70,8 +70,8 @@ def start(folder: Path, kind: str) -> subprocess.Popen[bytes]:
     home.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
     return subprocess.Popen(
-        [sys.executable, HERE / "server.py", kind, folder / f"{kind}.socket"],
-        env=environment | {"ANSIBLE_COLLECTIONS_PATH": COLLECTIONS},
+        [sys.executable, "-m", "integration.warm.server", kind, folder / f"{kind}.socket"],
+        env=environment | {"ANSIBLE_COLLECTIONS_PATH": COLLECTIONS, "PYTHONPATH": str(HERE.parents[1])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
