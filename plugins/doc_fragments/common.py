@@ -15,25 +15,25 @@ options:
   base_url:
     description:
       - Address of the platform's API, such as V(https://api.example.com).
-      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts),
-        because the token would travel in the clear.
-      - If not set, the variable C(hosted_services_url) of the host is used, or C(hosted_url), which the
-        P(hosted.services.inventory#inventory) inventory hands on to its hosts. Without these it is the
-        environment variable E(HOSTED_SERVICES_URL).
+      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts), because
+        the token would be sent unencrypted.
+      - If not set, the host variable C(hosted_services_url) is used, or C(hosted_url), which the
+        P(hosted.services.inventory#inventory) inventory sets on its hosts. If neither is set, the environment
+        variable E(HOSTED_SERVICES_URL) is used.
     type: str
   token:
     description:
-      - API token. Most routes need one of scope C(FULL); those of applications take C(REGISTRY) too.
-      - Mutually exclusive with O(token_file). Where C(module_defaults) set one and the task the other, the
-        task has to leave the default out with C(omit), as they may be of two accounts.
-      - If neither is set, the token of the host is used, unless the task names another platform than the
-        host's. It is in the variable C(hosted_services_token), in the file of
-        C(hosted_services_token_file), or where the host's inventory says that it is. Without these it is the
-        environment variable E(HOSTED_SERVICES_TOKEN).
+      - API token. Most routes require scope C(FULL); application routes also accept C(REGISTRY).
+      - Mutually exclusive with O(token_file). If C(module_defaults) sets one and the task sets the other,
+        remove the default with C(omit) on the task, because the two may belong to different accounts.
+      - If neither is set, the token of the host is used, unless the task sets a different platform than the
+        host's. It comes from the variable C(hosted_services_token), from the file in
+        C(hosted_services_token_file), or from the source that the host's inventory names. Without any of
+        these, the environment variable E(HOSTED_SERVICES_TOKEN) is used.
     type: str
   token_file:
     description:
-      - File that holds the API token on a single line. On the controller it may be encrypted with
+      - File that contains the API token on a single line. On the controller, it can be encrypted with
         ansible-vault.
       - If not set, the environment variable E(HOSTED_SERVICES_TOKEN_FILE) is used.
     type: path
@@ -45,32 +45,32 @@ options:
     default: Authorization
   auth_scheme:
     description:
-      - Word before the token in the header. An empty string sends the token alone.
+      - Word before the token in the header. With an empty string, only the token is sent.
       - If not set, the environment variable E(HOSTED_SERVICES_AUTH_SCHEME) is used.
     type: str
     default: Bearer
   validate_certs:
     description:
-      - Whether the server's certificate is checked. Turn it off for tests on this machine only.
+      - Whether to verify the server's certificate. Turn this off only for tests on this machine.
       - If not set, the environment variable E(HOSTED_SERVICES_VALIDATE_CERTS) is used.
     type: bool
     default: true
   ca_path:
     description:
-      - File or directory of the certificate authorities to trust instead of the system's.
+      - File or directory with the certificate authorities to trust instead of the system's.
       - If not set, the environment variable E(HOSTED_SERVICES_CA_PATH) is used.
     type: path
   timeout:
     description:
-      - Deadline of one call to the platform with all its retries, in seconds.
-      - Calls that the platform answers only when their work is done, such as a deployment, have a longer one.
+      - Deadline for one call to the platform, including all retries, in seconds.
+      - Calls that return only when the work is done, such as a deployment, have a longer deadline.
       - If not set, the environment variable E(HOSTED_SERVICES_TIMEOUT) is used.
     type: float
     default: 60.0
   retries:
     description:
-      - How often a call is sent again after a failure, where that cannot do harm. An order, for example, is
-        never sent again when it may have arrived.
+      - How many times to retry a failed call. A call is retried only if that is safe. For example, an order
+        that may have reached the platform is never sent again.
       - If not set, the environment variable E(HOSTED_SERVICES_RETRIES) is used.
     type: int
     default: 5
@@ -88,32 +88,30 @@ requirements:
   - cryptography
   - PyYAML
 notes:
-  - An option that identifies, narrows or limits what the task touches must hold something when it is
-    written. Null, an empty text, blanks, an empty list, and blanks or control characters at the ends of a
-    name are errors. Leave out with C(omit) what is not to be given.
-  - What is nearest to a task says which platform and which token it uses. First comes the task itself,
-    with its options, C(module_defaults) and C(environment), then the variables of the host, and last the
-    environment of ansible-playbook. The other options of the connection have variables of the same kind,
-    such as C(hosted_services_ca_path). The guide to the inventory has a table.
+  - An option that identifies, narrows or limits what the task touches must have a value if it is set. Null,
+    an empty string, blanks, an empty list, and a name that begins or ends with blanks or control characters
+    are errors. Use C(omit) to leave an option out.
+  - A task takes its platform and token from the nearest source. First comes the task itself, with its
+    options, C(module_defaults) and C(environment), then the variables of the host, and last the environment
+    of ansible-playbook. The other connection options have variables of the same kind, such as
+    C(hosted_services_ca_path). See the table in the inventory guide.
   - The task runs inside the controller, so it needs no C(delegate_to) and no Python on the host of the play,
-    and C(become) has no effect.
-    With C(async), or when C(delegate_to) names a host with a connection that is not local, it runs as an
-    ordinary module on that host, which then needs the libraries.
-  - Set the variable C(hosted_in_process) to V(false) to have every task run as an ordinary module.
-  - A relative path of a file to read on this machine is looked for as C(ansible.builtin.copy) looks for its
-    source, in C(files/) of the role, in the role, in C(files/) next to the playbook, then next to the
-    playbook. A relative path of a file to write, or one from the environment, begins at the folder of the
-    playbook.
-  - Connections to the platform stay open from task to task. They are kept by a process that the first task
-    of a run starts and that ends with the run. Set the variable C(hosted_keep_connections) to V(false) to
-    have every task make its own, as one with an C(environment) does in any case.
-  - What the collection keeps between tasks and runs, such as secrets without a file of their own,
-    fingerprints and locks, is in C(hosted_services) of Ansible's home, which is C(~/.ansible) by default.
-    The environment variable E(HOSTED_SERVICES_HOME) names another folder for it. A relative path begins at
-    the folder of the playbook.
-  - Long work such as a wait or a transfer says every ten seconds how far it is, when it runs inside the
-    controller and the output is a terminal. The variable C(hosted_progress_interval) sets another number of
-    seconds, and V(0) turns it off.
+    and C(become) has no effect. With C(async), or if C(delegate_to) names a host with a connection that is
+    not local, it runs as an ordinary module on that host, which then needs the libraries.
+  - Set the variable C(hosted_in_process) to V(false) to run every task as an ordinary module.
+  - A relative path of a file to read on this machine is searched for in the same places as the source of
+    C(ansible.builtin.copy), in C(files/) of the role, in the role, in C(files/) next to the playbook, then
+    next to the playbook. A relative path of a file to write, or a relative path from the environment, is
+    relative to the playbook's folder.
+  - Connections to the platform stay open between tasks. A process that the first task starts keeps them open
+    and ends with the run. Set the variable C(hosted_keep_connections) to V(false) to let every task open its
+    own connections. A task with C(environment) always does.
+  - The collection stores its own files, such as fingerprints, locks, and secrets for which no file is set, in
+    C(hosted_services) of Ansible's home, which is C(~/.ansible) by default. To use another folder, set the
+    environment variable E(HOSTED_SERVICES_HOME). A relative path is relative to the playbook's folder.
+  - Long operations, such as a wait or a transfer, report their progress every ten seconds if they run inside
+    the controller and the output is a terminal. To change the interval, set the variable
+    C(hosted_progress_interval) to a number of seconds; V(0) turns progress off.
 """
 
     # The options of the connection for the inventory, which reads the environment by Ansible's own means.
@@ -121,25 +119,26 @@ notes:
 options:
   base_url:
     description:
-      - Address of the platform's API, such as V(https://api.example.com). May be a template.
-      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts),
-        because the token would travel in the clear.
+      - Address of the platform's API, such as V(https://api.example.com). Can be a template.
+      - Plain V(http) is refused unless the host is this machine or is named in O(allow_http_hosts), because
+        the token would be sent unencrypted.
     type: str
     env:
       - name: HOSTED_SERVICES_URL
   token:
     description:
-      - API token of scope C(FULL). May be a template, such as a lookup in a password store.
-      - Takes precedence over O(token_file). One of the environment does not, where O(token_file) is set.
+      - API token with scope C(FULL). Can be a template, such as a lookup in a password store.
+      - Takes precedence over O(token_file). A token from the environment does not take precedence over an
+        O(token_file) that is set.
     type: str
     env:
       - name: HOSTED_SERVICES_TOKEN
   token_file:
     description:
-      - File that holds the API token on a single line. May be a template, and may be encrypted with
+      - File that contains the API token on a single line. Can be a template, and can be encrypted with
         ansible-vault.
-      - Where it is set in the file of the inventory, tasks and lookups on its hosts read their token from it
-        too.
+      - If it is set in the inventory file, tasks and lookups on the inventory's hosts read their token from
+        it, too.
     type: path
     env:
       - name: HOSTED_SERVICES_TOKEN_FILE
@@ -152,34 +151,34 @@ options:
       - name: HOSTED_SERVICES_AUTH_HEADER
   auth_scheme:
     description:
-      - Word before the token in the header. An empty string sends the token alone.
+      - Word before the token in the header. With an empty string, only the token is sent.
     type: str
     default: Bearer
     env:
       - name: HOSTED_SERVICES_AUTH_SCHEME
   validate_certs:
     description:
-      - Whether the server's certificate is checked. Turn it off for tests on this machine only.
+      - Whether to verify the server's certificate. Turn this off only for tests on this machine.
     type: bool
     default: true
     env:
       - name: HOSTED_SERVICES_VALIDATE_CERTS
   ca_path:
     description:
-      - File or directory of the certificate authorities to trust instead of the system's.
+      - File or directory with the certificate authorities to trust instead of the system's.
     type: path
     env:
       - name: HOSTED_SERVICES_CA_PATH
   timeout:
     description:
-      - Deadline of one call to the platform with all its retries, in seconds.
+      - Deadline for one call to the platform, including all retries, in seconds.
     type: float
     default: 60.0
     env:
       - name: HOSTED_SERVICES_TIMEOUT
   retries:
     description:
-      - How often a call is sent again after a failure.
+      - How many times to retry a failed call.
     type: int
     default: 5
     env:
@@ -234,15 +233,13 @@ options:
     vars:
       - name: hosted_services_allow_http_hosts
 notes:
-  - Nothing is cached. The platform is asked every time that a template is rendered, so the value is that of
-    the moment.
-  - The value is neither logged nor shown by the lookup. A task that shows its arguments or its result shows
-    it all the same. Set C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) where a file
-    is written.
-  - An option that is given to the lookup wins over the variables of the host, and these win over the
-    environment of ansible-playbook. Variables may be templates. They are those of the modules, so the address
-    and the token of the P(hosted.services.inventory#inventory) inventory are used on its hosts. A lookup sees
-    neither C(module_defaults) nor the C(environment) of a task.
+  - Nothing is cached. Each rendering of a template reads from the platform, so the value is always current.
+  - The lookup neither logs nor shows the value. A task that shows its arguments or its result does show it.
+    Set C(no_log) to V(true) on the task that uses it, or C(diff) to V(false) if the task writes a file.
+  - An option of the lookup takes precedence over the variables of the host, and these take precedence over
+    the environment of ansible-playbook. Variables can be templates. They are the same as for the modules, so
+    on hosts of the P(hosted.services.inventory#inventory) inventory its address and token are used. A lookup
+    sees neither C(module_defaults) nor the C(environment) of a task.
 """
 
     # Waiting for the platform to get somewhere.
@@ -250,7 +247,7 @@ notes:
 options:
   wait:
     description:
-      - Whether to wait until the platform has done what was asked for.
+      - Whether to wait until the platform has completed the request.
     type: bool
     default: true
   wait_timeout:
@@ -260,7 +257,7 @@ options:
     default: 600.0
   wait_interval:
     description:
-      - The longest pause between two looks, in seconds. The first looks come faster.
+      - Longest pause between two checks, in seconds. The first checks come sooner.
     type: float
     default: 5.0
 """
@@ -270,13 +267,13 @@ options:
 options: {}
 attributes:
   check_mode:
-    description: Can run in C(check_mode) and say what it would do without doing it.
+    description: Can run in C(check_mode) and report what it would change, without changing anything.
     support: full
   diff_mode:
     description: Shows what changes when run with C(--diff).
     support: full
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
+    description: If run twice in a row, the second run changes nothing.
     support: full
   action_group:
     description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).
@@ -293,14 +290,14 @@ attributes:
 options: {}
 attributes:
   check_mode:
-    description: Can run in C(check_mode). It changes nothing anyway.
+    description: Can run in C(check_mode). It never changes anything.
     support: full
   diff_mode:
     description: Shows what changes when run with C(--diff).
     support: N/A
     details: Nothing changes.
   idempotent:
-    description: Run twice in a row, the second run changes nothing.
+    description: If run twice in a row, the second run changes nothing.
     support: full
   action_group:
     description: Takes defaults from C(module_defaults) for C(group/hosted.services.all).

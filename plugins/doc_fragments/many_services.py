@@ -13,37 +13,37 @@ class ModuleDocFragment:
 options:
   services:
     description:
-      - The services to work on, each by id or by name. An id wins over a name, and O(project) and
-        O(family) must agree with it. A text is one name, whatever commas are in it; write a list for several.
-      - Each of them has to offer what the task is about; one that does not is an error.
-      - One of O(services), O(project) and O(family) is required, but on a host of the
-        P(hosted.services.inventory#inventory) inventory. There a task that sets none of them works on the
-        service that the host is.
+      - The services to work on, each by id or by name. An id takes precedence over a name, and O(project) and
+        O(family) must match it. A string is one name, even if it contains commas; use a list for several.
+      - A service that does not offer the required capability is an error.
+      - One of O(services), O(project) and O(family) is required, except on a host of the
+        P(hosted.services.inventory#inventory) inventory. There, a task that sets none of them works on the
+        service that the host represents.
     type: list
     elements: str
     aliases: [service]
   project:
     description:
-      - Without O(services), all services of this project, given by id or name. Those that do not offer what
-        the task is about are skipped with a warning.
-      - With O(services), where the names are looked for.
+      - Without O(services), selects all services of this project, given by id or name. Services that do not
+        offer the required capability are skipped with a warning.
+      - With O(services), looks up the names in this project.
     type: str
   family:
     description:
-      - Without O(services), all services of this family. Those that do not offer what the task is about are
-        skipped with a warning.
-      - With O(services), the family that the names are looked for in.
+      - Without O(services), selects all services of this family. Services that do not offer the required
+        capability are skipped with a warning.
+      - With O(services), looks up the names in this family.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   max_parallel:
     description:
-      - How many services to work on in parallel at most.
+      - Maximum number of services to work on in parallel.
     type: int
     default: 8
     aliases: [at_once]
 notes:
-  - A service that fails does not stop the others. The task fails at the end, and RV(services) tells what
-    became of each.
+  - A service that fails does not stop the others. The task fails at the end, and RV(services) shows the
+    outcome for each.
 """
 
     # Copies of many services, and how old the newest is.
@@ -51,12 +51,12 @@ notes:
 options:
   pattern:
     description:
-      - Only those whose names match this shell pattern, such as V(nightly-*).
+      - Shell pattern that the names must match, such as V(nightly-*).
     type: str
     default: "*"
   max_age:
     description:
-      - The age up to which the newest good one counts as fresh, in years, months, days and hours as in
+      - Maximum age at which the newest good one counts as fresh, in years, months, days and hours, such as
         V(1d6h) or V(26h).
     type: str
 """

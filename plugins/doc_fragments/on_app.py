@@ -13,10 +13,10 @@ class ModuleDocFragment:
 options:
   slug:
     description:
-      - Slug of the application. In check mode one that is missing counts as created by an earlier task of the
-        play, with a warning.
+      - Slug of the application. If it does not exist, check mode assumes that an earlier task of the play
+        creates it, and warns.
     type: str
     required: true
 notes:
-  - A token of scope C(REGISTRY) is enough.
+  - A token with scope C(REGISTRY) is sufficient.
 """

@@ -13,18 +13,18 @@ class ModuleDocFragment:
 options:
   service:
     description:
-      - Id of the service, or its name. An id wins over a name, and O(project) and O(family)
-        must agree with it.
-      - Required, but on a host of the P(hosted.services.inventory#inventory) inventory. There a task that
-        sets none of O(service), O(project) and O(family) works on the service that is the host.
+      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match
+        it.
+      - Required, except on a host of the P(hosted.services.inventory#inventory) inventory. There, a task that
+        sets none of O(service), O(project) and O(family) works on the service that the host represents.
     type: str
   project:
     description:
-      - Name or id of the project of the service, when several services have its name.
+      - Name or id of the service's project, if several services have the same name.
     type: str
   family:
     description:
-      - Family of the service, when several services have its name.
+      - Family of the service, if several services have the same name.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
 """

@@ -12,9 +12,9 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the e-mail address of the account that the token belongs to, and the account's balance where the token may
-    read it.
-  - A token of scope C(REGISTRY) will do. What it may not read is null, and a note says why.
+  - Returns the e-mail address of the account that the token belongs to, and its balance if the token has access to
+    it.
+  - A token with scope C(REGISTRY) is sufficient. Parts that it cannot read are null, and a note says why.
 options: {}
 extends_documentation_fragment:
   - hosted.services.common
@@ -24,11 +24,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Whose token is this?
+- name: Read the account that the token belongs to
   hosted.services.account_info:
   register: me
 
-- name: Refuse to work on another account
+- name: Stop if it is not the expected account
   ansible.builtin.assert:
     that: me.account.email == "ops@example.com"
 """
@@ -53,7 +53,7 @@ account:
       description: The e-mail address of the account.
       type: str
     wallet:
-      description: The money on the account. Null when the token may not read it.
+      description: The balance of the account. Null if the token cannot read it.
       type: dict
       contains:
         balance_cents:
@@ -69,7 +69,7 @@ account:
           description: When the account became a client, in UTC.
           type: str
     notes:
-      description: Why a part is null, by the name of the part. Empty when everything could be read.
+      description: Why a part is null, by the name of the part. Empty if everything could be read.
       type: dict
 """
 

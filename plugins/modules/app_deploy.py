@@ -7,61 +7,58 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: app_deploy
-short_description: Bring a release of an application into service
+short_description: Deploy a release of an application
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Deploys a release, when another image is in service than the one that its tag names. Images are compared by
-    digest.
-  - The image in service is deployed again when its environment was written and is not in effect yet, and when its
-    last deploy was not seen to succeed. The controller keeps a record of both, and the reason is in RV(actions) and in
-    the diff.
-  - The verdict of its scan is looked at first. One that is still pending is waited for. Whether one that is C(BLOCKED)
-    is deployed is for the platform to say, as its team may have lifted the verdict, which the report need not show.
-    When the platform refuses, nothing is touched, and the task fails with the flaw, its package and its fix version.
-    Check mode warns.
-  - Afterwards, compares the digest in service with the desired one. If a response is lost, reads what is in service
-    before it does anything else.
+  - Deploys a release if the image in service differs from the one that its tag names. Compares images by digest.
+  - Deploys the image in service again if its environment was changed and is still pending, or if its last deploy was
+    not seen to succeed. The controller keeps a record of both, and RV(actions) and the diff give the reason.
+  - Checks the verdict of the scan first, and waits if it is still pending. If it is C(BLOCKED), the platform decides,
+    because its team may have lifted the verdict without a change in the report. If the platform refuses, nothing is
+    changed, and the task fails with the vulnerability, its package and the fix version. Check mode warns.
+  - Afterwards, compares the digest in service with the desired one. If a response is lost, first reads which image is
+    in service.
   - To roll back, deploy the tag of an earlier release. Releases are kept.
 options:
   tag:
     description:
-      - Tag of the release to deploy. It has to be declared, see M(hosted.services.app_release).
+      - Tag of the release to deploy. It must be declared; see M(hosted.services.app_release).
     type: str
     required: true
   digest:
     description:
-      - Digest that the tag has to name. When it names another one by now, the task fails and nothing is deployed.
-      - Needed in check mode for a release that an earlier task would have declared.
+      - Digest that the tag must name. If it names another one, the task fails and nothing is deployed.
+      - Required in check mode for a release that an earlier task of the play would declare.
     type: str
   declared:
     description:
-      - Whether the release was declared before the play. If so, check mode too fails when the tag is not declared or
-        names another image than O(digest).
-      - Otherwise check mode takes it that an earlier task of the play declares it, and warns.
+      - Whether the release was declared before the play. If so, check mode also fails if the tag is not declared or
+        does not name the image in O(digest).
+      - Otherwise, check mode assumes that an earlier task of the play declares it, and warns.
     type: bool
     default: false
   rollback:
     description:
-      - When the version does not come up, bring the one back that was in service before. The task fails all the
-        same, with both outcomes and the last lines of the log.
+      - Roll back to the previous version if the new one does not start. The task still fails, with both outcomes and
+        the last lines of the log.
     type: bool
     default: false
   state_dir:
     description:
-      - Folder of the records of what is not in effect and of what was in service. They are in C(pending) inside of it,
-        and in C(hosted_services/pending) in Ansible's home as well, where they are looked for when it is not set.
-      - Give it what M(hosted.services.environment) was given, and share it between the machines that deploy.
+      - Folder for the records of pending changes and previous releases. They are kept in its subfolder C(pending),
+        and in C(hosted_services/pending) in Ansible's home. If not set, only the latter is used.
+      - Use the same folder as for M(hosted.services.environment), and share it between the machines that deploy.
     type: path
   force:
     description:
-      - Deploy even when the image is in service already. That restarts it, with its present environment.
+      - Deploy even if the image is already in service. This restarts it with its current environment.
     type: bool
     default: false
   log_lines:
     description:
-      - Number of log lines in the result when the version does not come up, from 1 to 100.
+      - Number of log lines in the result if the version does not start, from 1 to 100.
     type: int
     default: 20
 extends_documentation_fragment:
@@ -75,10 +72,10 @@ attributes:
     support: partial
     details: With O(force=true) every run deploys.
 notes:
-  - The API for applications does not show whether the process runs, only which image is in service. So a deploy that
-    was begun and not seen to succeed is remembered on the controller, and made again by the next run.
-  - An application that is C(PROVISIONING) takes its first deploy. Where the platform refuses that, its creation is
-    waited for.
+  - The application routes show which image is in service, but not whether its process runs. So the controller records
+    a deploy that was started and not seen to succeed, and the next run deploys again.
+  - The first deploy is sent even if the application is C(PROVISIONING). If the platform refuses it, the task waits
+    until the application is created.
 seealso:
   - module: hosted.services.app_release
   - module: hosted.services.app_info
@@ -86,19 +83,19 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Deploy a version, and go back if it does not start
+- name: Deploy a version, and roll back if it does not start
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "1.4.0"
     rollback: true
 
-- name: Deploy what was just declared, and nothing else
+- name: Deploy exactly the image that was just declared
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "{{ declared.release.tag }}"
     digest: "{{ declared.release.digest }}"
 
-- name: Go back to a version from before
+- name: Roll back to an earlier version
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "1.3.2"
@@ -106,7 +103,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 deployment:
-  description: The release in service, with the image before it and the scan. In check mode, as it is expected to be.
+  description: The release in service, with the previous image and the scan. In check mode, the expected result.
   returned: success
   type: dict
   sample:
@@ -132,8 +129,9 @@ deployment:
       type: str
     pending_deploy:
       description:
-        - What is left to the next deploy, so far as this controller knows. V(deploy) when the answer was lost and nobody
-          saw the version come up, V(environment) when one was written during the deploy.
+        - Changes that are pending until the next deploy, as far as this controller knows. V(deploy) if the response
+          was lost and the version was not seen to start, V(environment) if an environment was written during the
+          deploy.
       type: list
       elements: str
     scan:
@@ -150,7 +148,7 @@ deployment:
           description: Verdict.
           type: str
         scanned_at:
-          description: When the image was analysed, in UTC.
+          description: When the image was scanned, in UTC.
           type: str
         counts:
           description: Number of vulnerabilities by severity.
@@ -164,7 +162,7 @@ deployment:
               description: Id of the vulnerability.
               type: str
             package:
-              description: Package that has it.
+              description: The affected package.
               type: str
             version:
               description: Version of the package in the image.
@@ -179,7 +177,7 @@ deployment:
               description: Why it blocks the release. Null if it does not.
               type: str
         warnings:
-          description: Vulnerabilities that do not block it.
+          description: Vulnerabilities that do not block the release.
           type: list
           elements: dict
           contains:
@@ -187,7 +185,7 @@ deployment:
               description: Id of the vulnerability.
               type: str
             package:
-              description: Package that has it.
+              description: The affected package.
               type: str
             version:
               description: Version of the package in the image.
@@ -202,10 +200,10 @@ deployment:
               description: Why it blocks the release. Null if it does not.
               type: str
         warning_count:
-          description: Number of all warnings.
+          description: Total number of warnings.
           type: int
         scanner:
-          description: Program that analysed the image.
+          description: Name of the scanner.
           type: str
     app:
       description: The application, as M(hosted.services.app) returns it.
@@ -227,7 +225,7 @@ deployment:
           description: Reference of the image in service, with its digest.
           type: str
         address:
-          description: Host and port that the application answers at.
+          description: Host and port of the application.
           type: str
         platform:
           description: Architecture of the running image.
@@ -236,14 +234,14 @@ deployment:
           description: When the release in service was deployed, in UTC.
           type: str
         scan_status:
-          description: Verdict of the analysis of the release in service.
+          description: Scan verdict on the release in service.
           type: str
         digest:
           description: Digest of the image in service.
           type: str
 blocking:
-  description: The flaws that keep the release from being deployed.
-  returned: when the release is blocked
+  description: Vulnerabilities that block the release.
+  returned: if the release is blocked
   type: list
   elements: dict
   contains:
@@ -251,7 +249,7 @@ blocking:
       description: Id of the vulnerability.
       type: str
     package:
-      description: Package that has it.
+      description: The affected package.
       type: str
     version:
       description: Version of the package in the image.
@@ -266,12 +264,12 @@ blocking:
       description: Why it blocks the release. Null if it does not.
       type: str
 reason:
-  description: Why the version did not come up, or was not taken, in the platform's words.
-  returned: when it did not, or was refused for its verdict
+  description: Why the version did not start or was refused, in the platform's words.
+  returned: if the version did not start, or was refused because of its verdict
   type: str
 cost:
   description: The monthly price of the application, in currency units as strings. A deploy does not change it.
-  returned: in check mode, when the release would be deployed and the token may read the price (scope C(FULL))
+  returned: in check mode, if the release would be deployed and the token can read the price (scope C(FULL))
   type: dict
   sample:
     monthly_before: "3.885"
@@ -290,7 +288,7 @@ cost:
       description: Difference of the two.
       type: str
     currency:
-      description: Currency of the amounts. Null if the platform does not name it to this token.
+      description: Currency of the amounts. Null if this token cannot read it.
       type: str
     moves:
       description: Always empty, because a deploy keeps the price.
@@ -303,29 +301,29 @@ cost:
       description: Id of the service. Null if it does not exist yet.
       type: str
     balance:
-      description: The balance, if a quote tells it.
+      description: The balance, if a quote shows it.
       type: str
     min_balance:
-      description: The least balance that the order requires, if a quote tells it.
+      description: The minimum balance that the order requires, if a quote shows it.
       type: str
     days_covered:
-      description: How many days the balance covers, if a quote tells it.
+      description: How many days the balance covers, if a quote shows it.
       type: int
     lines:
       description: Parts of the price.
       type: list
       elements: dict
 rolled_back:
-  description: Whether the version from before is in service again.
-  returned: with O(rollback=true), when the version did not come up
+  description: Whether the previous version is back in service.
+  returned: with O(rollback=true), if the version did not start
   type: bool
 rollback:
   description: Result of the rollback, as a sentence.
-  returned: with O(rollback=true), when the version did not come up
+  returned: with O(rollback=true), if the version did not start
   type: str
 logs:
   description: The last lines of the application's log.
-  returned: when the version did not come up
+  returned: if the version did not start
   type: list
   elements: str
 actions:

@@ -12,51 +12,51 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Pushes an image from an OCI archive or an OCI layout on disk, which docker buildx, podman, skopeo and kaniko write,
-    to the application's repository in the platform's registry. Neither docker nor a login is needed.
-  - When the registry holds its digest already, nothing is sent. Otherwise only the layers are sent that are not there.
-  - The image is read and compared with its digests before anything is sent, in check mode too. The image is there
-    with the last call, or not at all.
-  - The credentials of the registry are read from the platform for each task. Their secret is kept in memory alone.
+  - Pushes an image from an OCI archive or an OCI layout on disk, as written by docker buildx, podman, skopeo and
+    kaniko, to the application's repository in the platform's registry. You need neither docker nor a registry login.
+  - Sends nothing if the registry already has the digest. Otherwise, sends only the layers that are missing there.
+  - Reads the image and verifies its digests before anything is sent, in check mode too. The last call makes the image
+    available as a whole; an interrupted push leaves no partial image.
+  - Reads the registry credentials from the platform for each task. The secret is kept only in memory.
 options:
   path:
     description:
-      - The OCI archive, a tar file, or the folder of an OCI layout. Layers may be compressed with gzip or zstd.
-      - A relative path is looked for in C(files/) of the role and next to the playbook, see the notes.
+      - The OCI archive (a tar file) or the folder of an OCI layout. Layers can be compressed with gzip or zstd.
+      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
     type: path
     required: true
   image_name:
     description:
-      - Name of the image in the layout, for one that holds several. That is the annotation
-        C(org.opencontainers.image.ref.name) of its C(index.json).
+      - Name of the image, if the layout contains several. This is the annotation C(org.opencontainers.image.ref.name)
+        in its C(index.json).
     type: str
   platform:
     description:
-      - Platform that the image must be for, such as V(linux/amd64). Set it to that of the node. An image for another
-        one is refused, because it would start and die without a message.
-      - When it is not set, the image is compared with the one that the application runs. The platform shows what that
-        one is for, and not what the node is, so another architecture is warned of and not refused.
-      - Of an index with images for several platforms the one that fits is pushed.
+      - Platform that the image must be built for, such as V(linux/amd64). Set it to the platform of the node. An
+        image for another platform is refused, because it would start and then die without a clear message.
+      - If not set, the image is compared with the one that the application runs. The API shows the architecture of
+        that image but not of the node, so a different architecture only causes a warning.
+      - If an index has images for several platforms, the matching one is pushed.
     type: str
   tag:
     description:
-      - Tag to give to the image in the registry, best that of the release. Without one it is there by its digest, and
-        M(hosted.services.app_release) gives it the tag of the release.
+      - Tag for the image in the registry, preferably the tag of the release. Without a tag, the image is available by
+        its digest, and M(hosted.services.app_release) adds the tag of the release.
     type: str
 extends_documentation_fragment:
   - hosted.services.on_app
   - hosted.services.common
   - hosted.services.common.attributes
 notes:
-  - O(timeout) is also how long the registry may be silent.
-  - A registry is spoken to over plain HTTP only when it is on this very machine.
+  - O(timeout) is also the maximum time without a response from the registry.
+  - Plain HTTP is used only for a registry on this machine.
 seealso:
   - module: hosted.services.app
   - module: hosted.services.app_release
 """
 
 EXAMPLES = r"""
-- name: Push what was built by docker buildx build --output type=oci,dest=shop.tar
+- name: Push an image built with docker buildx build --output type=oci,dest=shop.tar
   hosted.services.app_image:
     slug: acme-shop
     path: shop.tar
@@ -69,7 +69,7 @@ EXAMPLES = r"""
     tag: "1.4.0"
     digest: "{{ pushed.image.digest }}"
 
-- name: Push the image for one platform out of several
+- name: Push the image for one of several platforms
   hosted.services.app_image:
     slug: acme-shop
     path: build/layout
@@ -78,7 +78,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 image:
-  description: The image in the registry. In check mode, as it is expected to be.
+  description: The image in the registry. In check mode, the expected result.
   returned: success
   type: dict
   sample:
@@ -101,19 +101,19 @@ image:
       description: Repository and digest.
       type: str
     tag:
-      description: Tag that was given to the image in the registry, if any.
+      description: Tag of the image in the registry, if any.
       type: str
     digest:
       description: Digest of the image.
       type: str
     platform:
-      description: Platform that it is for.
+      description: Platform of the image.
       type: str
     size_bytes:
-      description: Size of all its parts.
+      description: Total size of the image.
       type: int
     sent_bytes:
-      description: How much of that was sent by this task.
+      description: Number of bytes that this task sent.
       type: int
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.

@@ -12,63 +12,62 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns one application or all of them, with the digest and the verdict of the version in service.
-  - On request also their releases with what each tag names, their logs, and the nodes and projects that new
-    applications can go to.
+  - Returns one application or all applications, with the digest and the scan verdict of the version in service.
+  - On request, also returns their releases with the digest of each tag, their logs, and the nodes and projects that
+    are available for new applications.
 options:
   slug:
     description:
-      - Only the application of this slug. It is an error when there is none.
+      - Only the application with this slug. If there is none, the task fails.
     type: str
   include:
     description:
       - Parts to read in addition to the list.
-      - V(releases) and V(logs) are under keys of these names in each application; V(nodes) and V(projects) in the
-        result itself.
-      - V(releases) takes a call for every release, because only its scan tells which digest a tag names.
+      - V(releases) and V(logs) are keys of each application; V(nodes) and V(projects) are keys of the result.
+      - V(releases) takes one call per release, because only the scan shows which digest a tag names.
     type: list
     elements: str
     choices: [releases, logs, nodes, projects]
     default: []
   log_lines:
     description:
-      - Number of log lines for O(include=logs) at most, from 1 to 100. The platform may keep fewer.
+      - Maximum number of log lines for O(include=logs), from 1 to 100. The platform may keep fewer.
     type: int
     default: 100
   state_dir:
     description:
-      - Folder of the records of what was in service, for RV(apps[].previous_release). The one that was given to
-        M(hosted.services.app_deploy); C(hosted_services/pending) in Ansible's home is looked into as well.
+      - Folder of the records of previous releases, for RV(apps[].previous_release). Use the same folder as for
+        M(hosted.services.app_deploy). C(hosted_services/pending) in Ansible's home is read as well.
     type: path
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
 notes:
-  - A token of scope C(REGISTRY) is enough.
+  - A token with scope C(REGISTRY) is sufficient.
 seealso:
   - module: hosted.services.app
   - module: hosted.services.app_deploy
 """
 
 EXAMPLES = r"""
-- name: What runs where?
+- name: Read all applications
   hosted.services.app_info:
   register: all_apps
 
-- name: Say so
+- name: Show what runs where
   ansible.builtin.debug:
     msg: "{{ item.slug }}: {{ item.digest or 'nothing yet' }} at {{ item.address }}"
   loop: "{{ all_apps.apps }}"
   loop_control:
     label: "{{ item.slug }}"
 
-- name: Which version was there before?
+- name: Read which release was in service before
   hosted.services.app_info:
     slug: acme-shop
     include: [releases]
   register: shop
 
-- name: Go back to it
+- name: Roll back to it
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "{{ shop.apps[0].previous_release.tag }}"
@@ -111,7 +110,7 @@ apps:
       description: The digest of the image in service. Null before the first deploy.
       type: str
     address:
-      description: Host and port that the application answers at.
+      description: Host and port of the application.
       type: str
     platform:
       description: Architecture of the running image, such as V(linux/amd64).
@@ -120,14 +119,14 @@ apps:
       description: When the release in service was deployed, in UTC.
       type: str
     scan_status:
-      description: Verdict of the analysis of the release in service.
+      description: Scan verdict on the release in service.
       type: str
     releases:
       description:
-        - Its releases, oldest first; in the order of their analysis where the platform does not show when they were
-          declared.
-        - Each with C(tag), C(digest), C(scan_status), C(scanned_at), C(created_at), and C(in_service), which is
-          whether its image is the one in service.
+        - Its releases, oldest first. If the platform does not show when they were declared, they are in the order of
+          their scans.
+        - Each release has C(tag), C(digest), C(scan_status), C(scanned_at), C(created_at), and C(in_service), which
+          shows whether its image is in service.
       returned: with O(include=releases)
       type: list
       elements: dict
@@ -139,31 +138,33 @@ apps:
           description: Digest of the image.
           type: str
         scan_status:
-          description: Verdict of the analysis.
+          description: Scan verdict.
           type: str
         scanned_at:
-          description: When the image was analysed, in UTC.
+          description: When the image was scanned, in UTC.
           type: str
         created_at:
           description: When the release was declared, in UTC.
           type: str
         in_service:
-          description: Whether its image is the one in service.
+          description: Whether its image is in service.
           type: bool
     releases_note:
       description:
-        - Why RV(apps[].releases) may lack some, such as a list of the platform that is cut. Null when it holds all.
+        - Why RV(apps[].releases) may be incomplete, for example because the platform truncates its list. Null if it
+          is complete.
       returned: with O(include=releases)
       type: str
     previous_release:
       description:
-        - The release to roll back to, the last one whose image was in service before the current one and started.
-        - The platform does not show what was in service. It is known on the controller that made the deploys, with
-          M(hosted.services.app_deploy) and the same O(state_dir). Null when it is not known.
+        - The release to roll back to. This is the last release that started and was in service before the current
+          one.
+        - The platform does not show it. Only the controller that deployed with M(hosted.services.app_deploy) and the
+          same O(state_dir) has a record of it. Null if it is not known.
       returned: with O(include=releases)
       type: dict
     previous_release_note:
-      description: Why RV(apps[].previous_release) is not known. Null when it is.
+      description: Why RV(apps[].previous_release) is not known. Null if it is known.
       returned: with O(include=releases)
       type: str
     logs:
@@ -172,12 +173,12 @@ apps:
       type: list
       elements: str
 nodes:
-  description: The nodes that take applications, as the platform lists them, their keys in snake_case.
+  description: The nodes that accept applications, as the platform lists them, with keys in snake_case.
   returned: with O(include=nodes)
   type: list
   elements: dict
 projects:
-  description: The projects that applications can join, as the platform lists them, their keys in snake_case.
+  description: The projects that applications can join, as the platform lists them, with keys in snake_case.
   returned: with O(include=projects)
   type: list
   elements: dict

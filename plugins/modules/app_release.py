@@ -12,12 +12,12 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Declares that a tag names an image which was pushed to the application's repository, waits until the platform
-    has analysed it, and returns the report.
-  - The digest identifies the image; the tag is only a name that can move. When the tag names that digest already,
-    nothing is declared. When it names another one it is declared again, and the diff shows both digests.
-  - The registry is asked for the digest before anything is declared, and the image is given the tag there, where the
-    registry can be reached. Otherwise the platform checks it.
+  - Declares that a tag names an image that was pushed to the application's repository, waits until the platform has
+    scanned it, and returns the scan report.
+  - The digest identifies the image; the tag is only a name that can move. If the tag already names that digest,
+    nothing is declared. If it names another digest, it is declared again, and the diff shows both digests.
+  - If the registry can be reached, checks before the declaration that the digest is there, and adds the tag to the
+    image. Otherwise, the platform checks the digest.
 options:
   tag:
     description:
@@ -26,24 +26,25 @@ options:
     required: true
   digest:
     description:
-      - Digest of the image, as printed at the end of its push.
+      - Digest of the image, as printed at the end of the push.
     type: str
     required: true
   pushed:
     description:
-      - Whether the image was pushed before the play. If so, check mode too fails when the registry does not hold it.
-      - Otherwise check mode takes it that an earlier task of the play pushes the image, and warns.
+      - Whether the image was pushed before the play. If so, check mode also fails if the registry does not have the
+        image.
+      - Otherwise, check mode assumes that an earlier task of the play pushes the image, and warns.
     type: bool
     default: false
   fail_on:
     description:
       - Verdicts and severities that make the task fail, with the whole report in the result.
-      - A verdict C(BLOCKED) keeps a release from being deployed. C(WARNED) and C(FAILED), an analysis that did not
-        complete, do not.
-      - A severity counts every flaw of its kind, those that the platform only warns of too. Where the scan does not show
-        severities, a limit for one makes the task fail; where the analysis did not complete, the task warns.
-      - An empty list accepts everything. A release whose verdict was lifted by the platform's team may still be shown
-        as C(BLOCKED); M(hosted.services.app_deploy) leaves it to the platform.
+      - The verdict C(BLOCKED) prevents a deploy. C(WARNED) and C(FAILED) (the scan did not complete) do not.
+      - A severity matches every vulnerability of that severity, including those that the platform only warns about.
+        If the scan does not show severities, a severity in this list makes the task fail. If the scan did not
+        complete, the task warns.
+      - An empty list accepts everything. If the platform's team has lifted the verdict on a release, its status may
+        still be C(BLOCKED); M(hosted.services.app_deploy) lets the platform decide.
     type: list
     elements: str
     choices: [blocked, warned, failed, critical, high, medium, low]
@@ -54,14 +55,15 @@ extends_documentation_fragment:
   - hosted.services.common.wait
   - hosted.services.common.attributes
 notes:
-  - With O(wait=false) the report is that of the moment, which may be C(PENDING), and O(fail_on) cannot say much.
+  - With O(wait=false), the task returns the current report. If it is still C(PENDING), O(fail_on) has little to
+    check.
 seealso:
   - module: hosted.services.app
   - module: hosted.services.app_deploy
 """
 
 EXAMPLES = r"""
-- name: Declare what was pushed, and fail on what would not be deployed
+- name: Declare a pushed image, and fail if the verdict blocks its deploy
   hosted.services.app_release:
     slug: acme-shop
     tag: "1.4.0"
@@ -73,7 +75,7 @@ EXAMPLES = r"""
     msg: "{{ item.id }}: {{ item.package }} {{ item.version }}, fixed in {{ item.fix_version }}"
   loop: "{{ shop.release.warnings }}"
 
-- name: A stricter policy
+- name: Apply a stricter policy
   hosted.services.app_release:
     slug: acme-shop
     tag: "1.4.0"
@@ -83,8 +85,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 release:
-  description: The release and its scan. In check mode, as far as it is known. There on failure by O(fail_on) too.
-  returned: success, and when O(fail_on) or the verdict made the task fail
+  description: >-
+    The release and its scan. In check mode, as far as they are known. Also returned if O(fail_on) makes the task
+    fail.
+  returned: success, and if O(fail_on) or the verdict made the task fail
   type: dict
   sample:
     slug: acme-shop
@@ -117,15 +121,15 @@ release:
       description: C(PENDING), C(PASSED), C(WARNED), C(BLOCKED) or C(FAILED).
       type: str
     scanned_at:
-      description: When the analysis was made.
+      description: When the image was scanned.
       type: str
     counts:
-      description: Number of flaws by severity.
+      description: Number of vulnerabilities by severity.
       type: dict
     blocking:
       description:
-        - The flaws that keep the release from being deployed. Each with C(id), C(package), C(version),
-          C(fix_version), C(severity) and C(reason).
+        - Vulnerabilities that block the release. Each has C(id), C(package), C(version), C(fix_version), C(severity)
+          and C(reason).
       type: list
       elements: dict
       contains:
@@ -133,7 +137,7 @@ release:
           description: Id of the vulnerability.
           type: str
         package:
-          description: Package that has it.
+          description: The affected package.
           type: str
         version:
           description: Version of the package in the image.
@@ -148,7 +152,7 @@ release:
           description: Why it blocks the release. Null if it does not.
           type: str
     warnings:
-      description: The serious flaws that do not, with the same keys.
+      description: Serious vulnerabilities that do not block the release, with the same keys.
       type: list
       elements: dict
       contains:
@@ -156,7 +160,7 @@ release:
           description: Id of the vulnerability.
           type: str
         package:
-          description: Package that has it.
+          description: The affected package.
           type: str
         version:
           description: Version of the package in the image.

@@ -13,54 +13,59 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Makes a backup of each selected service and waits until it is complete, restores one, or deletes it.
-  - A backup is asked for once. When the answer to that is lost, the backup that appears on the list is adopted; nothing
-    is sent again.
-  - A backup lives with its service. Deleting the service destroys its backups.
+  - Requests each backup once. If the response is lost, adopts the backup that appears on the list, and sends nothing
+    again.
+  - Deleting a service destroys its backups.
 options:
   name:
     description:
-      - Name of the backup. With O(state=restored) and O(state=absent) its id does as well.
+      - Name of the backup. With O(state=restored) and O(state=absent), you can use its id instead.
     type: str
     required: true
   state:
     description:
-      - V(present) makes sure that there is a completed backup of this name. One that is being made is waited for, not
-        doubled. A failed one of this name is deleted and made again. Where the platform writes names its own way, for
-        example in lower case, the task warns, and names that differ in no more than case, blanks and punctuation are
-        refused from then on. So are names that the platform may cut. If the longest name on the service has 32
-        or more characters, a longer name that begins with it is refused, because it may be that backup.
-      - V(restored) puts the files of the backup in the place of those of the service. A restore of it that is under way
-        is waited for. A restore is done when it was seen to begin and to end, or after O(quiet_time). That the backup is
-        C(COMPLETED) again says that the restore is over; whether it brought all files back the platform does not say.
-        An event of the service that tells of a failed restore ends the task as failed; no new event at all is a warning.
-      - V(absent) makes sure that there is no backup of this name. One that is being made or restored is deleted when
-        that is over.
-      - A service that is busy with another copy, or takes the next backup only after a pause, is asked again for up to
-        O(wait_timeout). Where it does not say that it is busy and nothing shows it, for up to O(quiet_time).
+      - V(present) ensures that a completed backup with this name exists. If one is being made, the task waits for it
+        and makes no second one. It deletes a failed backup with this name and makes it again. If the platform changes
+        the name, for example to lowercase, the task warns, and from then on refuses names that differ only in case,
+        blanks and punctuation. It also refuses names that the platform may have truncated. If the longest name on the
+        service has 32 or more characters, a longer name that begins with it is refused, because it may be that
+        backup.
+      - V(restored) replaces the files of the service with those of the backup. If a restore of the backup is already
+        in progress, the task waits for it. A restore counts as done once it was seen to begin and end, or after
+        O(quiet_time). A backup that is C(COMPLETED) again means that the restore is over; the platform does not
+        report whether it restored all files. If a service event reports a failed restore, the task fails. If there is
+        no new event at all, the task warns.
+      - V(absent) ensures that no backup with this name exists. If it is being made or restored, the task waits for
+        the end and then deletes it.
+      - If a service is busy with another copy, or accepts the next backup only after a pause, the task retries for up
+        to O(wait_timeout). If neither the response nor the lists show that it is busy, the task retries for up to
+        O(quiet_time).
     type: str
     choices: [present, restored, absent]
     default: present
   confirm:
     description:
-      - Agree to what O(state=restored) overwrites. Without it the task fails and says what that is.
+      - Confirm that O(state=restored) may overwrite data. Without it, the task fails and says what would be
+        overwritten.
     type: bool
     default: false
   quiet_time:
     description:
-      - For how many seconds nothing may change before a restore that was not seen to begin is taken for done. The task
-        warns then, and RV(services[].start_seen) is V(false).
-      - A restore that is seen to begin, because the platform shows the backup as C(RESTORING), is waited for to its end.
-        But a platform may show that late, or not at all for a restore that is over quickly. A change of the container's
-        state and a new event of the service begin the quiet time anew.
-      - At most half of O(wait_timeout).
+      - How many seconds must pass without a change before a restore that was not seen to begin counts as done. The
+        task then warns, and RV(services[].start_seen) is V(false).
+      - If the platform shows the backup as C(RESTORING), the restore was seen to begin, and the task waits until it
+        ends. The platform may show this late, or not at all if the restore is quick. A change of the container's
+        state or a new service event restarts the quiet time.
+      - Limited to half of O(wait_timeout).
     type: float
     default: 30.0
     version_added: 0.2.0
   allow_partial:
     description:
-      - With O(state=restored) all selected services are looked at first. Where one cannot be brought back, because it has no
-        backup of this name for example, the task fails before it changes any, and lists those.
-      - Set this to bring back the others all the same. The task still fails at the end.
+      - With O(state=restored), all selected services are checked first. If one cannot be restored, for example
+        because it has no backup with this name, the task fails before it changes any service, and lists those that
+        cannot be restored.
+      - Set this to V(true) to restore the others anyway. The task still fails at the end.
     type: bool
     default: false
     version_added: 0.2.0
@@ -68,7 +73,7 @@ attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.
     support: partial
-    details: A restore is done each time it is asked for.
+    details: Every run with O(state=restored) restores.
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
@@ -92,7 +97,7 @@ EXAMPLES = r"""
     name: release-41
     max_parallel: 4
 
-- name: Take a service back to what it was before the upgrade
+- name: Restore the service to its state before the upgrade
   hosted.services.backup:
     service: survival
     name: before-upgrade
@@ -136,30 +141,30 @@ services:
       description: Name of the service.
       type: str
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     actions:
       description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it does not offer what the task is about.
+      description: Whether it was skipped because it does not offer the required capability.
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     backup:
-      description: The backup. Null when it is absent or could not be made.
+      description: The backup. Null if it is absent or could not be made.
       type: dict
       contains:
         id:
-          description: Id of the backup. Null in check mode when it would be made.
+          description: Id of the backup. Null in check mode if it would be made.
           type: str
         name:
           description: Name of the backup.
@@ -180,18 +185,19 @@ services:
       description: Data that a restore overwrites. Null for other states.
       type: str
     start_seen:
-      description: Whether the restore was seen to begin. Null when none was waited for.
+      description: Whether the restore was seen to begin. Null if the task did not wait for one.
       type: bool
     events:
       description:
-        - Types of the events that the journal of the service gained with the restore, the newest first. It is the only place where
-          a platform may tell that a restore failed. Null when none was waited for, or the journal could not be read.
+        - Types of the events that the restore added to the service's activity journal, newest first. The journal is
+          the only place where the platform may report that a restore failed. Null if the task did not wait for a
+          restore, or could not read the journal.
       type: list
       elements: str
     vanished:
       description:
-        - The backups that were on the list before and are not any more, though the task did not delete them. The platform
-          may have made room for a new one, or another run may have removed them. The task warns of them.
+        - Backups that are no longer on the list although the task did not delete them. The platform may have made
+          room for a new one, or another run may have removed them. The task warns about them.
       type: list
       elements: dict
 actions:

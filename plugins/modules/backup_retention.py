@@ -12,59 +12,61 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Decides on every backup or snapshot of each selected service by a policy in the language of restic, and deletes what
-    no rule keeps. Each comes back with every reason for its fate, in check mode as well.
-  - Only those whose names match O(pattern) are managed. Only those that are C(COMPLETED) count for the rules. One that is
-    being made or restored, in a status that is not known, or without a date is never touched.
-  - The newest good one is never deleted.
-  - The list is read again before each deletion. What the policy keeps by then stays.
+  - Applies a retention policy, with rules like those of restic, to the backups or snapshots of each selected service,
+    and deletes those that no rule keeps. Returns each one with every reason why it is kept or deleted, in check mode
+    too.
+  - Manages only those whose names match O(pattern). Only those that are C(COMPLETED) count for the rules. One that is
+    being made or restored, has an unknown status, or has no date is never touched.
+  - Never deletes the newest good one.
+  - Reads the list again before each deletion, and keeps whatever the policy keeps by then.
 options:
   kind:
     description:
-      - Kind of restore points that the policy applies to. All snapshots count as good.
+      - Whether the policy applies to backups or snapshots. All snapshots count as good.
     type: str
     choices: [backups, snapshots]
     default: backups
   pattern:
     description:
-      - Shell pattern of the names that the policy owns, such as V(nightly-*). The rest is reported as unmanaged and left
-        alone.
-      - A pattern without any character of its own, such as V(*), is refused.
+      - Shell pattern for the names that the policy manages, such as V(nightly-*). The others are reported as
+        unmanaged and not touched.
+      - A pattern that matches every name, such as V(*), is refused.
     type: str
     required: true
   keep_last:
     description:
-      - Keep so many of the newest.
+      - Number of the newest to keep.
     type: int
   keep_hourly:
     description:
-      - Keep the newest of each of the last so many hours that have one. When there are fewer such hours, the oldest one
-        of all is kept too; this holds for all rules that count.
+      - For this number of the most recent hours that have one, keep the newest. If there are fewer such hours, the
+        oldest one of all is kept, too; this applies to all rules with a number.
     type: int
   keep_daily:
     description:
-      - The same with days.
+      - The same for days.
     type: int
   keep_weekly:
     description:
-      - The same with weeks, which begin on Monday and are numbered as ISO 8601 has them.
+      - The same for weeks, which begin on Monday and are numbered according to ISO 8601.
     type: int
   keep_monthly:
     description:
-      - The same with months.
+      - The same for months.
     type: int
   keep_yearly:
     description:
-      - The same with years.
+      - The same for years.
     type: int
   keep_within:
     description:
-      - Keep what is younger than this, in years, months, days and hours as in V(2y5m7d3h). It counts back from the newest
-        good one that is not in the future, so that a schedule that stopped does not lose its last backups.
+      - Keep those that are newer than this, in years, months, days and hours, such as V(2y5m7d3h). The age is
+        relative to the newest good one that is not in the future, so that a schedule that stopped does not lose its
+        last backups.
     type: str
   keep_failed:
     description:
-      - Keep so many of the newest failed backups. They hold nothing, but tell of a problem.
+      - Number of the newest failed backups to keep. They contain no data, but show that there was a problem.
     type: int
     default: 1
   time_zone:
@@ -74,7 +76,7 @@ options:
     default: UTC
   max_delete:
     description:
-      - Delete nothing on a service when the policy would delete more than this there.
+      - If the policy would delete more than this on a service, delete nothing there.
     type: int
     default: 10
 extends_documentation_fragment:
@@ -82,7 +84,7 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
   - hosted.services.many_services
 notes:
-  - A policy that would keep nothing, and a negative count, are refused.
+  - A policy that would keep nothing, or that has a negative number, is refused.
 seealso:
   - module: hosted.services.backup
   - module: hosted.services.snapshot
@@ -97,7 +99,7 @@ EXAMPLES = r"""
     keep_weekly: 4
     keep_monthly: 6
 
-- name: See what another policy would delete, and why
+- name: Show what another policy would delete, and why
   hosted.services.backup_retention:
     service: survival
     pattern: nightly-*
@@ -151,31 +153,31 @@ services:
       description: Name of the service.
       type: str
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     actions:
       description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it does not offer what the task is about.
+      description: Whether it was skipped because it does not offer the required capability.
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     plan:
-      description: Every backup or snapshot with its fate, the newest first.
+      description: Every backup or snapshot with the decision on it, newest first.
       type: list
       elements: dict
       contains:
         id:
-          description: Id of the backup; of a snapshot its name.
+          description: Id of the backup, or name of the snapshot.
           type: str
         name:
           description: Its name.
@@ -187,23 +189,23 @@ services:
           description: When it was made, in UTC.
           type: str
         managed:
-          description: Whether the pattern owns it.
+          description: Whether its name matches the pattern.
           type: bool
         keep:
-          description: Whether it stays.
+          description: Whether it is kept.
           type: bool
         reasons:
-          description: Every rule that keeps it, or why it goes.
+          description: Every rule that keeps it, or why it is deleted.
           type: list
           elements: str
     kept:
-      description: How many of the managed ones stay.
+      description: Number of managed ones that are kept.
       type: int
     deleted:
-      description: How many go.
+      description: Number of those that are deleted.
       type: int
     unmanaged:
-      description: How many the pattern does not own.
+      description: Number of those whose names do not match the pattern.
       type: int
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each, for all services.

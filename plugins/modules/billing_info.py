@@ -7,34 +7,33 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: billing_info
-short_description: Read what the account has, spends and was billed
+short_description: Read the balance, spend and bills of the account
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the balance and the forecast of the account, and on request its transactions, the spend of each day, invoices
-    and statements.
-  - The platform's documentation does not show what transactions, lines of daily spend, invoices and statements look
-    like. They are returned as they come.
+  - Returns the balance and the forecast of the account. On request, also returns its transactions, daily spend,
+    invoices and statements.
+  - Returns transactions, daily spend, invoices and statements unchanged, because the platform does not document their
+    format.
 options:
   include:
     description:
       - Parts to read. Each takes one call.
-      - V(overview) is balance, spend and forecast, V(wallet) the balance and its currency, V(transactions) are the
-        top-ups and adjustments, V(daily_spend) is the spend of each day of this month, V(invoices) are the accounting
-        documents, V(statements) the months service by service.
+      - V(overview) is the balance, spend and forecast. V(wallet) is the balance and its currency. V(transactions) are
+        the top-ups and adjustments. V(daily_spend) is the spend of each day of this month. V(invoices) are the
+        accounting documents. V(statements) show each month service by service.
     type: list
     elements: str
     choices: [overview, wallet, transactions, daily_spend, invoices, statements]
     default: [overview, wallet]
   period:
     description:
-      - A month of the form V(YYYY-MM) whose statement to read as well.
+      - A month, in the form V(YYYY-MM), to read the statement of as well.
     type: str
   transactions_query:
     description:
-      - Query parameters for V(transactions). The platform's documentation does not say which there are, so they are
-        passed on as they are.
+      - Query parameters for V(transactions). The platform does not document them, so they are passed on unchanged.
     type: dict
     default: {}
 extends_documentation_fragment:
@@ -47,16 +46,16 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: How long does the money last?
+- name: Read the balance and the forecast
   hosted.services.billing_info:
   register: money
 
-- name: Warn in time
+- name: Fail if the balance covers less than two weeks
   ansible.builtin.assert:
     that: money.billing.overview.days_left_estimate > 14
     fail_msg: "Only {{ money.billing.wallet.balance }} {{ money.billing.wallet.currency }} left"
 
-- name: Last month, service by service
+- name: Read the statement of one month
   hosted.services.billing_info:
     include: []
     period: "2026-10"
@@ -65,7 +64,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 billing:
-  description: The requested parts only.
+  description: The requested parts.
   returned: success
   type: dict
   sample:
@@ -83,7 +82,7 @@ billing:
       description:
         - Balance, spend and forecast. Each amount in cents is also returned in currency units, as a string and
           without C(_cents) in its name.
-      returned: when O(include) has V(overview)
+      returned: if O(include) contains V(overview)
       type: dict
       contains:
         balance_cents:
@@ -105,29 +104,29 @@ billing:
           description: Projected spend of this month, in currency units.
           type: str
         daily_avg_cents:
-          description: Average spend of a day.
+          description: Average spend per day.
           type: int
         daily_avg:
-          description: Average spend of a day, in currency units.
+          description: Average spend per day, in currency units.
           type: str
         days_left_estimate:
-          description: How many days the balance lasts at the present rate.
+          description: How many days the balance covers at the current rate.
           type: int
         current_hourly_burn_cents:
-          description: The present rate an hour, as a string since it may be a fraction.
+          description: The current rate per hour, as a string because it may be a fraction.
           type: str
         current_hourly_burn:
-          description: Present rate an hour, in currency units.
+          description: The current rate per hour, in currency units.
           type: str
         current_daily_burn_cents:
-          description: The present rate a day, as a string since it may be a fraction.
+          description: The current rate per day, as a string because it may be a fraction.
           type: str
         current_daily_burn:
-          description: Present rate a day, in currency units.
+          description: The current rate per day, in currency units.
           type: str
     wallet:
-      description: The money on the account, as M(hosted.services.account_info) returns it.
-      returned: when O(include) has V(wallet)
+      description: The balance of the account, as M(hosted.services.account_info) returns it.
+      returned: if O(include) contains V(wallet)
       type: dict
       contains:
         balance_cents:
@@ -144,27 +143,27 @@ billing:
           type: str
     transactions:
       description:
-        - The transactions of all pages as a list, where the platform links its pages by C(nextCursor).
-        - Otherwise as RV(billing.invoices).
-      returned: when O(include) has V(transactions)
+        - The transactions of all pages as a list, if the platform links its pages with C(nextCursor).
+        - Otherwise, the same as RV(billing.invoices).
+      returned: if O(include) contains V(transactions)
       type: raw
     daily_spend:
-      description: As RV(billing.invoices).
-      returned: when O(include) has V(daily_spend)
+      description: The same as RV(billing.invoices).
+      returned: if O(include) contains V(daily_spend)
       type: raw
     invoices:
       description:
-        - The platform's answer as it came. Where it says that there are more pages, the entries of all of them as a
+        - The platform's response, unchanged. If it shows that there are more pages, the entries of all pages as a
           list.
-        - RV(billing.notes) says where entries are missing, or where the answer does not show whether any are.
-      returned: when O(include) has V(invoices)
+        - RV(billing.notes) says if entries are missing, or if the response does not show whether any are.
+      returned: if O(include) contains V(invoices)
       type: raw
     statements:
-      description: As RV(billing.invoices).
-      returned: when O(include) has V(statements)
+      description: The same as RV(billing.invoices).
+      returned: if O(include) contains V(statements)
       type: raw
     statement:
-      description: The statement of O(period) as it came. Null when there is none.
+      description: The statement of O(period), unchanged. Null if there is none.
       returned: when O(period) is set
       type: raw
     notes:

@@ -7,36 +7,38 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: database_info
-short_description: Read what is in a database
+short_description: Read the tables of a database
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns engine, version and tables of a database, on request a page of a table, and how to connect to it.
+  - Returns the engine, version and tables of a database. On request, also returns a page of a table, and the data
+    needed to connect to the database.
 options:
   table:
     description:
-      - A table to read a page of.
+      - Table to read a page of.
     type: str
   schema:
     description:
-      - The schema of O(table), when several schemas have one of this name.
+      - Schema of O(table), if several schemas have a table with this name.
     type: str
   page:
     description:
-      - Which page of O(table) to read, counted from 0. A page has 50 rows.
+      - Page of O(table) to read, counted from 0. A page has 50 rows.
     type: int
     default: 0
   inventory:
     description:
-      - Whether to read what is in the database, which must run for that.
-      - With V(false) only its engine is returned, also of a database that is stopped or that the tunnel cannot open; and
-        the connection with O(return_secrets).
+      - Whether to read the inventory of the database, which must be running.
+      - With V(false), returns only the engine, and the connection if O(return_secrets) is set. This also works for a
+        database that is stopped or has an engine that the tunnel cannot open.
     type: bool
     default: true
   return_secrets:
     description:
-      - Whether to read how neighbours in the project connect to the database, password included. Use C(no_log) with it.
+      - Whether to return the connection data for neighbours in the project, including the password. Set C(no_log) on
+        the task.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -48,7 +50,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What is in the database?
+- name: Read the tables and their sizes
   hosted.services.database_info:
     service: shop-db
   register: db
@@ -99,7 +101,7 @@ database:
       description: Version of the engine.
       type: str
     tables:
-      description: The tables. C(rows) is an estimate of the engine, C(bytes) is the size on disk.
+      description: The tables. C(rows) is the engine's estimate, and C(bytes) is the size on disk.
       type: list
       elements: dict
       contains:
@@ -117,7 +119,7 @@ database:
           type: int
     page:
       description: A page of O(table).
-      returned: when O(table) is set
+      returned: if O(table) is set
       type: dict
       contains:
         schema:
@@ -127,13 +129,13 @@ database:
           description: The table.
           type: str
         number:
-          description: Which page it is, counted from 0.
+          description: Number of the page, counted from 0.
           type: int
         maybe_more:
-          description: Whether the page is full, so that another may follow.
+          description: Whether the page is full, so that another one may follow.
           type: bool
         columns:
-          description: Name and type of each column, as the engine calls them.
+          description: Name and type of each column, as the engine reports them.
           type: list
           elements: dict
           contains:
@@ -148,11 +150,12 @@ database:
           type: list
           elements: list
         records:
-          description: The rows as dictionaries by column. When a name comes twice, the second column is C(NAME_2).
+          description: >-
+            The rows as dictionaries by column. If two columns have the same name, the second one is C(NAME_2).
           type: list
           elements: dict
         row_count:
-          description: Rows that were read, or changed.
+          description: Number of rows that were read or changed.
           type: int
         truncated:
           description: Whether the platform left rows out.
@@ -165,9 +168,9 @@ database:
           type: str
     connection:
       description:
-        - How neighbours in the project connect, with the keys C(engine), C(host), C(port), C(user), C(password),
-          C(database) and C(url).
-      returned: when O(return_secrets) is true
+        - Connection data for neighbours in the project, with the keys C(engine), C(host), C(port), C(user),
+          C(password), C(database) and C(url).
+      returned: if O(return_secrets) is true
       type: dict
       contains:
         engine:
@@ -189,7 +192,7 @@ database:
           description: Name of the database.
           type: str
         url:
-          description: All of it as a URL.
+          description: The full connection URL.
           type: str
 """
 

@@ -13,51 +13,53 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Runs one SQL statement through the platform, so that no connection to the database is needed.
-  - A plain read is run in check mode too, and leaves the task unchanged. What is one is decided by the text alone, so
-    a C(SELECT) that calls a function which writes is sent in check mode as well; see O(read_only).
-  - Anything else is refused unless O(read_only=false), is not run in check mode, and is never sent twice. When its answer
-    is lost, or the platform cuts it at 15 seconds, the task fails and says that the outcome is unknown.
-  - Whether two queries share a session is not documented. Send a transaction whole, from C(BEGIN) to C(COMMIT), in one
-    query; a task that sends one half alone warns.
-  - The platform cuts every statement at 15 seconds and returns at most 500 rows at once.
+  - Runs plain reads in check mode too. They do not report a change. The text alone decides whether a statement is a
+    plain read, so a C(SELECT) that calls a function that writes is also sent in check mode; see O(read_only).
+  - Refuses every other statement unless O(read_only=false). Does not run it in check mode, and never sends it twice.
+    If the response is lost, or the platform stops the statement after 15 seconds, the task fails and reports that the
+    outcome is unknown.
+  - It is not documented whether two queries share a session. Send a transaction as a whole, from C(BEGIN) to
+    C(COMMIT), in one query. If you send only one half, the task warns.
+  - The platform stops every statement after 15 seconds and returns at most 500 rows at once.
 options:
   query:
     description:
-      - The statement. C(:name) stands for a value of O(params), outside quotes and comments.
+      - The SQL statement. Outside quotes and comments, C(:name) is replaced with a value from O(params).
     type: str
     required: true
   params:
     description:
-      - Values for the statement. They are written as literals in the way of the engine, so they cannot become SQL, and
-        are never shown.
-      - Text, numbers, true, false, null and dates can be used, and a list for C(IN (:names)).
-      - Known for postgresql, mysql, mariadb and sqlite; refused for other engines.
+      - Values for the statement. They are inserted as literals in the syntax of the engine, so they cannot inject
+        SQL. They are never shown.
+      - A value can be a string, a number, true, false, null, a date, or a list for C(IN (:names)).
+      - Supported for postgresql, mysql, mariadb and sqlite; refused for other engines.
     type: dict
     default: {}
   read_only:
     description:
-      - Refuse everything that is not one plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
-      - This goes by the text alone. A C(SELECT) that calls a function counts as a plain read even if the function writes.
-        It is sent whatever this option is, in check mode too, and again when its answer is lost. Skip such a task in
-        check mode by the condition C(not ansible_check_mode).
+      - Refuse every query that is not a single plain read, such as C(SELECT), C(WITH), C(SHOW) or C(EXPLAIN).
+      - This checks only the text. A C(SELECT) that calls a function counts as a plain read even if the function
+        writes. It is sent regardless of this option, in check mode too, and again if the response is lost. To skip
+        such a task in check mode, use the condition C(not ansible_check_mode).
     type: bool
     default: true
   all_rows:
     description:
-      - Read all rows of a C(SELECT), in pages of 500 for which LIMIT and OFFSET are added. The query must have neither,
-        and when there are more rows than one page has, an C(ORDER BY) that tells every two rows apart.
+      - Read all rows of a C(SELECT), in pages of 500, by adding LIMIT and OFFSET. The query must not have either of
+        them. If there is more than one page, the query must have an C(ORDER BY) that gives every row a distinct
+        position.
     type: bool
     default: false
   allow_truncated:
     description:
-      - Accept that the platform leaves out rows beyond 500. The task fails otherwise.
+      - Accept that the platform omits rows beyond 500. Otherwise, the task fails in this case.
     type: bool
     default: false
   csv_dest:
     description:
-      - File on the machine where the task runs that takes the rows as CSV with a line of names, for its owner alone. A
-        null becomes an empty field.
-      - The task is changed when the file was not as it had to be. It is not written in check mode.
+      - File for the rows, as CSV with a header line, on the machine where the task runs. It is written with mode
+        0600. A null becomes an empty field.
+      - The task reports a change if the file's content differs. The file is not written in check mode.
     type: path
 extends_documentation_fragment:
   - hosted.services.common
@@ -67,13 +69,13 @@ attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.
     support: partial
-    details: Reads are. What a statement that writes does the second time depends on it.
+    details: Reads are idempotent. For a statement that writes, it depends on the statement.
 seealso:
   - module: hosted.services.database_info
 """
 
 EXAMPLES = r"""
-- name: Who ordered lately?
+- name: Read recent orders
   hosted.services.database_query:
     service: shop-db
     query: SELECT id, email FROM orders WHERE placed > :since ORDER BY id
@@ -82,7 +84,7 @@ EXAMPLES = r"""
     all_rows: true
   register: orders
 
-- name: Show the first
+- name: Show the first one
   ansible.builtin.debug:
     msg: "{{ orders.result.records[0].email }}"
 
@@ -97,7 +99,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 result:
-  description: Result of the statement. Null for a statement that writes in check mode.
+  description: Result of the statement. Null in check mode for a statement that writes.
   returned: success
   type: dict
   sample:
@@ -110,7 +112,7 @@ result:
     command: SELECT
   contains:
     columns:
-      description: Name and type of each column, as the engine calls them.
+      description: Name and type of each column, as the engine reports them.
       type: list
       elements: dict
       contains:
@@ -125,11 +127,11 @@ result:
       type: list
       elements: list
     records:
-      description: The rows as dictionaries by column. When a name comes twice, the second column is C(NAME_2).
+      description: The rows as dictionaries by column. If two columns have the same name, the second one is C(NAME_2).
       type: list
       elements: dict
     row_count:
-      description: Rows that were read, or changed.
+      description: Number of rows that were read or changed.
       type: int
     truncated:
       description: Whether the platform left rows out.

@@ -12,22 +12,22 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Replaces the whole environment of an application. Variables that are not given are removed.
+  - Replaces the whole environment of an application. Removes variables that the task does not set.
   - At least one variable is required, in O(variables) or O(secret_variables). If one of these options is empty, for
-    example because a variable of the play is, the task fails. To remove all variables, set O(clear=true).
+    example because a variable of the play is empty, the task fails. To remove all variables, set O(clear=true).
   - A new environment takes effect with the next deploy. Until one has succeeded, the controller keeps a record of it,
     RV(environment.pending_deploy) says so, and M(hosted.services.app_deploy) deploys even the image in service again.
-  - The platform does not show an environment. So what was written is kept as keyed fingerprints, one for each
-    variable, in a file of O(state_dir). It tells that a second run has nothing to do, and which variables differ.
-  - All rules of the platform are checked before anything is sent, in check mode too. References such as
-    C(${db.URL}) are checked against the neighbours in the project where the token may read them, which takes one of
-    scope C(FULL). Otherwise the platform checks them.
+  - The platform does not return an environment. So the controller keeps a keyed fingerprint of each variable in a
+    file in O(state_dir). From these, the next run sees whether anything differs, and which variables do.
+  - Checks all rules of the platform before anything is sent, in check mode too. With a token with scope C(FULL), also
+    checks references such as C(${db.URL}) against the neighbours in the project. With other tokens, the platform
+    checks them.
 options:
   variables:
     description:
-      - Variables whose values may be shown, for example in a diff. Every value must be a string, so put numbers and
-        words like C(true) in quotes.
-      - A value may refer to a neighbour in the project, such as C(${db.URL}). The platform resolves it when the
+      - Variables whose values can be shown, for example in a diff. Every value must be a string, so put numbers and
+        words such as C(true) in quotes.
+      - A value can refer to a neighbour in the project, such as C(${db.URL}). The platform resolves it when the
         application starts.
     type: dict
   secret_variables:
@@ -36,22 +36,22 @@ options:
     type: dict
   clear:
     description:
-      - Remove every variable of the environment. Excludes O(variables) and O(secret_variables).
+      - Remove every variable of the environment. Mutually exclusive with O(variables) and O(secret_variables).
     type: bool
     default: false
   state_dir:
     description:
-      - Folder of the fingerprints, created when it is missing. C(hosted_services/environments) in Ansible's home
-        folder when it is not set.
-      - The record of what is not in effect yet is kept there too, in C(pending), and in Ansible's home as well. Give
-        M(hosted.services.app_deploy) the same folder.
-      - Runs on different machines know what the others wrote when they share it. Each file carries its key.
-      - A file that is lost or damaged costs one needless write.
+      - Folder for the fingerprints, created if it does not exist. If not set, C(hosted_services/environments) in
+        Ansible's home is used.
+      - The record of pending changes is kept in its subfolder C(pending), and in Ansible's home. Set the same folder
+        for M(hosted.services.app_deploy).
+      - If several machines share this folder, each knows what the others wrote. Each file contains its key.
+      - If a file is lost or damaged, the next run writes the environment once more.
     type: path
   force:
     description:
-      - Write the environment even when it is the one that was written last. For when it may have been changed
-        elsewhere, such as in the customer web space.
+      - Write the environment even if it is the same as the last one that was written. Use this if it may have been
+        changed elsewhere, for example in the customer web space.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -64,15 +64,15 @@ attributes:
     support: partial
     details: With O(force=true) every run writes.
 notes:
-  - An application is sure to take its new environment when it is deployed the next time.
-    M(hosted.services.app_deploy) does that, also with the image that is in service already.
-  - Together O(variables) and O(secret_variables) hold at most 100 variables. C(PORT) is reserved.
+  - The next deploy is certain to apply the new environment. M(hosted.services.app_deploy) deploys for this even if
+    the image is already in service.
+  - Together, O(variables) and O(secret_variables) can have at most 100 variables. C(PORT) is reserved.
 seealso:
   - module: hosted.services.app_deploy
 """
 
 EXAMPLES = r"""
-- name: Settings, a secret and the database next door
+- name: Set variables, a secret, and a reference to a database in the project
   hosted.services.environment:
     slug: acme-shop
     variables:
@@ -83,7 +83,7 @@ EXAMPLES = r"""
       SESSION_KEY: "{{ vault_session_key }}"
   register: shop_environment
 
-- name: Take it into effect
+- name: Deploy, so that it takes effect
   hosted.services.app_deploy:
     slug: acme-shop
     tag: "1.4.0"
@@ -97,7 +97,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 environment:
-  description: The environment as it was asked for, and how it differs from what was written last.
+  description: The environment that the task sets, and how it differs from the last one that was written.
   returned: success
   type: dict
   sample:
@@ -115,39 +115,39 @@ environment:
       description: Slug of the application.
       type: str
     variables:
-      description: The variables whose values may be shown.
+      description: The variables whose values can be shown.
       type: dict
     secret_variables:
-      description: The names of the others.
+      description: The names of the secret variables.
       type: list
       elements: str
     known_before:
-      description: Whether it was known what had been written last. If not, all variables count as added.
+      description: Whether a record of the last environment was found. If not, all variables count as added.
       type: bool
     pending_deploy:
       description:
-        - What takes effect at the next deploy only, so far as this controller knows. V(environment) is there from a
-          write on, V(deploy) when the last deploy was not seen to succeed.
-        - M(hosted.services.app_deploy) works it off.
+        - Changes that are pending until the next deploy, as far as this controller knows. V(environment) appears
+          after a write, and V(deploy) if the last deploy was not seen to succeed.
+        - M(hosted.services.app_deploy) puts them into effect.
       type: list
       elements: str
     unchecked_references:
       description:
-        - The references that the platform alone can check, because the token does not open projects.
-        - An entry such as C(${...} in NAME) is for text in braces, such as V(${VAR:-a.b}), that the platform may take for
-          a reference or not. It is sent as it is, and the platform says.
+        - References that only the platform can check, because the token has no access to projects.
+        - An entry such as C(${...} in NAME) stands for text in braces, such as V(${VAR:-a.b}), that may or may not be
+          a reference. It is sent unchanged, and the platform decides.
       type: list
       elements: str
     added:
-      description: Names that were not there.
+      description: Names of new variables.
       type: list
       elements: str
     changed:
-      description: Names that had another value.
+      description: Names of variables with a different value.
       type: list
       elements: str
     removed:
-      description: Names that are there no more.
+      description: Names of removed variables.
       type: list
       elements: str
 actions:

@@ -12,13 +12,14 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Writes text files, makes directories, and renames or removes either on a service, through the platform's file manager.
-  - It takes text of at most 2 MB. Larger and binary files, and whole directories, go over with
+  - Writes text files, creates directories, and renames or deletes files and directories on a service, through the
+    platform's file manager.
+  - Supports text of up to 2 MB. For larger files, binary files and whole directories, use
     M(hosted.services.sftp_sync).
-  - The root of the service, paths that begin with a slash, and paths that contain C(..) in any form are refused before
+  - Refuses the root of the service, paths that begin with a slash, and paths that contain C(..) in any form, before
     anything is sent.
-  - With O(state=absent) and O(state=renamed), so is a path that ends in C(/) or C(/.) or contains C(//), since
-    C(folder/{{ name }}) looks so when the variable holds nothing.
+  - With O(state=absent) and O(state=renamed), also refuses a path that ends with C(/) or C(/.) or contains C(//),
+    because C(folder/{{ name }}) becomes such a path if the variable is empty.
 options:
   path:
     description:
@@ -26,12 +27,12 @@ options:
     type: str
   paths:
     description:
-      - Several of them, to remove with O(state=absent). They are removed in calls of up to 100.
+      - Several files or directories to delete with O(state=absent), in calls of up to 100.
     type: list
     elements: str
   new_name:
     description:
-      - With O(state=renamed), the name that what is at O(path) is to have. It stays in its directory.
+      - With O(state=renamed), the new name of the file or directory at O(path). It stays in the same directory.
     type: str
   state:
     description:
@@ -46,25 +47,25 @@ options:
     default: present
   content:
     description:
-      - Content of the file. Anything but text is written as JSON.
-      - It is not shown among the arguments of the task, but it is in the diff. Set C(no_log) on the task for content
-        that nobody may see.
+      - Content of the file. A value that is not a string is written as JSON.
+      - It is not shown among the task's arguments, but it is shown in the diff. If it is secret, set C(no_log) on the
+        task.
     type: raw
   src:
     description:
-      - File whose content it is to hold. It is read where the task runs, which is the controller as a rule, and must be
-        text in UTF-8.
-      - A relative path is looked for in C(files/) of the role and next to the playbook, see the notes.
+      - Local file to copy the content from. It is read on the machine where the task runs, usually the controller,
+        and must be UTF-8 text.
+      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
     type: path
   create_parents:
     description:
-      - Whether directories above O(path) that are missing are made.
+      - Whether to create missing directories above O(path).
     type: bool
     default: true
   allow_empty:
     description:
-      - Whether O(content) or O(src) may be empty where the file holds something. Without it such a task is refused,
-        since a variable that holds nothing looks the same.
+      - Allow an empty O(content) or O(src) to replace a file that is not empty. Without it, such a task is refused,
+        because it may be caused by an empty variable.
     type: bool
     default: false
     version_added: 0.2.0
@@ -73,16 +74,16 @@ extends_documentation_fragment:
   - hosted.services.common.attributes
   - hosted.services.on_service
 notes:
-  - A symbolic link in the place of the file is an error, since the platform does not say whether it would write to the
-    link or to what it leads to.
-  - The file manager has no way to set permissions.
+  - If a symbolic link is in the place of the file, the task fails, because the platform does not document whether it
+    would write to the link or to its target.
+  - The file manager cannot set permissions.
 seealso:
   - module: hosted.services.file_info
   - module: hosted.services.sftp_sync
 """
 
 EXAMPLES = r"""
-- name: Settings of a game server
+- name: Write the settings of a game server
   hosted.services.file:
     service: survival
     path: server.properties
@@ -90,26 +91,26 @@ EXAMPLES = r"""
       max-players=20
       motd=Welcome
 
-- name: A file of the role, in a directory that may be missing
+- name: Copy a file of the role, and create missing directories
   hosted.services.file:
     service: survival
     path: plugins/chat/config.yml
     src: chat.yml # in files/ of the role, or next to the playbook
 
-- name: A directory
+- name: Create a directory
   hosted.services.file:
     service: survival
     path: backups/before-update
     state: directory
 
-- name: The world of last season, out of the way
+- name: Rename the world of last season
   hosted.services.file:
     service: survival
     path: world
     new_name: world-2026
     state: renamed
 
-- name: Files that are not wanted any more
+- name: Delete old log files
   hosted.services.file:
     service: "{{ hosted_id }}"
     paths: "{{ old_logs.files | map(attribute='path') }}"
@@ -119,7 +120,7 @@ EXAMPLES = r"""
 RETURN = r"""
 file:
   description:
-    - The file or directory, or nothing when it is absent. In check mode, as it is expected to be.
+    - The file or directory, or null if it is absent. In check mode, the expected result.
     - Fields that the platform adds in the future are returned as well.
   returned: success
   type: dict
@@ -149,13 +150,13 @@ file:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as the platform sees it. Null in check mode when it would be written or renamed.
+      description: Media type, as reported by the platform. Null in check mode if it would be written or renamed.
       type: str
     mode_bits:
-      description: Mode as octal digits. Null in check mode when it would be written.
+      description: Mode as octal digits. Null in check mode if it would be written.
       type: str
     modified_at:
-      description: When it was changed, in UTC. Null in check mode when it would be written.
+      description: When it was last modified, in UTC. Null in check mode if it would be written.
       type: str
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.

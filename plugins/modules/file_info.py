@@ -12,7 +12,7 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns what a directory of a service holds, or the text of a file.
+  - Returns the entries of a directory on a service, or the text of a file.
 options:
   path:
     description:
@@ -22,18 +22,18 @@ options:
     default: "."
   recurse:
     description:
-      - List what the directories below hold as well. Links are not followed.
+      - Also list the entries of subdirectories. Links are not followed.
     type: bool
     default: false
   limit:
     description:
-      - How many entries are returned at most. A warning says when there are more.
+      - Maximum number of entries to return. If there are more, the task warns.
     type: int
     default: 1000
   content:
     description:
-      - Read the file O(path), which must be text of at most 2 MB. Other files are read by M(hosted.services.sftp_sync).
-      - What the file manager cuts, or changes because it is not plain text in UTF-8, is refused.
+      - Read the file O(path), which must be text of up to 2 MB. For other files, use M(hosted.services.sftp_sync).
+      - A file that the file manager truncates, or changes because it is not plain UTF-8 text, is refused.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -53,7 +53,7 @@ EXAMPLES = r"""
     content: true
   register: properties
 
-- name: Show one of them
+- name: Show one setting
   ansible.builtin.debug:
     msg: "{{ properties.files[0].content | regex_search('max-players=(.*)', '\\1') | first }}"
 
@@ -67,7 +67,7 @@ EXAMPLES = r"""
 RETURN = r"""
 files:
   description:
-    - What the directory holds, by name. When O(path) is a file, the file alone.
+    - The entries of the directory, by name. If O(path) is a file, only that file.
     - Fields that the platform adds in the future are returned as well.
   returned: success
   type: list
@@ -99,13 +99,13 @@ files:
       description: Whether it is a symbolic link.
       type: bool
     mime:
-      description: Media type, as the platform sees it.
+      description: Media type, as reported by the platform.
       type: str
     mode_bits:
       description: Mode as octal digits.
       type: str
     modified_at:
-      description: When it was changed, in UTC.
+      description: When it was last modified, in UTC.
       type: str
     content:
       description: The text of the file.

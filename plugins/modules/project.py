@@ -22,8 +22,8 @@ options:
     type: str
   id:
     description:
-      - Id of the project. A O(name) that is given too is the name it is to have; with O(new_name) or
-        O(state=absent), it is the name it has.
+      - Id of the project. If O(name) is also set, it is the desired name. With O(new_name) or O(state=absent),
+        O(name) is the current name.
     type: str
   new_name:
     description:
@@ -33,14 +33,14 @@ options:
   state:
     description:
       - V(present) creates the project if it does not exist, or renames it if its name differs.
-      - V(absent) deletes the project. The default project cannot be deleted.
-        The platform does not show which one that is, so check mode warns of it.
+      - V(absent) deletes the project. The default project cannot be deleted. The platform does not show which one it
+        is, so check mode warns about this.
     type: str
     choices: [present, absent]
     default: present
   force:
     description:
-      - Delete a project that still has services. They are not deleted; they join the default project.
+      - Delete a project even if it still has services. The services are not deleted; they join the default project.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -52,16 +52,16 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: A project for the game servers
+- name: Create a project for the game servers
   hosted.services.project:
     name: games
 
-- name: Give it another name
+- name: Rename it
   hosted.services.project:
     name: games
     new_name: game-servers
 
-- name: Remove it; services that are left join the default project
+- name: Delete it; its services join the default project
   hosted.services.project:
     name: game-servers
     state: absent
@@ -70,7 +70,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 project:
-  description: The project, or nothing when it is absent. In check mode, as it is expected to be.
+  description: The project, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
   sample:
@@ -80,7 +80,7 @@ project:
     resource_count: 0
   contains:
     id:
-      description: Id of the project. Null in check mode when it would be created.
+      description: Id of the project. Null in check mode if it would be created.
       type: str
     name:
       description: Name of the project.

@@ -12,26 +12,25 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns one project or all projects of the account, on request with their services, what they cost, and how
-    their services refer to each other.
+  - Returns one project or all projects of the account. On request, also returns their services, their spend, and the
+    references between their services.
 options:
   project:
     description:
-      - Id or name of a project. All of them when it is not set.
+      - Id or name of a project. If not set, all projects are returned.
     type: str
   include:
     description:
       - Parts to read in addition to the project. Each takes one call per project.
-      - V(services) are the services in the project, V(spend) is what they cost, V(graph) shows which service refers
-        to which through its environment.
+      - V(services) are the services in the project. V(spend) is what they cost. V(graph) shows which services refer
+        to which others in their environments.
     type: list
     elements: str
     choices: [services, spend, graph]
     default: []
   spend_query:
     description:
-      - Query parameters for V(spend). The platform's documentation does not say which there are, so they are passed
-        on as they are.
+      - Query parameters for V(spend). The platform does not document them, so they are passed on unchanged.
     type: dict
     default: {}
 extends_documentation_fragment:
@@ -42,11 +41,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: All projects
+- name: Read all projects
   hosted.services.project_info:
   register: all
 
-- name: What the services of one cost
+- name: Read the spend of one project
   hosted.services.project_info:
     project: games
     include: [spend]
@@ -83,7 +82,7 @@ projects:
       type: int
     services:
       description: The services in the project, as M(hosted.services.service_info) returns them.
-      returned: when O(include) has V(services)
+      returned: if O(include) contains V(services)
       type: list
       elements: dict
       contains:
@@ -100,10 +99,10 @@ projects:
           description: Administrative status.
           type: str
         can_power:
-          description: Whether the service takes power signals.
+          description: Whether the service accepts power signals.
           type: bool
         address:
-          description: Host and port that the service answers at. May be null.
+          description: Host and port of the service. May be null.
           type: str
         product:
           description: The ordered product.
@@ -148,10 +147,10 @@ projects:
               description: Disk in GB.
               type: int
         monthly_millicents:
-          description: Price in millicents a month.
+          description: Price per month, in millicents.
           type: int
         hourly_label:
-          description: Price of an hour, for people.
+          description: Price per hour, as readable text.
           type: str
         is_free:
           description: Whether the service is free.
@@ -161,7 +160,7 @@ projects:
           type: str
     spend:
       description: Cost of the project in the last C(range) days, by day and by service, in cents.
-      returned: when O(include) has V(spend)
+      returned: if O(include) contains V(spend)
       type: dict
       contains:
         id:
@@ -205,7 +204,7 @@ projects:
               description: Name of the product.
               type: str
             detail:
-              description: Size, for people.
+              description: Size, as readable text.
               type: str
             total_cents:
               description: Cost in cents.
@@ -215,8 +214,8 @@ projects:
               type: list
               elements: dict
     graph:
-      description: The services of the project under C(nodes), and what refers to what under C(edges).
-      returned: when O(include) has V(graph)
+      description: The services of the project under C(nodes), and the references between them under C(edges).
+      returned: if O(include) contains V(graph)
       type: dict
       contains:
         id:
@@ -243,7 +242,7 @@ projects:
               description: Name by which its neighbours reach it.
               type: str
             subtitle:
-              description: Kind of service, for people.
+              description: Kind of service, as readable text.
               type: str
             status:
               description: Administrative status.

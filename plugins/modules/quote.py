@@ -7,37 +7,38 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: quote
-short_description: Ask what a service or an application would cost
+short_description: Request a quote for a service or an application
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the price of an order, and whether the balance covers its first day. Nothing is ordered.
+  - Returns the price of an order, and whether the balance covers its first day. Orders nothing.
   - The options are those of M(hosted.services.service), or of M(hosted.services.app) with O(kind=application).
 options:
   kind:
     description:
-      - What to quote. V(application) takes O(host) and O(dimensions) alone, and a token of scope C(REGISTRY) will do.
+      - Whether to quote a service or an application. V(application) accepts only O(host) and O(dimensions), and a
+        token with scope C(REGISTRY) is sufficient.
     type: str
     choices: [service, application]
     default: service
   product:
     description:
-      - Slug of the product. Needed for a service.
+      - Slug of the product. Required for a service.
     type: str
   runtime:
     description:
-      - Id of the edition of the product. The platform takes the first when none is given.
+      - Id of the edition of the product. By default, the first one.
     type: str
   host:
     description:
-      - Id of the node. Needed for a service. For an application its name will do, and the platform chooses when none is
-        given.
+      - Id of the node. Required for a service. For an application, you can also use its label; if not set, the
+        platform chooses a node.
     type: str
   dimensions:
     description:
-      - The size. All three parts are needed.
-      - Needed for a service unless O(preset) is given. An application is quoted at the entry-level size without it.
+      - Size, with all three values.
+      - Required for a service unless O(preset) is set. The default for an application is the entry-level size.
     type: dict
     suboptions:
       cpu_cores:
@@ -51,19 +52,19 @@ options:
         type: int
   preset:
     description:
-      - Id of a ready-made size instead of O(dimensions).
+      - Id of a ready-made size, instead of O(dimensions).
     type: str
   project:
     description:
-      - Name or id of the project that the service would join. It has to be there, and has no part in the price.
+      - Name or id of the project that the service would join. It must exist, but does not affect the price.
     type: str
   variables:
     description:
-      - Settings that the order of this product takes. Never shown.
+      - Settings for the order of this product. Never shown.
     type: dict
   options:
     description:
-      - Options that the order of this product takes.
+      - Options for the order of this product.
     type: list
     elements: dict
     suboptions:
@@ -77,7 +78,7 @@ options:
         required: true
   max_monthly:
     description:
-      - The most that it may cost in a month, in currency units, such as V(12.50). The task fails when it costs more.
+      - Maximum price per month, in currency units, such as V(12.50). If the price is higher, the task fails.
     type: str
 extends_documentation_fragment:
   - hosted.services.common
@@ -88,7 +89,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What would a game server cost?
+- name: Request a quote for a game server
   hosted.services.quote:
     product: minecraft
     host: node-paris-1
@@ -99,7 +100,7 @@ EXAMPLES = r"""
   ansible.builtin.debug:
     msg: "{{ price.quote.monthly }} a month; the first day is covered: {{ price.quote.covers_first_day }}"
 
-- name: Fail when an application of the smallest size costs more than ten
+- name: Fail if an application of the smallest size costs more than 10 a month
   hosted.services.quote:
     kind: application
     max_monthly: "10"
@@ -133,7 +134,7 @@ quote:
     covers_first_day: true
   contains:
     product_slug:
-      description: The product. Not for an application.
+      description: Slug of the product. Not for an application.
       type: str
     host_id:
       description: The node. For an application only.
@@ -163,31 +164,31 @@ quote:
           description: Name of the part.
           type: str
         detail:
-          description: Details, for people.
+          description: Details, as readable text.
           type: str
         monthly_cents:
-          description: Its monthly price in cents.
+          description: Monthly price of the part, in cents.
           type: int
         monthly:
-          description: Its monthly price in currency units.
+          description: Monthly price of the part, in currency units.
           type: str
     monthly_millicents:
-      description: The price of a month, in thousandths of a currency unit.
+      description: The price per month, in thousandths of a currency unit.
       type: int
     monthly_cents:
-      description: The price of a month in cents. Not for an application.
+      description: The price per month, in cents. Not for an application.
       type: int
     monthly:
-      description: The price of a month in currency units.
+      description: The price per month, in currency units.
       type: str
     hourly_label:
-      description: The price of an hour, for people. Not for an application.
+      description: The price per hour, as readable text. Not for an application.
       type: str
     min_balance_cents:
-      description: The balance that an order needs, in cents. Not for an application.
+      description: The balance that an order requires, in cents. Not for an application.
       type: int
     min_balance:
-      description: The balance that an order needs, in currency units. Not for an application.
+      description: The balance that an order requires, in currency units. Not for an application.
       type: str
     balance_cents:
       description: The balance of the account in cents. Not for an application.
@@ -196,10 +197,10 @@ quote:
       description: The balance of the account in currency units. Not for an application.
       type: str
     days_covered:
-      description: How many days the balance would last. Not for an application.
+      description: How many days the balance would cover. Not for an application.
       type: int
     covers_first_day:
-      description: Whether the balance covers the first day. An order is refused when it does not. Not for an application.
+      description: Whether the balance covers the first day. If not, the order is refused. Not for an application.
       type: bool
 cost:
   description: Effect of the order on the monthly price, in currency units as strings.
@@ -223,7 +224,7 @@ cost:
       description: Difference of the two.
       type: str
     currency:
-      description: Currency of the amounts. Null if the platform does not name it to this token.
+      description: Currency of the amounts. Null if this token cannot read it.
       type: str
     moves:
       description: Always empty, because nothing is ordered.
@@ -236,13 +237,13 @@ cost:
       description: Id of the service. Null if it does not exist yet.
       type: str
     balance:
-      description: The balance, if a quote tells it.
+      description: The balance, if a quote shows it.
       type: str
     min_balance:
-      description: The least balance that the order requires, if a quote tells it.
+      description: The minimum balance that the order requires, if a quote shows it.
       type: str
     days_covered:
-      description: How many days the balance covers, if a quote tells it.
+      description: How many days the balance covers, if a quote shows it.
       type: int
     lines:
       description: Parts of the price.
@@ -253,7 +254,7 @@ cost:
           description: Name of the part.
           type: str
         detail:
-          description: Details, for people.
+          description: Details, as readable text.
           type: str
         monthly:
           description: Its monthly price.

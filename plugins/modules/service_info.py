@@ -7,21 +7,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: service_info
-short_description: Read services and all that the platform tells about them
+short_description: Read services and their details
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns services by id, name, project, family and status; all of them when nothing is given.
-  - What O(include) names is read side by side for many services.
+  - Returns services by id, name, project, family and status. By default, returns all services.
+  - Reads the parts in O(include) for many services in parallel.
 options:
   id:
     description:
-      - Only the service of this id. It is an error when there is none.
+      - Only the service with this id. If there is none, the task fails.
     type: str
   name:
     description:
-      - Only services of this name. When there is none the list is empty, with a warning if a similar name is there.
+      - Only services with this name. If there is none, the list is empty, with a warning if a similar name exists.
     type: str
   project:
     description:
@@ -34,17 +34,17 @@ options:
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   status:
     description:
-      - Only services of this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are left out
-        unless they are asked for here.
-      - One that is not documented is asked for all the same, as the platform may have others. A warning says so.
+      - Only services with this status, such as V(ACTIVE) or V(SUSPENDED). Services that are being deleted are omitted
+        unless you select them here.
+      - A status that is not documented is accepted with a warning, because the platform may have others.
     type: str
   include:
     description:
-      - Parts to read in addition to the list. Each is under a key of its name; where a service does not offer it the value
-        is null.
-      - Where a part of some services cannot be read it is null there, and one warning names them. What fails for the whole
-        account, such as a token that is not accepted, is an error.
-      - V(metrics) takes one call for 50 services; each of the others takes one call for every service.
+      - Parts to read in addition to the list. Each is returned under a key with its name. If a service does not offer
+        a part, the value is null.
+      - If a part cannot be read for some services, it is null there, and one warning names them. A failure that
+        affects the whole account, such as a rejected token, makes the task fail.
+      - V(metrics) takes one call per 50 services; each of the others takes one call per service.
     type: list
     elements: str
     choices: [details, settings, metrics, events, logs, usage, billed_totals, sftp, backups, snapshots]
@@ -56,7 +56,7 @@ options:
     default: 100
   max_events:
     description:
-      - Number of events for O(include=events) at most, the newest ones.
+      - Maximum number of events for O(include=events). The newest ones are returned.
     type: int
     default: 100
   usage_days:
@@ -67,7 +67,7 @@ options:
   time_zone:
     description:
       - Time zone in which the hour, the day, the week and the month of O(include=billed_totals) begin, such as
-        V(Europe/Paris). That of the machine that runs the task when not set. Weeks begin on Monday.
+        V(Europe/Paris). The default is the time zone of the machine that runs the task. Weeks begin on Monday.
     type: str
 extends_documentation_fragment:
   - hosted.services.common
@@ -79,20 +79,20 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: All game servers, and whether they run
+- name: Read all game servers and their live metrics
   hosted.services.service_info:
     family: GAME
     include: [metrics]
   register: games
 
-- name: Those that are in service but do not run
+- name: List game servers that are in service but not running
   ansible.builtin.debug:
     msg: "{{ item.name }}"
   loop: "{{ games.services | selectattr('status', 'eq', 'ACTIVE') | rejectattr('metrics.state', 'eq', 'running') }}"
   loop_control:
     label: "{{ item.name }}"
 
-- name: Why does it not start?
+- name: Find out why a service does not start
   hosted.services.service_info:
     name: survival
     include: [details, logs, events]
@@ -139,13 +139,13 @@ services:
       description: Family of the service.
       type: str
     status:
-      description: Where the service is in its administrative life.
+      description: Administrative status of the service.
       type: str
     can_power:
-      description: Whether the service takes power signals.
+      description: Whether the service accepts power signals.
       type: bool
     address:
-      description: Host and port that the service answers at. May be null.
+      description: Host and port of the service. May be null.
       type: str
     product:
       description: The ordered product.
@@ -200,10 +200,10 @@ services:
           description: Disk in GB.
           type: int
     monthly_millicents:
-      description: Price in millicents a month; 1000 millicents are one currency unit.
+      description: Price per month, in millicents; 1000 millicents are one currency unit.
       type: int
     hourly_label:
-      description: Price of an hour, for people.
+      description: Price per hour, as readable text.
       type: str
     is_free:
       description: Whether the service is free.
@@ -213,22 +213,22 @@ services:
       type: str
     details:
       description: The service in full, as M(hosted.services.service) returns it.
-      returned: when O(include) has V(details)
+      returned: if O(include) contains V(details)
       type: dict
     settings:
       description: Settings of the service, with the bounds and the rates of its node.
-      returned: when O(include) has V(settings)
+      returned: if O(include) contains V(settings)
       type: dict
     metrics:
       description: Live metrics of the container. Null if its node cannot be reached.
-      returned: when O(include) has V(metrics)
+      returned: if O(include) contains V(metrics)
       type: dict
       contains:
         state:
-          description: Condition of the container.
+          description: State of the container.
           type: str
         cpu_allocation_percent:
-          description: Used share of the allocated vCPUs.
+          description: CPU usage, as a percentage of the allocation.
           type: float
         ram_bytes:
           description: Used memory.
@@ -237,7 +237,7 @@ services:
           description: Used disk.
           type: int
         uptime_seconds:
-          description: Time since the start.
+          description: Seconds since the container started.
           type: int
         net_rx_bytes:
           description: Received bytes.
@@ -247,9 +247,10 @@ services:
           type: int
     events:
       description:
-        - The activity journal, the newest event first, in whatever order the platform lists it.
-        - Events of one moment are in the order of the platform, turned round where that begins with the oldest.
-      returned: when O(include) has V(events)
+        - The activity journal, always with the newest event first.
+        - Events with the same time are in the platform's order, reversed if the platform lists the oldest event
+          first.
+      returned: if O(include) contains V(events)
       type: list
       elements: dict
       contains:
@@ -264,12 +265,12 @@ services:
           type: str
     logs:
       description: The last lines of the log.
-      returned: when O(include) has V(logs)
+      returned: if O(include) contains V(logs)
       type: list
       elements: str
     usage:
       description: Cost of the service by day, in cents.
-      returned: when O(include) has V(usage)
+      returned: if O(include) contains V(usage)
       type: dict
       contains:
         range:
@@ -291,7 +292,7 @@ services:
               type: int
     billed_totals:
       description: Cost of the service this hour, day, week and month, in cents.
-      returned: when O(include) has V(billed_totals)
+      returned: if O(include) contains V(billed_totals)
       type: dict
       contains:
         hour_cents:
@@ -308,7 +309,7 @@ services:
           type: int
     sftp:
       description: Host, port and user for SFTP access to the files.
-      returned: when O(include) has V(sftp)
+      returned: if O(include) contains V(sftp)
       type: dict
       contains:
         host:
@@ -321,16 +322,16 @@ services:
           description: User.
           type: str
         password_set_at:
-          description: When the password was made, in UTC. Null if there is none.
+          description: When the password was set, in UTC. Null if there is none.
           type: str
     backups:
       description: The backups.
-      returned: when O(include) has V(backups)
+      returned: if O(include) contains V(backups)
       type: list
       elements: dict
     snapshots:
       description: The snapshots.
-      returned: when O(include) has V(snapshots)
+      returned: if O(include) contains V(snapshots)
       type: list
       elements: dict
 """

@@ -12,34 +12,33 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Asks the SFTP server of a service for its key, without logging in, and compares it with a C(known_hosts) file.
-  - A server that is not in the file is written down with the key that it shows. From then on any other key is an error,
-    and the file stays as it is.
-  - M(hosted.services.sftp_sync) does the same when it connects. This is for programs that only read the file, such as
-    C(sftp) and C(ssh).
+  - Reads the host key of a service's SFTP server, without logging in, and compares it with a C(known_hosts) file.
+  - If the server is not in the file, adds its key. From then on, a different key is an error, and the file is not
+    changed.
+  - M(hosted.services.sftp_sync) does the same when it connects. Use this module for programs that only read the file,
+    such as C(sftp) and C(ssh).
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts with an SSH server, the
     task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host) and
     C(ansible_port), does not call the API and needs no token.
 options:
   service:
     description:
-      - Id of the service, or its name. An id wins over a name, and O(project) and O(family)
-        must agree with it.
-      - Where its files are reached is read from the API.
+      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match it.
+      - The address of its SFTP server is read from the API.
     type: str
     required: false
   host:
     description:
-      - Name or address of a server, to reach it without asking the API.
+      - Name or address of a server, to connect to it without the API.
     type: str
   port:
     description:
-      - Port of the server. If not set, it is that of the service, else 22.
+      - Port of the server. If not set, the port of the service is used, or 22.
     type: int
   known_hosts:
     description:
-      - File of the known keys of servers, in the format of OpenSSH. It is on the machine that the task runs on, which is the
-        controller as a rule. It is made when it is not there, with its folder.
+      - File of known host keys, in OpenSSH format, on the machine where the task runs, usually the controller. The
+        file and its folder are created if they do not exist.
     type: path
     default: ~/.ssh/known_hosts
 extends_documentation_fragment:
@@ -49,12 +48,12 @@ extends_documentation_fragment:
 requirements:
   - asyncssh >= 2.14.2
 notes:
-  - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of asking
-    the server.
-  - The key of the first time is taken on trust. Compare RV(host_key.fingerprint) with what the platform publishes, where it
-    does.
+  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
+    for the SFTP server.
+  - The first key is trusted. If the platform publishes its fingerprints, compare them with RV(host_key.fingerprint).
   - The role P(hosted.services.sftp_access#role) pins the servers of all services, and writes an ssh_config for them.
-  - When a server was set up anew, C(ssh-keygen -R) takes its old key out of the file. The error has the whole command.
+  - If a server was reinstalled, remove its old key from the file with C(ssh-keygen -R). The error contains the whole
+    command.
 seealso:
   - module: hosted.services.sftp_info
   - module: hosted.services.sftp_sync
@@ -66,7 +65,7 @@ EXAMPLES = r"""
     service: survival
   register: pinned
 
-- name: Show what to compare
+- name: Show the fingerprint to compare
   ansible.builtin.debug:
     msg: "{{ pinned.host_key.fingerprint }}"
 
@@ -78,7 +77,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 host_key:
-  description: The server and the key that it shows.
+  description: The server and its key.
   returned: success
   type: dict
   sample:
@@ -101,15 +100,15 @@ host_key:
       description: The fingerprint of the key, as OpenSSH writes it.
       type: str
     known_hosts:
-      description: The file in which it is pinned.
+      description: The file in which the key is pinned.
       type: str
 fingerprint:
   description: The fingerprint of a key that was refused.
-  returned: when the key is not the one that is pinned
+  returned: if the key is not the pinned one
   type: str
   sample: SHA256:0fu4pvKwtGD2v0TZdW1Vd2xBBFNOcEQ4yyI5Ewvwmkg
 actions:
-  description: Change that the task made, or would make in check mode, in one sentence.
+  description: Change that the task made, or would make in check mode, as a sentence.
   returned: success
   type: list
   elements: str

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: sftp_info
-short_description: Read where the files of a service are reached over SFTP
+short_description: Read the SFTP access of a service
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns server, port and user name of a service's SFTP access, and when its password was made.
-  - The password itself cannot be read. M(hosted.services.sftp_password) makes another.
+  - Returns the server, port and user name of a service's SFTP access, and when its password was set.
+  - The password itself cannot be read. To generate a new one, use M(hosted.services.sftp_password).
 options: {}
 extends_documentation_fragment:
   - hosted.services.common
@@ -27,7 +27,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Where the files are
+- name: Read the SFTP access
   hosted.services.sftp_info:
     service: survival
   register: access
@@ -40,7 +40,7 @@ EXAMPLES = r"""
 RETURN = r"""
 sftp:
   description:
-    - The access. It opens this one service, and follows it to another node.
+    - The SFTP access. It opens only this service, and follows the service to another node.
     - Fields that the platform adds in the future are returned as well.
   returned: success
   type: dict
@@ -57,10 +57,10 @@ sftp:
       description: Its port.
       type: int
     username:
-      description: Who logs in.
+      description: User name to log in with.
       type: str
     password_set_at:
-      description: When the password was made, in UTC. Null when there is none.
+      description: When the password was set, in UTC. Null if there is none.
       type: str
 """
 

@@ -7,37 +7,38 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: sftp_password
-short_description: Make the SFTP password of a service
+short_description: Generate the SFTP password of a service
 version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Makes an SFTP password where a service has none yet, or a new one on every run.
-  - The platform shows a password this once, and a new one ends the one before. It is written to O(secrets_dest) before
-    anything else can fail.
-  - A key on the account opens SFTP without any password; see M(hosted.services.ssh_key).
+  - Generates an SFTP password if a service has none yet, or a new one on every run.
+  - The platform shows a password only once, and a new one invalidates the previous one. The password is written to
+    O(secrets_dest) before anything else can fail.
+  - An SSH key on the account opens SFTP without a password; see M(hosted.services.ssh_key).
 options:
   update_password:
     description:
-      - V(on_create) makes a password when the service has none.
-      - V(always) makes one on every run, which ends the one before. Such a task is never unchanged.
+      - V(on_create) generates a password if the service has none.
+      - V(always) generates one on every run, which invalidates the previous one. Such a task always reports a change.
     type: str
     choices: [on_create, always]
     default: on_create
   secrets_dest:
     description:
-      - File on the machine where the task runs that takes the password, as JSON with the keys C(host), C(port),
-        C(username) and C(password), for its owner alone. A file that is there is put aside.
-      - If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) of Ansible's home is used,
+      - File for the password on the machine where the task runs, as JSON with the keys C(host), C(port), C(username)
+        and C(password), with mode 0600. An existing file is renamed.
+      - If neither this nor O(return_secrets) is set, a file in C(hosted_services/secrets) in Ansible's home is used,
         which is C(~/.ansible) by default.
-      - Before the password is asked for, a file of the size is written there and removed. Where that fails, nothing is
-        asked for.
-      - A run that ends between the call and the file, such as one that is killed, leaves a note in
-        C(hosted_services/secrets/unkept). The next task on the service warns of it; set O(update_password=always) then.
+      - Before the password is requested, a test file of the same size is written there and removed. If that fails, no
+        password is requested.
+      - If a run ends between the call and the file, for example because it is killed, a note stays in
+        C(hosted_services/secrets/unkept). The next task on the service warns about it; set O(update_password=always)
+        then.
     type: path
   return_secrets:
     description:
-      - Whether the password is in the result, as RV(secrets). Use C(no_log) with it.
+      - Whether to return the password, as RV(secrets). Set C(no_log) on the task.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -51,12 +52,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: A password for a partner who has no key
+- name: Generate a password for a partner who has no key
   hosted.services.sftp_password:
     service: survival
     secrets_dest: ~/secrets/survival-sftp.json
 
-- name: Another one, because somebody left
+- name: Replace the password, because somebody left
   hosted.services.sftp_password:
     service: survival
     update_password: always
@@ -67,7 +68,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sftp_password:
-  description: The access, without its password.
+  description: The SFTP access, without its password.
   returned: success
   type: dict
   sample:
@@ -83,14 +84,14 @@ sftp_password:
       description: Its port.
       type: int
     username:
-      description: Who logs in.
+      description: User name to log in with.
       type: str
     password_set_at:
-      description: When the password was made, in UTC. Null when there is none.
+      description: When the password was set, in UTC. Null if there is none.
       type: str
 secrets:
-  description: The access with its password.
-  returned: when a password was made, and O(return_secrets) is set
+  description: The SFTP access with its password.
+  returned: if a password was generated and O(return_secrets) is set
   type: dict
   sample:
     host: node-1.example.com
@@ -111,8 +112,8 @@ secrets:
       description: The new password.
       type: str
 secrets_file:
-  description: The file that took the password.
-  returned: when a password was made and a file was written
+  description: The file that the password was written to.
+  returned: if a password was generated and a file was written
   type: str
   sample: /home/deploy/secrets/survival-sftp.json
 actions:

@@ -15,42 +15,42 @@ description:
   - Mirrors a local directory to a service, or a directory of a service to this machine, over one SFTP connection that
     transfers many files in parallel.
   - Does not copy files with the same size and modification time on both sides. So an interrupted mirror continues
-    where it stopped when you run it again.
-  - Writes each file under a temporary name and renames it. Readers see the old file or the new one, never a part of
+    where it stopped if you run it again.
+  - Writes each file under a temporary name and renames it. Readers see the old file or the new one, never a partial
     one. The next run removes the temporary files of an interrupted transfer.
-  - Symbolic links are copied as links and never followed. One that leads out of the tree is left out with a warning,
-    on either side.
-  - Servers differ in what they do beyond reading and writing. What this one does is tried before it counts, with
-    files and links of our own inside of O(dest), which are removed again. Where it makes no links, they are left out
-    with a warning. Where it keeps no times or no permissions, what was copied is told by its content, with a warning.
-  - What is left out with a warning is not deleted from O(dest) either.
+  - Copies symbolic links as links and never follows them. A link that leads out of the tree is left out with a
+    warning, on either side.
+  - Servers support different features beyond reading and writing. Tests the features of this server before it relies
+    on them, with its own files and links inside O(dest), which are removed afterwards. If the server does not support
+    links, they are left out with a warning. If it does not keep times or permissions, copied files are recognized by
+    their content, with a warning.
+  - Items that are left out with a warning are not deleted from O(dest) either.
   - In a play over hosts of the P(hosted.services.inventory#inventory) inventory, or over any hosts that speak SFTP,
-    the task works on the host itself if neither O(service) nor O(host) is set. Its variables C(ansible_host),
-    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password) are used.
-    The task then does not call the API and needs no token.
+    the task works on the host itself if neither O(service) nor O(host) is set. It uses the variables C(ansible_host),
+    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file) and C(ansible_password), does not call the API
+    and needs no token.
 options:
   service:
     description:
-      - Id of the service, or its name. An id wins over a name, and O(project) and O(family)
-        must agree with it.
-      - Where its files are reached is read from the API.
+      - Id or name of the service. An id takes precedence over a name, and O(project) and O(family) must match it.
+      - The address of its SFTP server is read from the API.
     type: str
     required: false
   host:
     description:
-      - Name or address of an SFTP server, to reach it without asking the API.
+      - Name or address of an SFTP server, to connect to it without the API.
     type: str
   port:
     description:
-      - Port of the SFTP server. If not set, it is that of the service, else 22.
+      - Port of the SFTP server. If not set, the port of the service is used, or 22.
     type: int
   username:
     description:
-      - Name to log in with. If not set, it is that of the service, else your own.
+      - User name to log in with. If not set, the user name of the service is used, or your own.
     type: str
   private_key_file:
     description:
-      - File of the private key to log in with.
+      - File with the private key to log in with.
       - If neither this nor O(password) is set, the keys of the SSH agent and those in C(~/.ssh) are tried.
     type: path
   passphrase:
@@ -60,112 +60,117 @@ options:
     type: str
   password:
     description:
-      - Password to log in with, such as M(hosted.services.sftp_password) makes one.
+      - Password to log in with, such as one from M(hosted.services.sftp_password).
     type: str
   host_key_checking:
     description:
-      - V(accept_new) takes the key of a server that is not in O(known_hosts) and writes it down there. From then on
-        any other key is refused. In check mode it is not written down.
+      - V(accept_new) accepts the key of a server that is not in O(known_hosts) and adds it there. From then on, any
+        other key is refused. In check mode, the key is not added.
       - V(strict) refuses a server that is not in O(known_hosts).
-      - V(off) takes any key, which lets anybody on the way read and change what is transferred.
+      - V(off) accepts any key, which lets anyone between you and the server read and change the transfer.
     type: str
     choices: [accept_new, strict, "off"]
     default: accept_new
   known_hosts:
     description:
-      - File of the known keys of servers, in the format of OpenSSH.
+      - File of known host keys, in OpenSSH format.
     type: path
     default: ~/.ssh/known_hosts
   direction:
     description:
-      - V(push) makes O(dest) on the service like O(src) on this machine.
-      - V(pull) makes O(dest) on this machine like O(src) on the service.
+      - V(push) mirrors O(src) on this machine to O(dest) on the service.
+      - V(pull) mirrors O(src) on the service to O(dest) on this machine.
     type: str
     choices: [push, pull]
     default: push
   src:
     description:
       - The file to copy, or the directory whose content to copy.
-      - It must not end in a slash, contain C(//), or be the root of this machine or your home, since
-        C(sites/{{ name }}) looks so when the variable holds nothing.
-      - A relative path on this machine is looked for in C(files/) of the role and next to the playbook, see the notes.
+      - It must not end with a slash, contain C(//), or be the root of this machine or your home folder, because
+        C(sites/{{ name }}) becomes such a path if the variable is empty.
+      - A relative path on this machine is searched for in C(files/) of the role and next to the playbook; see the
+        notes.
       - A path on the service is relative to the root of the service, which is V(.); one that begins with a slash or
         contains C(..) is refused.
     type: str
     required: true
   dest:
     description:
-      - Where it goes. Directories above it are made. A relative path on this machine begins at the folder of the playbook.
-      - When O(src) is a file and this is a directory, or ends with a slash, the file goes into it under its own name.
-      - With O(delete) it must not end in a slash, nor be anything but V(.) for the root of the service, since
-        C(folder/{{ name }}) ends so when the variable holds nothing.
+      - The file or directory to copy to. Missing directories above it are created. A relative path on this machine is
+        relative to the playbook's folder.
+      - If O(src) is a file, and this is a directory or ends with a slash, the file is copied into it under its own
+        name.
+      - With O(delete), it must not end with a slash, and the root of the service must be written as V(.), because
+        C(folder/{{ name }}) ends with a slash if the variable is empty.
       - With O(delete) and O(direction=pull), the root of this machine, your home folder, the folder of the playbook, the
         current directory and all folders above them are refused.
     type: str
     required: true
   include:
     description:
-      - Patterns of what takes part. Without any, everything does.
-      - V(*) and V(?) stay within a name, V(**) crosses directories. A pattern without a slash before its end is good at
-        any depth; one with a slash begins at the root of the tree. A slash at the end means directories only. What
-        matches a directory matches everything below it. C(./) at the beginning is the root of the tree too.
-      - A pattern that names nothing, has an empty part or contains C(..) is refused, and so is a text with a comma in
-        place of a list.
-      - Directories are made only where something in them takes part.
+      - Patterns of the files and directories to mirror. By default, everything is mirrored.
+      - V(*) and V(?) match within a name; V(**) also matches across directories. A pattern without a slash before its
+        end matches at any depth. A pattern with a slash, or with C(./) at the beginning, is relative to the root of
+        the tree. A slash at the end matches only directories. A pattern that matches a directory matches everything
+        below it.
+      - A pattern that is empty, has an empty part or contains C(..) is refused, and so is a string with a comma
+        instead of a list.
+      - A directory is created only if it contains something to mirror.
     type: list
     elements: str
     default: []
   exclude:
     description:
-      - Patterns of what takes no part, written as in O(include), over which they win.
-      - What takes no part is neither copied nor deleted.
-      - With O(delete), a pattern that matches nothing on either side gives a warning.
+      - Patterns of the files and directories to leave out, in the same form as O(include). They take precedence over
+        O(include).
+      - Excluded items are neither copied nor deleted.
+      - With O(delete), a pattern that matches nothing on either side causes a warning.
     type: list
     elements: str
     default: []
   checksum:
     description:
-      - Compare the content of files of the same size, and not their times.
-      - SFTP counts time in whole seconds. Without this option, a file that is written again within the second in which
-        it was copied, to the same size, looks unchanged until it changes once more.
-      - The protocol has no checksums, so such files are read on both sides.
+      - Compare files of the same size by their content, not by their times.
+      - SFTP times are in whole seconds. Without this option, a file that is rewritten with the same size within the
+        second in which it was copied looks unchanged until it changes again.
+      - The protocol has no checksums, so these files are read on both sides.
     type: bool
     default: false
   delete:
     description:
-      - Delete what is in O(dest) and not in O(src).
-      - Without it nothing is deleted, save what is in the way of something of another kind. A directory in the way of a
-        file is an error then.
-      - Where O(src) is a directory that holds nothing, or nothing that takes part, the task fails before anything would
-        be deleted for that, unless O(allow_empty_source) says otherwise.
+      - Delete files and directories in O(dest) that are not in O(src).
+      - Without it, nothing is deleted except an item that must be replaced with one of another kind. A directory in
+        the place of a file is an error then.
+      - If O(src) is a directory that is empty or contains nothing to mirror, the task fails before anything is
+        deleted, unless O(allow_empty_source) is set.
     type: bool
     default: false
   max_delete:
     description:
       - Fail, and change nothing, if more files, directories and links than this would be deleted. If not set, there is
         no limit.
-      - It counts RV(sftp_sync.deleted), without what a broken transfer has left behind.
+      - It counts RV(sftp_sync.deleted), without leftovers of interrupted transfers.
     type: int
     version_added: 0.2.0
   allow_empty_source:
     description:
-      - Let O(delete) empty O(dest) where O(src) holds nothing.
+      - Let O(delete) empty O(dest) if O(src) contains nothing to mirror.
     type: bool
     default: false
     version_added: 0.2.0
   preserve_modes:
     description:
-      - Give files and directories the permissions they have in O(src).
-      - Turn it off for servers that do not keep permissions. If it is on there, a warning says so in each run.
+      - Give files and directories the permissions that they have in O(src).
+      - Turn this off for servers that do not keep permissions. Otherwise, each run warns about this.
     type: bool
     default: true
   file_mode:
     description:
-      - Permissions for all files, as octal digits in quotes. It wins over O(preserve_modes).
+      - Permissions for all files, as octal digits in quotes. Takes precedence over O(preserve_modes).
     type: raw
   directory_mode:
     description:
-      - Permissions for all directories, as octal digits in quotes. It wins over O(preserve_modes).
+      - Permissions for all directories, as octal digits in quotes. Takes precedence over O(preserve_modes).
     type: raw
 extends_documentation_fragment:
   - hosted.services.common
@@ -174,18 +179,18 @@ extends_documentation_fragment:
 requirements:
   - asyncssh >= 2.14.2
 notes:
-  - The connection options O(base_url) and O(token) are needed with O(service) only. O(timeout) is also the deadline of
-    connecting and logging in over SFTP.
-  - What cannot be read or written does not keep the rest from being done. The task fails at its end, RV(failures) says
-    why, and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk and a lost connection
-    end the task at once. Running it again goes on from there.
-  - Folders in O(dest) that their owner may not write to are made writable for as long as something in them is changed.
-  - Check mode writes nothing, and so knows of a server that refuses links, times or permissions only where it says
-    so at once. One that takes such requests and does nothing is found out when the task is carried out.
-  - The protocol has times from 1970 to 2106, in whole seconds. Other times are set to the nearest of these, with a
-    warning. It has no holes either. A sparse file arrives with the same content and takes up all of its size.
-  - Set-user-ID, set-group-ID and sticky bits are not copied, which a warning says. O(file_mode) and
-    O(directory_mode) set them. Owners, groups, access control lists and hard links are not copied.
+  - The connection options O(base_url) and O(token) are required only with O(service). O(timeout) is also the deadline
+    for connecting and logging in over SFTP.
+  - A file that cannot be read or written does not stop the others. The task fails at the end, RV(failures) says why,
+    and RV(finished) lists what was done. Nothing is deleted in such a run. A full disk or a lost connection ends the
+    task at once. Run the task again to continue from there.
+  - Folders in O(dest) that are not writable for their owner are made writable while something in them is changed.
+  - Check mode writes nothing, so it detects a server without support for links, times or permissions only if the
+    server says so at once. A server that accepts such requests and does nothing is detected only outside check mode.
+  - The protocol supports times from 1970 to 2106, in whole seconds. Other times are set to the nearest of these, with
+    a warning. It does not support sparse files. They arrive with the same content and take up their full size.
+  - Set-user-ID, set-group-ID and sticky bits are not copied, with a warning. To set them, use O(file_mode) and
+    O(directory_mode). Owners, groups, access control lists and hard links are not copied.
 seealso:
   - module: hosted.services.sftp_host_key
   - module: hosted.services.file
@@ -196,7 +201,7 @@ seealso:
 
 EXAMPLES = r"""
 # In a play with hosts: family_game
-- name: Mirror the plugins to every game server, and remove what is not ours
+- name: Mirror the plugins to every game server, and delete all others
   hosted.services.sftp_sync:
     src: files/plugins
     dest: plugins
@@ -223,7 +228,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sftp_sync:
-  description: Changes that the task made, or would make in check mode. Paths are relative to O(dest), whose own is a dot.
+  description: >-
+    Changes that the task made, or would make in check mode. Paths are relative to O(dest); O(dest) itself is a dot.
   returned: success
   type: dict
   sample:
@@ -247,51 +253,51 @@ sftp_sync:
       description: Its port.
       type: int
     username:
-      description: Who logged in. Null when it was you under your own name.
+      description: User name that logged in. Null if it was your own.
       type: str
     direction:
-      description: The direction.
+      description: Direction of the transfer.
       type: str
     src:
-      description: What was copied.
+      description: The source.
       type: str
     dest:
-      description: Where to.
+      description: The destination.
       type: str
     created:
-      description: What was not there before.
+      description: Items that did not exist before.
       type: list
       elements: str
     updated:
-      description: What was there and got other content, another target, or other permissions.
+      description: Items that got different content, a different target, or different permissions.
       type: list
       elements: str
     deleted:
-      description: What was removed.
+      description: Items that were deleted.
       type: list
       elements: str
     unchanged:
-      description: How many files, directories and links were right already.
+      description: Number of files, directories and links that were already correct.
       type: int
     bytes:
-      description: The size of all files that were copied.
+      description: Total size of the copied files.
       type: int
     left_out:
       description:
-        - What of O(src) takes no part though nothing excludes it. These are links that lead out of the tree or that the
-          server does not make, and what is neither a file, a directory nor a link.
+        - Items of O(src) that were left out although no pattern excludes them. These are links that lead out of the
+          tree, links on a server without support for links, and items that are neither files, directories nor links.
       type: list
       elements: str
       version_added: 0.2.0
 would_delete:
-  description: What would be deleted. Paths are relative to O(dest).
-  returned: when O(max_delete) or an empty O(src) stopped the task
+  description: Items that would be deleted. Paths are relative to O(dest).
+  returned: if O(max_delete) or an empty O(src) stopped the task
   type: list
   elements: str
   sample: ["data.db"]
 failures:
-  description: What could not be done. Everything else was, except for deletions.
-  returned: when something could not be read or written
+  description: Items that failed. Everything else was done, except for deletions.
+  returned: if something could not be read or written
   type: list
   elements: dict
   version_added: 0.2.0
@@ -300,19 +306,19 @@ failures:
       message: "cannot read /srv/files/plugins/secret.yml on this machine: Permission denied"
   contains:
     path:
-      description: Its path relative to O(dest).
+      description: Path relative to O(dest).
       type: str
     message:
-      description: Which side refused what, and why.
+      description: Which side failed, and why.
       type: str
 finished:
-  description: What was done before a transfer failed. Paths are relative to O(dest).
-  returned: when a transfer failed
+  description: Items that were done before a transfer failed. Paths are relative to O(dest).
+  returned: if a transfer failed
   type: list
   elements: str
   sample: ["chat.jar"]
 actions:
-  description: Change that the task made, or would make in check mode, in one sentence.
+  description: Change that the task made, or would make in check mode, as a sentence.
   returned: success
   type: list
   elements: str

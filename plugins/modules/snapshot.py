@@ -12,8 +12,8 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Takes a snapshot of each selected service, takes services back to one, or deletes it.
-  - A snapshot lives with its service. Deleting the service destroys it.
+  - Takes a snapshot of each selected service, rolls services back to one, or deletes it.
+  - Deleting a service destroys its snapshots.
 options:
   name:
     description:
@@ -22,45 +22,46 @@ options:
     required: true
   state:
     description:
-      - V(present) makes sure that there is a snapshot of this name. Where the platform writes names its own way, for
-        example in lower case, the task warns, and names that differ in no more than case, blanks and punctuation are
-        refused from then on. So are names that the platform may cut. If the longest name on the service has 32
-        or more characters, a longer name that begins with it is refused, because it may be that snapshot.
-      - V(rolled_back) takes the service back to it. What changed since is lost. It is done after O(quiet_time). An event
-        of the service that tells of a failed rollback ends the task as failed.
-      - V(absent) makes sure that there is none of this name.
-      - A service that is busy with another copy is asked again for up to O(wait_timeout). Where it does not say that it
-        is busy and nothing shows it, for up to O(quiet_time).
+      - V(present) ensures that a snapshot with this name exists. If the platform changes the name, for example to
+        lowercase, the task warns, and from then on refuses names that differ only in case, blanks and punctuation. It
+        also refuses names that the platform may have truncated. If the longest name on the service has 32 or more
+        characters, a longer name that begins with it is refused, because it may be that snapshot.
+      - V(rolled_back) rolls the service back to the snapshot. All changes since then are lost. The rollback counts as
+        done after O(quiet_time). If a service event reports a failed rollback, the task fails.
+      - V(absent) ensures that no snapshot with this name exists.
+      - If a service is busy with another copy, the task retries for up to O(wait_timeout). If neither the response
+        nor the lists show that it is busy, the task retries for up to O(quiet_time).
     type: str
     choices: [present, rolled_back, absent]
     default: present
   confirm:
     description:
-      - Agree to what O(state=rolled_back) loses. Without it the task fails and says what that is.
+      - Confirm that O(state=rolled_back) may discard changes. Without it, the task fails and says what would be lost.
     type: bool
     default: false
   discard_newer:
     description:
-      - Agree to O(state=rolled_back) although there are snapshots that were taken after the one to go back to. What
-        becomes of them the platform does not say; it may delete them. Without it the task fails and names them.
+      - Allow O(state=rolled_back) even if there are newer snapshots than the one to roll back to. The platform does
+        not document what happens to them; it may delete them. Without this option, the task fails and names them.
     type: bool
     default: false
     version_added: 0.2.0
   quiet_time:
     description:
-      - For how many seconds nothing may change before a rollback is taken for done, as the platform does not show whether
-        one goes on after it was asked for. A change of the container's state and a new event of the service begin the
-        quiet time anew.
-      - When there was no such sign at all the task warns, and RV(services[].start_seen) is V(false).
-      - At most half of O(wait_timeout).
+      - How many seconds must pass without a change before a rollback counts as done, because the platform does not
+        show whether one is still in progress. A change of the container's state or a new service event restarts the
+        quiet time.
+      - If there was no such sign at all, the task warns, and RV(services[].start_seen) is V(false).
+      - Limited to half of O(wait_timeout).
     type: float
     default: 30.0
     version_added: 0.2.0
   allow_partial:
     description:
-      - With O(state=rolled_back) all selected services are looked at first. Where one cannot be brought back, because it has no
-        snapshot of this name for example, the task fails before it changes any, and lists those.
-      - Set this to bring back the others all the same. The task still fails at the end.
+      - With O(state=rolled_back), all selected services are checked first. If one cannot be rolled back, for example
+        because it has no snapshot with this name, the task fails before it changes any service, and lists those that
+        cannot be rolled back.
+      - Set this to V(true) to roll back the others anyway. The task still fails at the end.
     type: bool
     default: false
     version_added: 0.2.0
@@ -68,7 +69,7 @@ attributes:
   idempotent:
     description: Run twice in a row, the second run changes nothing.
     support: partial
-    details: A rollback is done each time it is asked for.
+    details: Every run with O(state=rolled_back) rolls back.
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
@@ -86,7 +87,7 @@ EXAMPLES = r"""
     service: worker
     name: before-upgrade
 
-- name: Go back to it
+- name: Roll back to it
   hosted.services.snapshot:
     service: worker
     name: before-upgrade
@@ -124,36 +125,36 @@ services:
       description: Name of the service.
       type: str
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     actions:
       description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it does not offer what the task is about.
+      description: Whether it was skipped because it does not offer the required capability.
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.
       type: str
     snapshot:
-      description: The snapshot. Null when it is absent or could not be taken.
+      description: The snapshot. Null if it is absent or could not be taken.
       type: dict
       contains:
         id:
-          description: Id of the snapshot. Null in check mode when it would be taken.
+          description: Id of the snapshot. Null in check mode if it would be taken.
           type: str
         name:
           description: Name of the snapshot.
           type: str
         description:
-          description: What the platform says about it.
+          description: The platform's description of it.
           type: str
         parent:
           description: Name of the snapshot before it. Null for the first one.
@@ -165,21 +166,22 @@ services:
           description: When it was taken, in UTC.
           type: str
     overwrites:
-      description: What a rollback loses. Null otherwise.
+      description: Data that a rollback discards. Null for other states.
       type: str
     start_seen:
-      description: Whether the rollback was seen to begin. Null when none was waited for.
+      description: Whether the rollback was seen to begin. Null if the task did not wait for one.
       type: bool
     events:
       description:
-        - Types of the events that the journal of the service gained with the rollback, the newest first. It is the only place where
-          a platform may tell that a rollback failed. Null when none was waited for, or the journal could not be read.
+        - Types of the events that the rollback added to the service's activity journal, newest first. The journal is
+          the only place where the platform may report that a rollback failed. Null if the task did not wait for a
+          rollback, or could not read the journal.
       type: list
       elements: str
     vanished:
       description:
-        - The snapshots that were on the list before and are not any more, though the task did not delete them. The platform
-          may have deleted them with the rollback, or another run has. The task warns of them.
+        - Snapshots that are no longer on the list although the task did not delete them. The platform may have
+          deleted them with the rollback, or another run may have. The task warns about them.
       type: list
       elements: dict
 actions:

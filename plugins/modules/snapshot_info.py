@@ -12,8 +12,8 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the snapshots of each selected service, with the newest good one and its age.
-  - With O(max_age) it also says whether that one is young enough.
+  - Returns the snapshots of each selected service, with the newest one and its age.
+  - With O(max_age), also shows whether it is fresh enough.
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
@@ -25,14 +25,14 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Has every instance a snapshot of today?
+- name: Check that every instance has a recent snapshot
   hosted.services.snapshot_info:
     family: COMPUTE
     pattern: nightly-*
     max_age: 26h
   register: found
 
-- name: Name those that are not
+- name: List services without a fresh snapshot
   ansible.builtin.debug:
     msg: "{{ found.services | rejectattr('freshness', 'eq', 'fresh') | map(attribute='service') }}"
 """
@@ -60,20 +60,20 @@ services:
       description: Name of the service.
       type: str
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     actions:
       description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it does not offer what the task is about.
+      description: Whether it was skipped because it does not offer the required capability.
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.
@@ -90,7 +90,7 @@ services:
           description: Name of the snapshot.
           type: str
         description:
-          description: What the platform says about it.
+          description: The platform's description of it.
           type: str
         parent:
           description: Name of the snapshot before it. Null for the first one.
@@ -102,7 +102,7 @@ services:
           description: When it was taken, in UTC.
           type: str
     newest:
-      description: The newest good one. Null when there is none.
+      description: The newest snapshot. Null if there is none.
       type: dict
       contains:
         id:
@@ -124,11 +124,11 @@ services:
           description: Size of the snapshot.
           type: int
     age_hours:
-      description: Its age in whole hours. Null when there is none.
+      description: Its age in whole hours. Null if there is none.
       type: int
     freshness:
       description:
-        - V(fresh) when it is not older than O(max_age), V(stale) when it is, V(missing) when there is none.
+        - V(fresh) if it is not older than O(max_age), V(stale) if it is older, V(missing) if there is none.
         - Null without O(max_age), and for a service that failed or was skipped.
       type: str
 """

@@ -14,25 +14,25 @@ author:
 description:
   - Registers and removes public SSH keys.
   - A key on the account opens SFTP on all services of the account, without a password.
-  - A private key, a damaged key, a key of a type that the platform does not accept and an RSA key of less than
-    2048 bits are refused before anything is sent.
+  - Refuses a private key, a damaged key, a key of a type that the platform does not accept, and an RSA key of less
+    than 2048 bits, before anything is sent.
 options:
   name:
     description:
-      - Name of the key. Needed to register one.
-      - With O(state=absent), the name has to agree with O(public_key), O(public_key_file) or O(fingerprint) if one
-        of them is given too.
+      - Name of the key. Required to register one.
+      - With O(state=absent), the name must match O(public_key), O(public_key_file) or O(fingerprint) if one of them
+        is also set.
     type: str
   public_key:
     description:
-      - The key as it stands in a public-key file.
-      - Accepted are C(ssh-ed25519), C(ecdsa-sha2-*), and C(ssh-rsa) of 2048 bits or more.
-      - It is not shown in the task's output, in case that something else is given by mistake.
+      - The key, as in a public-key file.
+      - The platform accepts C(ssh-ed25519), C(ecdsa-sha2-*), and C(ssh-rsa) of 2048 bits or more.
+      - It is not shown in the task's output, in case it is a private key by mistake.
     type: str
   public_key_file:
     description:
-      - File that holds the key. It is read where the task runs, which is the controller as a rule.
-      - A relative path is looked for in C(files/) of the role and next to the playbook, see the notes.
+      - File that contains the key. It is read on the machine where the task runs, usually the controller.
+      - A relative path is searched for in C(files/) of the role and next to the playbook; see the notes.
     type: path
   fingerprint:
     description:
@@ -40,16 +40,17 @@ options:
     type: str
   replace:
     description:
-      - When one other key has this name, put this one in its place. The new one is registered before the old one goes, so
-        that one of them opens at any time. Where the platform refuses two keys of one name, the old one goes first; should
-        the new one then be refused, the error names the one that went.
-      - Where several other keys have the name, the task is refused, since which of them to replace is not known.
+      - If one other key has this name, replace it. The new key is registered before the old one is removed, so that
+        one of them is valid at any time. If the platform refuses two keys with one name, the old one is removed
+        first; if the new one is then refused, the error names the removed key.
+      - If several other keys have this name, the task fails, because it is not known which one to replace.
     type: bool
     default: false
   state:
     description:
-      - V(present) makes sure that the key is registered.
-      - V(absent) makes sure that it is not. It stops opening SFTP at once; sessions that stand live until they end.
+      - V(present) ensures that the key is registered.
+      - V(absent) ensures that it is not registered. A removed key stops opening SFTP at once; established sessions
+        continue until they end.
     type: str
     choices: [present, absent]
     default: present
@@ -61,18 +62,18 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Let the deploy key in
+- name: Register the deploy key
   hosted.services.ssh_key:
     name: deploy
     public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ deploy@example
 
-- name: Put a new key in the place of the one of this name
+- name: Replace the key with this name
   hosted.services.ssh_key:
     name: deploy
     public_key_file: ~/.ssh/deploy.pub
     replace: true
 
-- name: Lock somebody out
+- name: Remove a key by its fingerprint
   hosted.services.ssh_key:
     fingerprint: SHA256:rdEdEyCDVphgjdPgyNRXFp2hIjIWnMf0hzX2Nn7QPzo
     state: absent
@@ -80,7 +81,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 ssh_key:
-  description: The key, or nothing when it is absent. In check mode, as it is expected to be.
+  description: The key, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
   sample:
@@ -93,7 +94,7 @@ ssh_key:
     last_used_at: null
   contains:
     id:
-      description: Id of the key. Null in check mode when it would be registered.
+      description: Id of the key. Null in check mode if it would be registered.
       type: str
     name:
       description: Name of the key.
@@ -111,7 +112,7 @@ ssh_key:
       description: When the key was registered, in UTC.
       type: str
     last_used_at:
-      description: When the key last opened a session, in UTC. Null when it never did.
+      description: When the key was last used, in UTC. Null if it was never used.
       type: str
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each.

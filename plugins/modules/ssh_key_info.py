@@ -16,11 +16,11 @@ description:
 options:
   name:
     description:
-      - Only keys of this name.
+      - Only keys with this name.
     type: str
   fingerprint:
     description:
-      - Only the key of this fingerprint, as SHA256 or MD5, with or without the prefix.
+      - Only the key with this fingerprint, as SHA256 or MD5, with or without the prefix.
     type: str
 extends_documentation_fragment:
   - hosted.services.common
@@ -30,11 +30,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: All keys
+- name: Read all keys
   hosted.services.ssh_key_info:
   register: keys
 
-- name: Keys that were never used
+- name: List keys that were never used
   ansible.builtin.debug:
     msg: "{{ keys.ssh_keys | selectattr('last_used_at', 'none') | map(attribute='name') }}"
 """
@@ -73,7 +73,7 @@ ssh_keys:
       description: When the key was registered, in UTC.
       type: str
     last_used_at:
-      description: When the key last opened a session, in UTC. Null when it never did.
+      description: When the key was last used, in UTC. Null if it was never used.
       type: str
 """
 
