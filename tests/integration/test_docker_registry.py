@@ -9,13 +9,8 @@ import hashlib
 import json
 import os
 import shutil
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import requests
@@ -26,90 +21,12 @@ from ansible_collections.hosted.services.plugins.module_utils._api.registry_sess
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
-from integration.proxy_server import ProxyServer
-from integration.proxy_server import running as proxy_running
+from integration.docker_registry import HASHED, LOGIN, PROGRAMS, platform, serving
 
-PROGRAMS = ("docker-registry", "skopeo")
 pytestmark = pytest.mark.skipif(
     any(shutil.which(program) is None for program in PROGRAMS), reason="docker-registry or skopeo is missing"
 )
-LOGIN = {"project": "acme", "username": "anna", "secret": "s3cret"}
-HASHED = "anna:$2y$05$abcdefghijklmnopqrstuuLK7U1u6pVRmL7L1BBM2aS35PSZnDXlK\n"
 READ_ONLY = {"REGISTRY_STORAGE_MAINTENANCE_READONLY": "{enabled: true}"}
-START_SECONDS = 30.0
-
-
-class Docker(NamedTuple):
-    """A registry that runs: its address, and what it keeps."""
-
-    host: str
-    storage: Path
-
-    @property
-    def login(self) -> dict[str, str]:
-        """The credentials, as the platform gives them."""
-        return {"host": self.host, **LOGIN}
-
-    def inspect(self, reference: str) -> dict[str, Any]:
-        """Return what skopeo reads of an image."""
-        image = f"docker://{self.host}/acme/shop{reference}"
-        login = ["--creds", f"{LOGIN['username']}:{LOGIN['secret']}", "--tls-verify=false"]
-        done = subprocess.run(
-            ["skopeo", "inspect", *login, image], capture_output=True, text=True, check=True
-        )
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
-
-
-@contextmanager
-def serving(folder: Path, **environment: str) -> Iterator[Docker]:
-    """Run the registry over a folder, with a login."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    (folder / "htpasswd").write_text(HASHED)
-    (folder / "config.yml").write_text(
-        "version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\n"
-        f"storage: {{filesystem: {{rootdirectory: {folder / 'storage'}}}}}\n"
-        f"http: {{addr: '127.0.0.1:{port}'}}\n"
-        f"auth: {{htpasswd: {{realm: registry, path: {folder / 'htpasswd'}}}}}\n"
-    )
-    process = subprocess.Popen(
-        ["docker-registry", "serve", str(folder / "config.yml")],
-        env={**os.environ, **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        await_answer(process, port)
-        yield Docker(f"127.0.0.1:{port}", folder / "storage")
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def await_answer(process: subprocess.Popen[bytes], port: int) -> None:
-    """Wait until the registry answers."""
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            requests.get(f"http://127.0.0.1:{port}/v2/", timeout=5)
-        except requests.ConnectionError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError("the registry did not start")
-
-
-@contextmanager
-def platform(sandbox: Sandbox, docker: Docker) -> Iterator[str]:
-    """Give the address of a platform whose images are in that registry."""
-
-    def change(content: bytes) -> bytes:
-        answer = json.loads(content)
-        return json.dumps(docker.login if "secret" in answer else answer).encode()
-
-    with proxy_running(ProxyServer(sandbox, change=change)) as server:
-        yield server.url
 
 
 @pytest.fixture
@@ -183,7 +100,7 @@ def test_an_upload_whose_answers_are_lost_is_whole(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(RegistrySession, "request", losing)
     with serving(tmp_path) as docker:
         repository = registry.Repository(RegistryCredentials(**docker.login), "shop", 5)
-        repository.send_blob(str(tmp_path / "part"), digest, len(content))
+        repository.send_blob(lambda: (tmp_path / "part").open("rb"), digest)
         assert repository.has_blob(digest)
     assert calls.count("POST") > 1 and calls.count("PATCH") > max(lost)
     algorithm, _colon, name = digest.partition(":")

@@ -33,7 +33,7 @@ from .models import RegistryCredentials
 from .registry_session import RegistrySession
 from .session import pause_before_retry, retry_after_seconds
 from .text import Redactor, clean
-from .uploads import Upload
+from .uploads import Content, Upload
 
 TRIES = 3
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
@@ -131,8 +131,11 @@ class Repository:
 
     # --- Sending --------------------------------------------------------------------------------------
 
-    def send_blob(self, path: str, digest: str, size: int) -> None:
-        """Upload a blob from the file at ``path``. A retry resumes where the upload was interrupted."""
+    def send_blob(self, content: Content, digest: str) -> None:
+        """Upload a blob. A retry resumes where the upload was interrupted.
+
+        The registry verifies the digest before it takes the blob.
+        """
 
         def request(url: str, method: str, **options: Any) -> Any:
             response = self._session.request(method, url, **options)
@@ -141,7 +144,7 @@ class Repository:
             check_response(response)
             return response
 
-        upload = Upload(request, f"{self._root}/blobs/uploads/", path, digest)
+        upload = Upload(request, f"{self._root}/blobs/uploads/", content, digest)
         self._with_retries(upload.run)
 
     def put_manifest(self, content: bytes, media_type: str, reference: str) -> str | None:

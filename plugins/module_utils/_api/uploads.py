@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import IO, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from .errors import Refused, UnexpectedAnswer
 
-CHUNK = 8 * 1024 * 1024
+CHUNK = 32 * 1024 * 1024
+"""The size of a chunk in bytes: Docker's registry writes each to disk before it asks for the next one."""
 LARGEST_CHUNK = 64 * 1024 * 1024
 """The largest minimum that a registry may ask for, in bytes: chunks are held in memory."""
 RANGE = re.compile(r"(?:bytes=)?0-(\d+)")
@@ -21,15 +23,17 @@ FORGOTTEN = (400, 404, 405, 410, 416)
 
 Request = Callable[..., Any]
 """Makes a request (URL, method, ``data``, ``headers``), and raises an error unless the response is 2xx."""
+Content = Callable[[], AbstractContextManager[IO[bytes]]]
+"""Opens the content of a blob, for reading and seeking."""
 
 
 class Upload:
     """The upload of one blob. Call :meth:`run` again after a failure: it resumes."""
 
-    def __init__(self, request: Request, start: str, path: str, digest: str) -> None:
+    def __init__(self, request: Request, start: str, content: Content, digest: str) -> None:
         self._request = request
         self._start_address = start
-        self._path = path
+        self._content = content
         self._digest = digest
         self._address: str | None = None
         self._chunk = CHUNK
@@ -42,7 +46,7 @@ class Upload:
         arrived = self._received_bytes() if self._address else 0
         if not arrived:
             self._begin()
-        with open(self._path, "rb") as file:
+        with self._content() as file:
             file.seek(arrived)
             while piece := file.read(self._chunk):
                 file.seek(self._send(piece, file.tell() - len(piece)))

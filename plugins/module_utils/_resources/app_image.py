@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .._api.errors import Refused, TokenRejected
@@ -136,8 +137,7 @@ class Push:
         :raises EffectUnverified: if the registry then has another image.
         """
         for part in missing:
-            with self.layout.copy(part) as path:
-                self.repository.send_blob(path, part.digest, part.size)
+            self.repository.send_blob(partial(self.layout.open_part, part), part.digest)
         reference = self.tag or self.image.digest
         self.tag_image(reference)
         found = self.repository.digest_of(reference)

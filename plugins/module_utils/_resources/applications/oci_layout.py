@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import tarfile
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -109,32 +108,28 @@ class Layout:
         return content, value
 
     @contextmanager
-    def copy(self, part: Part) -> Iterator[str]:
-        """Copy a part to a temporary file and yield its path.
+    def open_part(self, part: Part) -> Iterator[IO[bytes]]:
+        """Open a part.
 
-        :raises Invalid: if its content does not match its digest and size.
+        :raises NoSuchItem: if it does not exist.
+        :raises Invalid: if the layout turns out to be damaged while the part is read.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "part")
-            with open(path, "wb") as file:
-                self.verify(part, file)
-            yield path
+        try:
+            with self.open(blob_path(part)) as file:
+                yield file
+        except (tarfile.TarError, EOFError) as error:
+            raise Invalid(f"{self.path!r} is cut short or damaged: {error}") from None
 
-    def verify(self, part: Part, into: IO[bytes] | None = None) -> None:
-        """Verify a part, and copy it to the file ``into`` if one is given.
+    def verify(self, part: Part) -> None:
+        """Verify a part.
 
         :raises Invalid: if its content does not match its digest and size.
         """
         hashed, size = hashlib.new(part.digest.partition(":")[0]), 0
-        try:
-            with self.open(blob_path(part)) as file:
-                while piece := file.read(READ_SIZE):
-                    hashed.update(piece)
-                    size += len(piece)
-                    if into is not None:
-                        into.write(piece)
-        except (tarfile.TarError, EOFError) as error:
-            raise Invalid(f"{self.path!r} is cut short or damaged: {error}") from None
+        with self.open_part(part) as file:
+            while piece := file.read(READ_SIZE):
+                hashed.update(piece)
+                size += len(piece)
         if size != part.size or hashed.hexdigest() != part.digest.partition(":")[2]:
             raise Invalid(
                 f"{self.path!r} is cut short or damaged: {part.digest} should have {part.size} bytes, "

@@ -118,15 +118,15 @@ def without(*names: bytes) -> Callable[[str, Headers], Headers]:
     return lambda method, headers: [(name, value) for name, value in headers if name.lower() not in names]
 
 
-def file_of(folder: Path, content: bytes = CONTENT) -> str:
-    """Write a part of an image."""
+def file_of(folder: Path, content: bytes = CONTENT) -> uploads.Content:
+    """Write a part of an image; return what opens it."""
     (folder / "part").write_bytes(content)
-    return str(folder / "part")
+    return lambda: (folder / "part").open("rb")
 
 
 def push(repository: registry.Repository, folder: Path, tag: str) -> str:
     """Push an image of one layer under a tag, and return its digest."""
-    repository.send_blob(file_of(folder), DIGEST, len(CONTENT))
+    repository.send_blob(file_of(folder), DIGEST)
     part = {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": DIGEST, "size": len(CONTENT)}
     manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "config": part, "layers": []}
     content = json.dumps(manifest).encode()
@@ -206,7 +206,7 @@ def test_a_refusal_without_a_reason_is_told_with_what_it_means(
     with odd(tmp_path, answer=refuse) as strange:
         repository = strange.repository()
         with pytest.raises(Refused) as refused:
-            repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+            repository.send_blob(file_of(tmp_path), DIGEST)
     assert f"refused ({status})" in refused.value.message and said in refused.value.message
     assert "SECRETSTATE" not in refused.value.message and "line 1" not in refused.value.message
     assert refused.value.status == status
@@ -218,7 +218,7 @@ def test_an_upload_without_an_address_is_told(tmp_path: Path) -> None:
     with odd(tmp_path, headers=without(b"location")) as strange:
         repository = strange.repository()
         with pytest.raises(UnexpectedAnswer, match="where to send"):
-            repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+            repository.send_blob(file_of(tmp_path), DIGEST)
 
 
 def test_an_upload_elsewhere_is_told_without_its_state(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_an_upload_elsewhere_is_told_without_its_state(tmp_path: Path) -> None:
         return [*without(b"location")(method, headers), there]
 
     with odd(tmp_path, headers=elsewhere) as strange, pytest.raises(ConfigurationError) as refused:
-        strange.repository().send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        strange.repository().send_blob(file_of(tmp_path), DIGEST)
     assert "cdn.example.com" in refused.value.message and "SECRETSTATE" not in refused.value.message
 
 
@@ -251,7 +251,7 @@ def test_an_upload_goes_on_where_it_was_cut(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(uploads, "CHUNK", 400)
     with odd(tmp_path, cut=[2]) as strange:
         repository = strange.repository()
-        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        repository.send_blob(file_of(tmp_path), DIGEST)
         assert repository.has_blob(DIGEST)
     assert len(strange.calls("POST")) == 1
     assert strange.calls("PATCH", "GET", "PUT") == ["PATCH", "PATCH", "GET", "PATCH", "PUT"]
@@ -266,7 +266,7 @@ def test_an_upload_that_is_forgotten_is_begun_anew(tmp_path: Path, monkeypatch: 
 
     with odd(tmp_path, cut=[2], answer=forget) as strange:
         repository = strange.repository()
-        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        repository.send_blob(file_of(tmp_path), DIGEST)
         assert repository.has_blob(DIGEST)
     assert len(strange.calls("POST")) == 2
 
@@ -279,7 +279,7 @@ def test_pieces_are_as_large_as_the_registry_wants(tmp_path: Path, monkeypatch: 
         return [*headers, (b"oci-chunk-min-length", b"600")]
 
     with odd(tmp_path, headers=least) as strange:
-        strange.repository().send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        strange.repository().send_blob(file_of(tmp_path), DIGEST)
     assert len(strange.calls("PATCH")) == 2
 
 
@@ -313,7 +313,7 @@ def test_a_piece_that_was_taken_in_part_is_made_up_for(
     with serving(tmp_path / "registry", around=strange.around) as running:
         strange.host = running.host
         repository = strange.repository()
-        repository.send_blob(file_of(tmp_path), DIGEST, len(CONTENT))
+        repository.send_blob(file_of(tmp_path), DIGEST)
         assert repository.has_blob(DIGEST)
     assert len(strange.calls("PATCH")) == 2
 

@@ -69,7 +69,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def upload(registry: Registry, folder: Path, content: bytes = b"0123456789") -> uploads.Upload:
     """Return an upload of a file."""
     (folder / "part").write_bytes(content)
-    return uploads.Upload(registry, START, str(folder / "part"), DIGEST)
+    return uploads.Upload(registry, START, lambda: (folder / "part").open("rb"), DIGEST)
 
 
 def test_a_part_goes_in_pieces_and_is_closed_by_its_digest(tmp_path: Path) -> None:

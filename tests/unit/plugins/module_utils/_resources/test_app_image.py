@@ -365,7 +365,7 @@ def test_a_registry_may_want_bearer_tokens(tmp_path: Path, token_seconds: float)
         repository = registry.Repository(RegistryCredentials(**login), "shop")
         assert not repository.has_blob(digest)
         time.sleep(0.3)
-        repository.send_blob(str(tmp_path / "part"), digest, len(content))
+        repository.send_blob(lambda: (tmp_path / "part").open("rb"), digest)
         assert repository.has_blob(digest)
         stranger = registry.Repository(RegistryCredentials(**{**login, "secret": "wrong"}), "shop")
         with pytest.raises((Refused, Interrupted)):
