@@ -71,7 +71,7 @@ bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud and mit
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
 # The plugins and the sandbox are checked as packages; what nothing imports is named here.
-TYPED_FILES = $(wildcard tests/unit tests/integration tests/faults tests/benchmarks tests/*.py) scripts
+TYPED_FILES = $(wildcard tests/unit tests/integration tests/faults tests/money tests/benchmarks tests/*.py) scripts
 SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
 
 .PHONY: lint
@@ -222,6 +222,13 @@ CHAOS_PROFILES ?= plain
 test-chaos: dev ## random plays with a fault at every fifth call (RUNS=10000 SEED=1); one broken off goes on
 	@python -m faults.chaos --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --profiles $(CHAOS_PROFILES) \
 	    --log $(BUILD)/chaos.jsonl
+
+# BILLED_PROFILES=pairwise:1-20 for other platforms; each gets all of the plays.
+BILLED_PROFILES ?= plain
+
+.PHONY: test-billed
+test-billed: dev ## is what callback `cost` announces billed? Random plays over 30 days (RUNS=200 SEED=1)
+	@python -m money.billed --runs $(or $(RUNS),200) --seed $(or $(SEED),1) --profiles $(BILLED_PROFILES)
 
 # For files of a kind: make mutants ONLY=services/order,shared/money SAMPLE=0. SAMPLE=0 takes every change.
 .PHONY: mutants

@@ -19,7 +19,7 @@ from .services.namesakes import check_namesakes, warn_of_normalized_name
 from .services.options import ServiceOptions
 from .services.order import Ordering, check_quote
 from .services.pending_changes import warn_of_pending
-from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size
+from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
 from .services.read_back import await_changes_shown
 from .services.removal import plan_removal
 from .services.settings import ServiceChanges, check_limit, plan_settings, warn_over_budget
@@ -196,9 +196,16 @@ def plan_order(task: Task[ServiceOptions], project: Project | None) -> Plan:
     # A quote does not tell what the storage alone costs.
     suspension = Move("suspend", None) if task.options.state == "suspended" else None
     final = cost if suspension is None else replace(cost, after=None)
+
+    def reread() -> dict[str, Any]:
+        now = observe(task, str(ordering.id))
+        if now.service.status == ServiceStatus.FAILED:  # then the quote is not what it costs
+            note_billed(task, now.service, cost, now.service.status)
+        return now.as_dict()
+
     plan = Plan(
         result=expected_service(task, project),
-        reread=lambda: observe(task, str(ordering.id)).as_dict(),
+        reread=reread,
         after=expected_diff(task, project, final.after),
         cost=final,
         subject=ordering.name,

@@ -119,6 +119,16 @@ def has_expected_size(service: Service, expected: Mapping[str, Any]) -> bool:
     return service.status == expected["status"] and all(size.get(name) == wanted[name] for name in wanted)
 
 
+def note_billed(task: Task[Any], service: Service, announced: Cost, status: str | None) -> None:
+    """Let ``cost`` say what a service is billed in a status where the task failed and that is not as planned.
+
+    Without a price that is shown, the announced one stays.
+    """
+    billed = billed_rate(service) if service.status == status else rates_of(service).of(status)
+    if billed is not None:
+        task.effects.billed = replace(announced, after=billed)
+
+
 def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -> None:
     """Warn if the platform bills another rate than announced, and put that rate in ``cost``."""
     billed = billed_rate(service)

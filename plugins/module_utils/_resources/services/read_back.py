@@ -15,6 +15,7 @@ from ..shared.plan import Task
 from ..shared.task_errors import Invalid
 from ..shared.waiting import QUIET_SECONDS, poll_for
 from .options import ServiceOptions
+from .rates import note_billed
 from .settings import ServiceChanges, describe_size, is_same_command
 from .view import View, observe
 
@@ -42,17 +43,17 @@ def await_changes_shown(task: Task[ServiceOptions], view: View, changes: Service
                 f"the platform accepted {told} of {view.label}, but shows something else after "
                 f"{QUIET_SECONDS:g} seconds. Check the service before you run this again"
             )
-    check_stored_as_written(task, view, now, missing)
+    check_stored_as_written(task, view, now, missing, changes)
     return now
 
 
 def check_stored_as_written(
-    task: Task[ServiceOptions], view: View, now: View, missing: dict[str, Any]
+    task: Task[ServiceOptions], view: View, now: View, missing: dict[str, Any], changes: ServiceChanges
 ) -> None:
     """Refuse to report success for a value that the platform stored in another form.
 
     Each run would find a difference and write it again. What is shown as before may only be late; a size
-    is billed, so after the wait it counts as rounded to the old one.
+    is billed, so after the wait it counts as rounded to the old one. The size that is stored sets the price.
 
     :raises Invalid: with the value to write instead.
     """
@@ -61,6 +62,8 @@ def check_stored_as_written(
         unchanged = stored[name] == before[name]
         if unchanged and (name != "dimensions" or not task.options.wait):
             continue
+        if changes.cost is not None:
+            note_billed(task, now.service, changes.cost, changes.result.get("status", view.service.status))
         asked, kept = [
             describe_size(value) if name == "dimensions" else repr(value) for value in (wanted, stored[name])
         ]

@@ -282,3 +282,14 @@ def test_a_rate_at_the_limit_is_not_over_it(client: FakeClient, most: str | None
     (warning,) = task.warnings
     assert "is billed 9.99 a month, not 1.66 as announced" in warning
     assert ("over max_monthly" in warning) is over
+
+
+@pytest.mark.parametrize("state", ["present", "suspended"])
+def test_an_order_whose_creation_failed_costs_what_is_billed_for_it(sandbox: Sandbox, state: str) -> None:
+    size = {"cpu_cores": 2, "ram_gb": 4, "storage_gb": 20}
+    order: dict[str, Any] = {"product": "broken-game", "host": "node-paris-1", "dimensions": size}
+    result = run(sandbox, SERVICE, name="broken", state=state, **order)
+    assert result["failed"] and "the creation of service 'broken'" in result["msg"]
+    [line] = [line for line in sandbox.ledger()["billed"] if line["name"] == "broken"]
+    assert result["cost"]["moves"] == ["order"]
+    assert Decimal(result["cost"]["monthly_after"]) * 1000 == line["monthly_millicents"]

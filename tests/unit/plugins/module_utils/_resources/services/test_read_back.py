@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,19 @@ def test_a_size_that_the_platform_rounds_fails_each_run(sandbox: Sandbox, rounds
     sandbox.clear_journal()
     assert not run(sandbox, SERVICE, name="one", dimensions={"ram_gb": stored})["changed"]
     assert writes(sandbox) == []
+
+
+@pytest.mark.parametrize("rounds", ["the next larger", "the next smaller"])
+@pytest.mark.parametrize("state", ["present", "suspended"])
+def test_the_price_of_a_size_that_the_platform_rounds_is_the_one_billed(
+    sandbox: Sandbox, rounds: str, state: str
+) -> None:
+    sandbox.profile("plain", **{"size.written": rounds})
+    dimensions = {"ram_gb": 7, "storage_gb": 25}
+    result = run(sandbox, SERVICE, name="one", dimensions=dimensions, state=state, wait=False)
+    assert result["failed"]
+    [line] = [line for line in sandbox.ledger()["billed"] if line["name"] == "one"]
+    assert Decimal(result["cost"]["monthly_after"]) * 1000 == line["monthly_millicents"]
 
 
 def test_a_size_that_the_platform_rounds_is_not_ordered(sandbox: Sandbox) -> None:

@@ -1,0 +1,107 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sample of the random plays whose announced prices are held against the bill, and proof that it sees lies.
+
+`make test-billed` runs as many as you like.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources import service
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import read_back
+from ansible_collections.hosted.services.plugins.plugin_utils._cost.entries import Entry, read_result
+from faults.runner import Runner, runner
+from hosted_sandbox.embedded import Embedded
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible
+from money import billed
+from money.billed import Announcement, History, Outcome, begin, run_on
+from money.plays import MoneyTask, Play, plays
+
+CALLBACKS = {"ANSIBLE_CALLBACKS_ENABLED": "results_file,hosted.services.cost"}
+BASE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 20}
+
+
+@pytest.fixture
+def work() -> Iterator[Runner]:
+    """A sandbox of its own, as its clock jumps, and what runs tasks on it in this process."""
+    with Embedded() as platform, runner(platform) as work:
+        yield work
+
+
+@pytest.mark.parametrize("profile", ["plain", "pairwise:2"])
+def test_what_a_sample_of_plays_announces_is_billed(work: Runner, profile: str) -> None:
+    outcome = run_on(work, seed=1, profile=profile, count=15)
+    assert outcome.problems == []
+    assert outcome.largest <= 1 and outcome.unpriced == 0
+    assert outcome.announced >= 5 and outcome.services >= 5
+
+
+def test_what_real_runs_announce_is_billed(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The whole way, from ansible-playbook to the callback's file. The clock runs while a play does."""
+    begin(sandbox, "plain")
+
+    def play(drawn: Play) -> Announcement:
+        path = ansible.folder / f"cost-{drawn.number}.json"
+        sandbox.clock(freeze=False)
+        environment = {**CALLBACKS, "HOSTED_SERVICES_COST_OUTPUT": str(path)}
+        ansible.playbook(drawn.playbook(), env=environment).succeed()
+        sandbox.clock(freeze=True)
+        found: Announcement = json.loads(path.read_text())["runs"]
+        return found
+
+    outcome = History(sandbox, 1, "plain", play).run(5)
+    assert outcome.problems == []
+    assert outcome.announced >= 2
+
+
+def spoil(outcome: Outcome) -> str:
+    """Return the one text of all problems."""
+    assert outcome.problems
+    return "\n".join(outcome.problems)
+
+
+def test_a_price_that_is_announced_wrong_is_named_by_seed_play_and_task(
+    work: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = read_result
+
+    def dearer(result: Mapping[str, Any], *rest: Any) -> Iterator[Entry]:
+        for entry in right(result, *rest):
+            wrong = entry.after is not None and "order" in entry.moves
+            yield replace(entry, after=(entry.after or Decimal(0)) + Decimal("0.10")) if wrong else entry
+
+    monkeypatch.setattr(billed, "read_result", dearer)
+    outcome = run_on(work, seed=1, profile="plain", count=6)
+    told = spoil(outcome)
+    first = next(play for play in plays(1, 6, 1) if f"after play {play.number}:" in told)
+    assert "plain, seed 1, after play" in told and "a month is announced" in told
+    assert any(str(task) in told for task in first.tasks)
+    assert outcome.largest > 1 and "in the end: " in told
+
+
+@pytest.mark.parametrize(
+    ("module", "profile", "last"),
+    [
+        (service, "plain", {"name": "new", "product": "broken-game", "dimensions": BASE}),
+        (read_back, "pairwise:2", {"name": "old-game", "dimensions": {"ram_gb": 7}}),
+    ],
+    ids=["a creation that fails", "a size that is rounded"],
+)
+def test_the_price_that_was_quoted_is_not_always_billed(
+    work: Runner, monkeypatch: pytest.MonkeyPatch, module: Any, profile: str, last: Mapping[str, Any]
+) -> None:
+    task = MoneyTask("service", {"host": "node-paris-1", **last})
+    monkeypatch.setattr(billed, "plays", lambda *given: [Play(1, [task], 10 * billed.DAY)])
+    assert run_on(work, seed=1, profile=profile, count=1).problems == []
+    monkeypatch.setattr(module, "note_billed", lambda *given: None)
+    assert str(task) in spoil(run_on(work, seed=1, profile=profile, count=1))
