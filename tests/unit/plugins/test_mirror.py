@@ -21,7 +21,6 @@ ELSEWHERE = {
     "module_utils/_resources/files/manager.py": "test_file.py, test_file_info.py",
     "module_utils/_resources/restore_points/resources.py": "test_backup.py, test_backup_info.py",
     "module_utils/_resources/restore_points/restore_watch.py": "test_backup.py, test_snapshot.py",
-    "module_utils/_resources/shared/plan.py": "_ansible/test_execution.py",
     "module_utils/_resources/shared/task_errors.py": "classes without code",
     "module_utils/_sftp/server_features.py": "test_sftp_sync.py, with several servers",
     "module_utils/_sftp/errors.py": "classes without code",

@@ -708,6 +708,62 @@ def test_a_403_is_blamed_on_the_token_only_where_it_speaks_of_it(
     assert outcome(connect(), r.Idempotency.IDEMPOTENT).message.endswith(f": {said}")
 
 
+@pytest.mark.parametrize(
+    ("route", "status", "retry_after", "kind", "message"),
+    [
+        (
+            r.SERVICES,
+            429,
+            "7",
+            errors.RateLimited,
+            "too many requests (429); it asks for a pause of 7 seconds: no",
+        ),
+        (r.SERVICES, 429, None, errors.RateLimited, "too many requests (429): no"),
+        (r.SERVICES, 500, None, errors.ServerFailure, "the platform failed (500): no"),
+        (r.SERVICES, 499, None, errors.Refused, "the platform refused (499): no"),
+        (
+            r.SERVICES,
+            404,
+            None,
+            errors.NotFoundResponse,
+            "the platform refused (404): no. Is base_url the address of the API itself?",
+        ),
+        (r.SERVICE, 404, None, errors.NotFoundResponse, "the platform refused (404): no"),
+        (r.SERVICES, 410, None, errors.NotFoundResponse, "the platform refused (410): no"),
+    ],
+)
+def test_what_an_error_says_of_the_response(
+    route: r.Route[Any], status: int, retry_after: str | None, kind: type[errors.HostedError], message: str
+) -> None:
+    """Only a whole list that is absent makes the address doubtful: an item may well be gone."""
+    response = http_transport.Response(status, retry_after, b"")
+    error = session.error_for_response(route, response, "no")
+    assert error.__class__ is kind and error.message == message
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_the_pause_that_a_response_asks_for_is_kept(status: int) -> None:
+    error = session.error_for_response(r.SERVICES, http_transport.Response(status, "7", b""), "no")
+    assert isinstance(error, errors.RateLimited | errors.ServerFailure) and error.retry_after == 7
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "explained"),
+    [
+        (b'{"statusCode": 503, "message": "the node is full"}', "the node is full", True),
+        (b'{"statusCode": 502, "message": "the node is full"}', "the node is full", False),
+        (b'{"statusCode": 503, "message": "Service Unavailable"}', "Service Unavailable", False),
+        (b'{"message": "the node is full"}', "the node is full", False),
+        (b"the node is full", "the node is full", False),
+    ],
+)
+def test_a_failure_that_the_platform_explains_is_told_from_that_of_a_gateway(
+    body: bytes, said: str, explained: bool
+) -> None:
+    error = session.error_for_response(r.SERVICES, http_transport.Response(503, None, body), said)
+    assert isinstance(error, errors.ServerFailure) and error.explained is explained
+
+
 def test_the_log_names_call_status_and_time(server: Server, connect: Open, lines: list[str]) -> None:
     server.script = [reply(503), OK]
     connect().send(r.USAGE, {"id": "s"}, {"range": 3})

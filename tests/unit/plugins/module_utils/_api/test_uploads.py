@@ -145,6 +145,34 @@ def test_a_refusal_of_another_kind_is_told(tmp_path: Path) -> None:
     assert registry.methods == "POST PATCH GET"
 
 
+def test_a_registry_that_does_not_say_how_much_it_has_gets_all_of_it_again(tmp_path: Path) -> None:
+    registry = Registry()
+    registry.faults[("PATCH", 2)] = Interrupted("cut")
+    part = upload(registry, tmp_path)
+    with pytest.raises(Interrupted):
+        part.run()
+    registry.range = "unknown"  # no range that says what has arrived
+    part.run()
+    assert registry.content == b"0123456789"
+    assert registry.methods == "POST PATCH PATCH GET POST PATCH PATCH PATCH PUT"
+
+
+def test_the_rest_goes_where_the_registry_says_that_it_goes_on(tmp_path: Path) -> None:
+    registry = Registry()
+    registry.faults[("PATCH", 2)] = Interrupted("cut")
+    part = upload(registry, tmp_path)
+    with pytest.raises(Interrupted):
+        part.run()
+    registry.headers["Location"] = "/u/2"
+    part.run()
+    assert registry.content == b"0123456789"
+    assert registry.requests[-3:] == [
+        ("GET", STATE),
+        ("PATCH", "https://registry.example.com/u/2"),
+        ("PUT", "https://registry.example.com/u/2?digest=sha256%3A" + "a" * 64),
+    ]
+
+
 def test_an_upload_without_an_address_is_told(tmp_path: Path) -> None:
     registry = Registry(Location="")
     with pytest.raises(UnexpectedAnswer, match="has no Location"):

@@ -13,7 +13,7 @@ import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
-from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import Kind, TreeEntry
+from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import TEMPORARY, Kind, TreeEntry
 
 ENTRY = TreeEntry(Kind.FILE, size=5000)
 
@@ -64,3 +64,40 @@ def test_other_reasons_are_no_full_disk() -> None:
     assert asyncio.run(remote.explain_full_disk(full, "", None)) == "no space left on the service: No space"
     for number, said in ((errno.ENOSPC, "no space left on this machine"), (errno.EACCES, "")):
         assert asyncio.run(Local("up").explain_full_disk(OSError(number, "No"), "", ENTRY)) == said
+
+
+# --- What fails half way --------------------------------------------------------------------------------
+
+
+class Full:
+    """A server that takes files under their temporary names, and refuses to rename them."""
+
+    version = 3
+
+    def __init__(self, refusal: Exception, remove: Exception | None = None) -> None:
+        self.refusal = refusal
+        self.remove_error = remove
+        self.removed: list[bytes] = []
+
+    async def symlink(self, target: bytes, link: bytes) -> None:
+        self.link = link
+
+    async def posix_rename(self, old: bytes, new: bytes) -> None:
+        raise self.refusal
+
+    async def remove(self, path: bytes) -> None:
+        self.removed.append(path)
+        if self.remove_error is not None:
+            raise self.remove_error
+
+
+@pytest.mark.parametrize("remove", [None, asyncssh.SFTPConnectionLost("lost"), OSError("lost")])
+def test_what_could_not_be_put_in_place_is_removed_and_the_first_error_is_told(
+    remove: Exception | None,
+) -> None:
+    """An error while cleaning up would hide the reason; the next run removes what is left."""
+    server = Full(asyncssh.SFTPPermissionDenied("read only"), remove)
+    link = TreeEntry(Kind.LINK, target="a")
+    with pytest.raises(asyncssh.SFTPPermissionDenied, match="read only"):
+        asyncio.run(Remote(server, "up").make_link("b", link, new=False))
+    assert server.removed == [server.link] and TEMPORARY.fullmatch(server.link.decode().partition("/")[2])

@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
 from types import SimpleNamespace
 from typing import Any
 
+import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._sftp import trees
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
 from ansible_collections.hosted.services.plugins.module_utils._sftp.patterns import Patterns
 from ansible_collections.hosted.services.plugins.module_utils._sftp.trees import run_all
 
@@ -111,3 +114,56 @@ def test_each_directory_is_looked_into_once_and_what_takes_no_part_is_told(liste
 def test_an_excluded_directory_is_not_looked_into(listed: list[str]) -> None:
     found = asyncio.run(trees.remote_tree(None, "srv", Patterns([], ["web"]), lambda path, why: None))
     assert sorted(found.entries) == ["", "a.txt"] and listed == [""]
+
+
+# --- Where a link points --------------------------------------------------------------------------------
+
+
+class Links:
+    """A server whose sessions begin at `start`, and that answers a request for any link alike."""
+
+    def __init__(self, answer: bytes | Exception, start: str = "/srv") -> None:
+        self.answer = answer
+        self.start = start
+
+    async def readlink(self, path: bytes) -> bytes:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def realpath(self, path: bytes) -> bytes:
+        return posixpath.normpath(posixpath.join(self.start, path.decode())).encode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "start", "target", "resolved"),
+    [
+        (b"../a", "web/link", "/srv", "../a", False),
+        (b"caf\xe9", "link", "/srv", "caf\udce9", False),
+        (b"/srv/web/a", "web/link", "/srv", "a", True),
+        (b"/srv/a", "web/inner/link", "/srv", "../../a", True),
+        (b"/srv/web/a", "link", "/srv", "web/a", True),
+        (b"/a", "web/link", "/", "../a", True),
+        (b"/etc/hosts", "web/link", "/srv", "/etc/hosts", False),
+        (b"/srv-2/a", "web/link", "/srv", "/srv-2/a", False),
+    ],
+)
+def test_a_target_is_relative_to_its_link_where_that_can_be_told(
+    answer: bytes, path: str, start: str, target: str, resolved: bool
+) -> None:
+    """Some servers answer with the absolute place of any target: below the start, that says the same."""
+    assert asyncio.run(trees.remote_target(Links(answer, start), path)) == (target, resolved)
+
+
+def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connection_is() -> None:
+    assert asyncio.run(trees.remote_target(Links(asyncssh.SFTPOpUnsupported("no")), "a")) == (None, False)
+    for lost in (asyncssh.SFTPConnectionLost("lost"), asyncssh.SFTPNoConnection("none")):
+        with pytest.raises(lost.__class__):
+            asyncio.run(trees.remote_target(Links(lost), "a"))
+
+
+@pytest.mark.parametrize("answer", [b"", b"web/a", b"a\0"])
+def test_a_name_that_is_none_is_refused(answer: bytes) -> None:
+    with pytest.raises(TransferFailed, match="a file name that is none"):
+        trees.check_entry_name(answer)
+    assert trees.check_entry_name(b"caf\xe9") == "caf\udce9"

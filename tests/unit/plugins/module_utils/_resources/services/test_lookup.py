@@ -5,19 +5,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    TokenRejected,
     UnexpectedAnswer,
     error_for_status,
 )
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Project
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import lookup
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Ambiguous,
     Invalid,
     NoSuchItem,
 )
-from unit.plugins.fakes import FakeClient
+from unit.plugins.fakes import Clock, FakeClient, task_of
 
 
 def account() -> FakeClient:
@@ -163,3 +168,139 @@ def test_a_hint_names_services_that_have_a_name_of_those_that_fit_if_any_do() ->
         lookup.find_service(everything, [], "zzz")
     with pytest.raises(NoSuchItem, match=r"no service of id or name 'zzz'; there are none$"):
         lookup.find_service(everything, nameless, "zzz")
+
+
+# --- What an earlier task of the play would create ------------------------------------------------------
+
+
+def test_a_project_that_is_there_is_found_in_check_mode_too() -> None:
+    for check_mode in (False, True):
+        task = task_of(SERVICE, account(), check_mode, id="a")
+        assert lookup.resolve_project(task, "prj_1").name == "shop"
+        assert task.warnings == []
+
+
+def test_a_missing_project_is_an_error_outside_check_mode() -> None:
+    task = task_of(SERVICE, account(), id="a")
+    with pytest.raises(NoSuchItem, match="unknown project 'shopp'"):
+        lookup.resolve_project(task, "shopp")
+    assert task.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "warning"),
+    [
+        ("shopp", "unknown project 'shopp'; did you mean 'shop'? That is right only if the play creates it"),
+        ("zzz", "'default', 'shop'. That is right only if the play creates it before this task"),
+    ],
+)
+def test_check_mode_takes_a_missing_project_for_one_to_come(wanted: str, warning: str) -> None:
+    task = task_of(SERVICE, account(), True, id="a")
+    project = lookup.resolve_project(task, wanted)
+    assert not project.id and project.name == wanted
+    (said,) = task.warnings
+    assert warning in said
+
+
+def test_a_project_to_come_has_no_services_and_none_is_read() -> None:
+    client = account()
+    client.service = lambda id: pytest.fail("a service was read")  # type: ignore[method-assign]
+    project = Project.model_construct(id=None, name="soon")
+    assert lookup.in_project(client, client.services(), project) == []  # type: ignore[arg-type]
+
+
+# --- What is listed, and what can be read ---------------------------------------------------------------
+
+
+def refusing(client: FakeClient, status: int) -> FakeClient:
+    """Have the platform refuse to show any service by itself."""
+
+    def service(id: str) -> Any:
+        raise error_for_status("no", status)
+
+    client.service = service  # type: ignore[method-assign]
+    return client
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 422])
+def test_a_service_that_the_platform_does_not_show_yet_is_none(status: int) -> None:
+    assert lookup.read_if_readable(refusing(account(), status), "a") is None  # type: ignore[arg-type]
+
+
+def test_a_service_that_can_be_read_is_read_and_a_rejected_token_is_no_absence() -> None:
+    found = lookup.read_if_readable(account(), "d")  # type: ignore[arg-type]
+    assert found is not None and found.name == "db"
+    with pytest.raises(TokenRejected):
+        lookup.read_if_readable(refusing(account(), 401), "a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("id", "status", "listed"),
+    [("a", "ACTIVE", True), ("a", "FAILED", True), ("a", "DELETING", False), ("gone", "ACTIVE", False)],
+)
+def test_what_the_list_shows_exists_unless_it_is_being_deleted(id: str, status: str, listed: bool) -> None:
+    client = account()
+    client.service_records["a"]["status"] = status
+    assert lookup.is_listed(client, id) is listed  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("happens", ["it can be read", "it leaves the list"])
+def test_a_listed_service_is_waited_for_until_it_is_clear(
+    monkeypatch: pytest.MonkeyPatch, happens: str
+) -> None:
+    client, clock = account(), Clock(monkeypatch)
+    shown = client.service
+    refusing(client, 404)
+
+    def clear() -> None:
+        if happens == "it can be read":
+            client.service = shown  # type: ignore[method-assign]
+        else:
+            del client.service_records["a"]
+
+    clock.then = [lambda: None, clear]
+    lookup.await_readable(client, "a")  # type: ignore[arg-type]
+    assert len(clock.pauses) == 2
+    lookup.await_readable(client, "a")  # type: ignore[arg-type]
+    assert len(clock.pauses) == 2, "nothing is left to wait for"
+
+
+# --- An id, and what else the task says -----------------------------------------------------------------
+
+
+def check(**given: Any) -> None:
+    """Check what a task says beside the id of service `web` of family APP in project `shop`."""
+    service = account().service("a")
+    assert service is not None
+    lookup.check_id_matches(service, **given)
+
+
+@pytest.mark.parametrize("project_ids", [[], ["prj_1"], ["prj_default", "prj_1"]])
+def test_what_agrees_with_the_id_or_is_not_said_passes(project_ids: list[str]) -> None:
+    projects = [Project(id=id, name=f"project {id}") for id in project_ids]
+    check(projects=projects)
+    check(name="web", family="APP", projects=projects)
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "known", "wanted"),
+    [
+        ({"name": "db"}, "name", "web", "db"),
+        ({"name": "web", "family": "GAME"}, "family", "APP", "GAME"),
+        (
+            {"projects": [Project(id="prj_2", name="games"), Project(id="prj_3", name="more")]},
+            "project",
+            "prj_1",
+            "games",
+        ),
+    ],
+)
+def test_what_contradicts_the_id_is_named(
+    given: dict[str, Any], option: str, known: str, wanted: str
+) -> None:
+    with pytest.raises(Invalid) as error:
+        check(**given)
+    assert error.value.message == (
+        f"the id is that of service 'web' (a) with {option} '{known}', but the task says {option} "
+        f"'{wanted}'; nothing was done. Correct the id or the {option}, or leave the {option} out"
+    )

@@ -16,12 +16,14 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
+    NAMED_SERVICES,
     Operation,
     PlanOne,
     SomeFailed,
     plan_many,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    NOTHING_DONE,
     SERVICE_ID,
     Plan,
     Step,
@@ -231,6 +233,13 @@ def test_each_selector_is_enough_by_itself(given: dict[str, Any], names: list[st
     assert [entry["service"] for entry in plan.result] == names
 
 
+def test_a_selection_that_holds_nothing_is_told() -> None:
+    plan, task = planned(Account(), nothing_to_do, family="BUCKET")
+    assert plan.result == [] and task.warnings == ["no service matches the selection"]
+    _plan, task = planned(Account(), nothing_to_do, family="GAME")
+    assert task.warnings == []
+
+
 @pytest.mark.parametrize("status", ["DELETING", "DELETED"])
 def test_a_service_that_is_being_deleted_is_not_selected(status: str) -> None:
     client = Account()
@@ -266,6 +275,24 @@ def test_of_a_project_only_what_is_named_is_looked_for() -> None:
 def test_at_least_one_service_is_worked_on_at_a_time(many: int) -> None:
     with pytest.raises(Invalid, match=f"max_parallel is {many}; it must be 1 or more"):
         planned(Account(), nothing_to_do, family="APP", max_parallel=many)
+
+
+@pytest.mark.parametrize(
+    ("count", "named"),
+    [
+        (0, ""),
+        (1, "of web-0"),
+        (NAMED_SERVICES, f"of {', '.join(f'web-{n}' for n in range(NAMED_SERVICES))}"),
+        (NAMED_SERVICES + 2, f"of {', '.join(f'web-{n}' for n in range(NAMED_SERVICES))} and 2 more"),
+    ],
+)
+def test_a_diff_names_the_first_services_and_counts_the_rest(count: int, named: str) -> None:
+    client = FakeClient()
+    for number in range(count):
+        client.add_service(f"svc_{number}", f"web-{number}")
+    client.add_service("svc_bucket", "bucket", capabilities=[])
+    plan, _task = planned(client, nothing_to_do, family="APP")
+    assert plan.subject == named, "those that are skipped have no plan"
 
 
 # --- What becomes of each ---------------------------------------------------------------------------
@@ -310,10 +337,30 @@ def test_the_error_of_a_single_service_is_that_of_the_task() -> None:
     assert error.value.details["status"] == 409 and not error.value.details["changed"]
 
 
+@pytest.mark.parametrize(("outcome", "found"), [(None, "after"), (NOTHING_DONE, "before")])
+def test_a_service_is_read_again_only_if_something_was_done(outcome: object, found: str) -> None:
+    """The plan knows the rest already, and a call for each of many services takes its time."""
+
+    def plan_one(task: Task[Any], service: Service) -> Plan:
+        return Plan({"found": "before"}, [Step("change it", lambda: outcome)], lambda: {"found": "after"})
+
+    plan, task = planned(Account(), plan_one, services=["shop"])
+    apply_plan(plan, task)
+    (entry,) = plan.reread() if plan.reread else plan.result
+    assert entry["found"] == found and entry["changed"] is (outcome is None)
+
+
 def test_a_service_that_is_not_there_fails_the_task_though_nothing_is_left_to_do() -> None:
     plan, task = planned(Account(), nothing_to_do, services=["shop", "gone"])
     with pytest.raises(SomeFailed, match=r"1 of 2 services failed\. service 'gone'"):
         apply_plan(plan, task)
+
+
+def test_each_service_that_is_not_there_is_told() -> None:
+    """Two without an id are not the same service."""
+    with pytest.raises(SomeFailed) as error:
+        apply_plan(*planned(Account(), nothing_to_do, services=["lost", "gone", "lost"]))
+    assert [entry["service"] for entry in error.value.details["services"]] == ["lost", "gone"]
 
 
 # --- All or none ------------------------------------------------------------------------------------

@@ -114,6 +114,17 @@ def test_what_a_container_shows_of_a_start(state: str | None, uptime: int | None
     assert view.ContainerSample(1010.0, state, uptime).shows_start_after(1000.0) is shows
 
 
+def test_a_sample_tells_when_it_was_taken_and_what_the_node_says(home: Clock) -> None:
+    account = Account()
+    task = task_of(SERVICE, account, id="s")
+    account.states["s"], account.uptimes["s"] = "starting", 7
+    home.now = 2000.0
+    assert view.sample_container(task, "s") == view.ContainerSample(2000.0, "starting", 7)
+    account.states["s"] = None
+    home.now = 2001.0
+    assert view.sample_container(task, "s") == view.ContainerSample(2001.0, None, None)
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [
