@@ -462,6 +462,134 @@ def test_projects_are_read_again_only_for_one_that_is_not_among_them() -> None:
     assert account.reads == ["projects"] * 2
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "series"),
+    [
+        ("web-100", "web-200", True),
+        ("web-100", "web-abc", False),
+        ("web-abc", "web-100", False),
+        ("shop-eu", "shop-us", True),
+        ("shop-eu", "shop-usa", False),
+        ("shop-usa", "shop-eu", False),
+        ("web", "web-1", False),
+        ("web-1", "web-1", True),
+    ],
+)
+def test_members_of_a_series_differ_in_numbers_or_short_words(one: str, other: str, series: bool) -> None:
+    assert namesakes.is_series(one, other) is series
+
+
+def test_what_is_being_deleted_is_neither_a_namesake_nor_a_slip() -> None:
+    account = Account()
+    account.add_service("svc_1", "webserver", status="DELETING")
+    assert checked(account, name="webserwer") == []
+    assert checked(account, name="webserver", family="GAME") == []
+
+
+def test_orders_of_names_that_a_platform_may_take_for_the_same_wait_for_each_other() -> None:
+    assert namesakes.order_lock("My  Server") == namesakes.order_lock("my-server")
+    assert namesakes.order_lock("web-1") != namesakes.order_lock("web-2")
+
+
+@pytest.mark.parametrize(
+    ("home", "reason"),
+    [
+        ("prj_new", "its name differs from 'web' only in characters that a platform may change"),
+        ("prj_hidden", "its project prj_hidden is not on the list of projects"),
+        ("prj_default", "it is in project 'default', which is the default project as far as can be told"),
+        ("prj_games", "it is in project 'games', while project 'new' is newer and is empty"),
+        ("prj_late", None),
+    ],
+)
+def test_why_an_order_stops_depends_on_where_the_namesake_is(home: str, reason: str | None) -> None:
+    """The order goes to project `new`; one that is younger than it cannot have lost its services to it."""
+    account = Account()
+    account.add_project("prj_new", "new", createdAt=moment(days=10))
+    account.add_project("prj_late", "late", createdAt=moment(days=5))
+    days = 1 if home == "prj_late" else 20
+    account.add_service("svc_1", "Web", projectId=home, createdAt=moment(days=days))
+    if reason is None:
+        (warning,) = checked(account, "prj_new")
+        assert "another one is ordered" in warning
+        return
+    with pytest.raises(Invalid) as error:
+        checked(account, "prj_new")
+    assert f"service 'Web' (svc_1) already exists: {reason}" in error.value.message
+
+
+def test_a_project_of_the_same_moment_is_not_newer() -> None:
+    at = moment(days=10)
+    other = ServiceSummary.model_validate({**LISTED, "createdAt": at})
+    games = Project.model_validate({"id": "p", "name": "games", "createdAt": at, "resourceCount": 0})
+    assert not namesakes.is_newer_project(games, other)
+
+
+# --- A name that the platform changed -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("named", "warnings"), [("my server", 0), ("my-server", 1)])
+def test_a_name_that_the_platform_wrote_otherwise_is_told(named: str, warnings: int) -> None:
+    account = Account()
+    account.add_service("svc_1", named)
+    task, service = task_of(SERVICE, account, name="my server", product="nginx"), account.service("svc_1")
+    assert service is not None
+    namesakes.warn_of_normalized_name(task, service)
+    assert len(task.warnings) == warnings
+    assert all("named the new service 'my-server', not 'my server'" in said for said in task.warnings)
+
+
+def test_a_name_that_the_next_run_would_not_find_is_an_error() -> None:
+    account = Account()
+    account.add_service("svc_1", "server-7")
+    task, service = task_of(SERVICE, account, name="web", product="nginx"), account.service("svc_1")
+    assert service is not None
+    with pytest.raises(Invalid, match=r"named the new service 'server-7', not 'web'.*would be ordered"):
+        namesakes.warn_of_normalized_name(task, service)
+    assert task.warnings == []
+
+
+# --- Nothing to delete ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "warning"),
+    [
+        ({"name": "svc_1"}, "'svc_1' is the id of service 'web', which was left alone"),
+        ({"name": "Web"}, "named 'Web', but APP service 'web' exists (id svc_1) and was left alone"),
+        ({"name": "web", "family": "GAME"}, "named 'web' of family GAME, but APP service 'web' exists"),
+        ({"name": "web", "project": "games"}, "named 'web' in project 'games', but APP service 'web' exists"),
+        (
+            {"name": "web", "project": "games", "family": "GAME"},
+            "named 'web' in project 'games' of family GAME, but APP service 'web' exists",
+        ),
+        ({"name": "databsae"}, "named 'databsae'; did you mean 'database'? Nothing was deleted"),
+        (
+            {"name": "databsae", "project": "games"},
+            "named 'databsae' in project 'games'; did you mean 'database'? Nothing was deleted",
+        ),
+        ({"name": "mail"}, None),
+        ({"name": "gone"}, None),
+        ({"id": "web"}, "no service of id 'web', but service 'web' (svc_1) exists and was left alone"),
+        ({"id": "svc_"}, "no service of id 'svc_', but service 'web' (svc_1) exists"),
+        ({"id": "9", "name": "Web"}, "no service of id '9', but service 'web' (svc_1) exists"),
+        ({"id": "9", "name": "mail"}, None),
+    ],
+)
+def test_what_a_deletion_of_nothing_may_have_meant(given: dict[str, Any], warning: str | None) -> None:
+    """It goes on to be billed. What is being deleted already is not worth a word."""
+    account = Account()
+    account.add_service("svc_1", "web")
+    account.add_service("x-2", "database")
+    account.add_service("x-3", "gone", status="DELETING")
+    task = task_of(SERVICE, account, state="absent", **given)
+    namesakes.warn_of_near_matches(task)
+    if warning is None:
+        assert task.warnings == []
+    else:
+        (said,) = task.warnings
+        assert warning in said
+
+
 # --- What is listed and cannot be read yet --------------------------------------------------------------
 
 
@@ -544,6 +672,19 @@ def test_pages_are_read_only_where_the_projects_count_more_than_is_listed(count:
     account.project_records["prj_games"]["resourceCount"] = count
     assert unlisted(account, ["svc_1"]) == []
     assert account.reads == ["projects"]
+
+
+@pytest.mark.parametrize(("more", "found"), [(9, ["svc_1"]), (8, [])])
+def test_a_list_as_long_as_a_page_is_taken_for_one_that_is_cut(more: int, found: list[str]) -> None:
+    """Projects need not count their services; with the tenth the list may end where a page does."""
+    account = Account()
+    account.add_service("svc_0", "database")
+    account.add_service("svc_1", projectId="prj_games")
+    account.project_records["prj_games"]["resourceCount"] = None
+    others = [f"other_{number}" for number in range(more)]
+    for id in others:
+        account.add_service(id, "database")
+    assert unlisted(account, ["svc_0", *others]) == found
 
 
 def test_a_token_that_does_not_open_projects_leaves_the_list_as_it_is() -> None:

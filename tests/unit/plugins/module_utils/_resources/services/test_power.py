@@ -18,6 +18,9 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     power as service_power,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services import view as service_view
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.settings import (
+    ServiceChanges,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     EffectUnverified,
@@ -418,3 +421,187 @@ def test_only_a_signal_needs_to_know_the_state(
     service = client.add_service("s", status=status)
     view = service_view.View(Service.model_validate(service), state=shown)
     assert service_power.is_state_unknown(task_of(SERVICE, client, id="s", state=state), view) is unknown
+
+
+# --- Which signal leads where ---------------------------------------------------------------------------
+
+SIGNALS = {
+    "running": {"started": None, "restarted": "restart", "stopped": "stop", "killed": "kill"},
+    "starting": {"started": None, "restarted": "restart", "stopped": "stop", "killed": "kill"},
+    "installing": {"started": None, "restarted": "restart", "stopped": "stop", "killed": "kill"},
+    "stopping": {"started": "start", "restarted": "restart", "stopped": None, "killed": "kill"},
+    "stopped": {"started": "start", "restarted": "start", "stopped": None, "killed": None},
+}
+
+
+@pytest.mark.parametrize("state", SIGNALS)
+@pytest.mark.parametrize("wanted", ["started", "restarted", "stopped", "killed"])
+def test_the_signal_follows_from_the_state(state: str, wanted: str) -> None:
+    """A container that must be made anew is stopped and started in place of what would keep it."""
+    signal = SIGNALS[state][wanted]
+    anew = signal in (None, "restart") and wanted in ("started", "restarted")
+    assert service_power.signal_for(wanted, state, anew=False) == signal
+    assert service_power.signal_for(wanted, state, anew=True) == ("stop and start" if anew else signal)
+
+
+@pytest.mark.parametrize("wait", [True, False])
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(("state", "shown"), [("started", "starting"), ("stopped", "stopping")])
+def test_what_is_under_way_is_waited_for_and_no_change(
+    client: FakeClient, state: str, shown: str, check_mode: bool, wait: bool
+) -> None:
+    client.states["s"] = shown
+    plan = SERVICE.plan(task_of(SERVICE, client, check_mode, id="s", state=state, wait=wait))
+    goal = {"started": "running", "stopped": "stopped"}[state]
+    said = [f"wait until service 'web' (s) is {goal}"] if wait and not check_mode else []
+    assert not plan.changed and [step.summary for step in plan.steps] == said
+
+
+def test_what_is_under_way_is_seen_to_end(client: FakeClient, clock: Clock) -> None:
+    client.states["s"] = "stopping"
+    clock.then = [lambda: None, lambda: client.states.update(s="stopped")]
+    done(client, state="stopped")
+    assert client.calls == [] and len(clock.pauses) == 2
+
+
+@pytest.mark.parametrize(("state", "wait"), [("running", True), ("stopped", True), ("running", False)])
+def test_what_has_the_state_needs_no_wait(client: FakeClient, state: str, wait: bool) -> None:
+    client.states["s"] = state
+    wanted = {"running": "started", "stopped": "stopped"}[state]
+    assert SERVICE.plan(task_of(SERVICE, client, id="s", state=wanted, wait=wait)).steps == []
+
+
+def test_a_start_is_not_sent_before_the_container_has_stopped(client: FakeClient, clock: Clock) -> None:
+    client.states["s"] = "stopping"
+    client.before["power"] = lambda: seen.append(client.states["s"])
+    clock.then = [lambda: None, lambda: client.states.update(s="stopped")]
+    seen: list[str] = []
+    done(client, state="started")
+    assert seen == ["stopped"] and client.calls == [("power", "s", "start")]
+
+
+@pytest.mark.parametrize(("state", "signal"), [("stopped", "stop"), ("killed", "kill")])
+def test_a_signal_to_what_runs_is_sent_at_once(
+    client: FakeClient, clock: Clock, state: str, signal: str
+) -> None:
+    done(client, state=state)
+    assert client.calls == [("power", "s", signal)] and clock.pauses == []
+
+
+@pytest.mark.parametrize("state", ["started", "stopped", "restarted", "killed", "suspended"])
+@pytest.mark.parametrize("status", ["PROVISIONING", "FAILED", "AWAITING_ADMIN"])
+def test_only_what_is_in_service_takes_a_signal_or_is_suspended(
+    client: FakeClient, state: str, status: str
+) -> None:
+    view = service_view.View(Service.model_validate(client.add_service("s", status=status)), state="running")
+    task = task_of(SERVICE, client, id="s", state=state)
+    with pytest.raises(Invalid, match=f"has status {status}; only an ACTIVE one can be {state}"):
+        service_power.plan_power(task, view, ServiceChanges())
+
+
+def test_only_what_is_suspended_is_resumed(client: FakeClient) -> None:
+    view = service_view.View(Service.model_validate(client.add_service("s", status="FAILED")))
+    task = task_of(SERVICE, client, id="s", state="resumed")
+    with pytest.raises(Invalid, match="has status FAILED; only a SUSPENDED one can be resumed"):
+        service_power.plan_power(task, view, ServiceChanges())
+
+
+@pytest.mark.parametrize(("shown", "why"), [("unknown", "its state is 'unknown'"), (None, "its node cannot")])
+def test_nothing_is_sent_on_an_unknown_state(client: FakeClient, shown: str | None, why: str) -> None:
+    client.states["s"] = shown
+    with pytest.raises(Invalid, match=f"whether service 'web' \\(s\\) runs is unknown: {why}"):
+        done(client, state="stopped")
+    assert client.calls == []
+
+
+@pytest.mark.parametrize(("state", "needs"), [("stopped", "powerSignals"), ("suspended", "suspension")])
+def test_what_a_service_does_not_offer_is_refused_before_the_call(
+    client: FakeClient, state: str, needs: str
+) -> None:
+    client.service_records["s"]["capabilities"].remove(needs)
+    with pytest.raises(Invalid, match=needs):
+        done(client, state=state)
+    assert client.calls == []
+
+
+# --- Suspension -----------------------------------------------------------------------------------------
+
+
+def test_a_suspension_costs_what_the_storage_does(client: FakeClient) -> None:
+    client.add_service("s", pricing={**RATES, "billedMonthlyMillicents": 10000})
+    task = task_of(SERVICE, client, id="s", state="suspended")
+    plan = SERVICE.plan(task)
+    assert plan.actions == ["suspend service 'web' (s)"] and plan.result["status"] == "SUSPENDED"
+    assert plan.cost is not None and plan.cost.as_dict()["monthly_after"] == "1.50"
+    assert [(move.what, str(move.monthly)) for move in plan.moves] == [("suspend", "1.5")]
+    assert carry_out(plan)["status"] == "SUSPENDED"
+    assert client.calls == [("suspend", "s")]
+    assert not SERVICE.plan(task).changed
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_suspension_is_seen_if_the_task_waits(client: FakeClient, clock: Clock, wait: bool) -> None:
+    client.after["suspend"] = lambda: client.service_records["s"].update(status="ACTIVE")
+    clock.then = [lambda: client.service_records["s"].update(status="SUSPENDED")]
+    done(client, state="suspended", wait=wait)
+    assert len(clock.pauses) == (1 if wait else 0)
+
+
+@pytest.mark.parametrize("state", ["resumed", "suspended"])
+@pytest.mark.parametrize("arrived", [True, False])
+def test_the_status_tells_what_became_of_a_lost_call(
+    client: FakeClient, clock: Clock, state: str, arrived: bool
+) -> None:
+    before, call = ("SUSPENDED", "resume") if state == "resumed" else ("ACTIVE", "suspend")
+    client.add_service("s", status=before, pricing=RATES)
+
+    def lose() -> None:
+        if not arrived:
+            client.service_records["s"]["status"] = before
+        raise Interrupted("POST: reset")
+
+    client.after[call] = lose
+    if arrived:
+        assert done(client, state=state)[0]["status"] != before
+    else:
+        with pytest.raises(EffectUnverified):
+            done(client, state=state)
+    assert client.calls == [(call, "s")] * (1 if arrived else 2), "sent again only where nothing came of it"
+
+
+def test_a_resumption_is_seen_before_anything_else_is_done(client: FakeClient, clock: Clock) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    client.after["resume"] = lambda: client.service_records["s"].update(status="SUSPENDED")
+    clock.then = [lambda: client.service_records["s"].update(status="ACTIVE")]
+    client.before["power"] = lambda: statuses.append(client.service_records["s"]["status"])
+    statuses: list[str] = []
+    done(client, state="started")
+    assert client.calls == [("resume", "s"), ("power", "s", "start")] and statuses == ["ACTIVE"]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "needed"),
+    [
+        ("started", "SUSPENDED", True),
+        ("resumed", "SUSPENDED", True),
+        ("restarted", "SUSPENDED", False),
+        ("stopped", "SUSPENDED", False),
+        ("present", "SUSPENDED", False),
+        ("started", "ACTIVE", False),
+    ],
+)
+def test_only_what_is_to_be_in_service_is_resumed(
+    client: FakeClient, state: str, status: str, needed: bool
+) -> None:
+    view = service_view.View(Service.model_validate(client.add_service("s", status=status)))
+    assert service_power.needs_resume(task_of(SERVICE, client, id="s", state=state), view) is needed
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("started", "starting it resumes it"), ("resumed", "it is resumed")]
+)
+def test_the_warning_says_what_resumes(client: FakeClient, state: str, words: str) -> None:
+    client.add_service("s", status="SUSPENDED", state="stopped", pricing=RATES)
+    task = task_of(SERVICE, client, id="s", state=state)
+    SERVICE.plan(task)
+    assert f"is suspended: {words}, and" in task.warnings[0]

@@ -248,6 +248,41 @@ def test_what_runs_now_is_what_is_billed_or_else_the_rate_of_the_status(
     )
 
 
+def test_a_service_without_a_price_has_no_rates_and_expects_none(client: FakeClient) -> None:
+    service = service_of(client, pricing=None)
+    assert rates.rates_of(service) == rates.Rates(None, None)
+    assert rates.expected_pricing(service, rates.Rates(Decimal(1), None), Decimal(1)) is None
+
+
+def test_an_expected_price_has_the_new_amounts_and_nothing_of_the_old_size(client: FakeClient) -> None:
+    shown = {**RATES, "monthlyCents": 106, "minBalanceCents": 4, "hourlyLabel": "0.0015", "isFree": False}
+    service = service_of(client, pricing=shown)
+    now = rates.rates_of(service)
+    same = rates.expected_pricing(service, now, Decimal("0.06"))
+    assert same is not None and service.pricing is not None
+    assert same == {**service.pricing.as_dict(), "billed_monthly_millicents": 60}
+    other = rates.expected_pricing(service, rates.Rates(Decimal("1.46"), None), None)
+    assert other is not None
+    assert other["monthly_millicents"] == 1460
+    assert other["storage_monthly_millicents"] is other["billed_monthly_millicents"] is None
+    assert [other[name] for name in ("monthly_cents", "min_balance_cents", "hourly_label")] == [None] * 3
+    assert other["is_free"] is False, "that does not go by the size"
+
+
+@pytest.mark.parametrize(
+    ("status", "billed"), [("ACTIVE", "1.05"), ("SUSPENDED", "0.06"), ("PROVISIONING", None)]
+)
+def test_what_is_billed_where_a_task_failed_is_in_its_cost(
+    client: FakeClient, status: str, billed: str | None
+) -> None:
+    """In the status that the service shows, what it says is billed; in another, the rate of that one."""
+    service = service_of(client, pricing={**RATES, "billedMonthlyMillicents": 1050})
+    task = task_of(SERVICE, client, id="s")
+    rates.note_billed(task, service, Cost(Decimal(1), Decimal(9)), status)
+    noted = task.effects.billed
+    assert noted == (None if billed is None else Cost(Decimal(1), Decimal(billed)))
+
+
 def test_a_price_that_is_not_known_is_said_to_be_so(client: FakeClient) -> None:
     client.currency = "EUR"
     task = task_of(SERVICE, client, id="s")

@@ -112,3 +112,33 @@ def test_a_pause_that_the_platform_asks_for_is_kept_or_not_begun(clock: Clock) -
     with pytest.raises(RateLimited):
         attempts([RateLimited("slow down", 61.0)])
     assert clock.pauses == [20.0]
+
+
+def test_a_pause_that_the_platform_asks_for_is_kept_if_it_fits(clock: Clock) -> None:
+    def limited(seconds: float | None) -> HostedError:
+        return RateLimited("too many requests", seconds)
+
+    assert attempts([limited(None), limited(0.0), limited(3.0)]) == 4
+    assert clock.pauses == [0.5, 0.75, 3.0], "what asks for none is made again as after any refusal"
+    clock.pauses.clear()
+    assert attempts([limited(60.0)], wait_timeout=60.0) == 2
+    assert clock.pauses == [60.0], "exactly the time that is left"
+    clock.pauses.clear()
+    with pytest.raises(RateLimited):
+        attempts([limited(60.5)], wait_timeout=60.0)
+    assert clock.pauses == []
+
+
+def test_who_watches_is_told_why_it_takes_so_long(clock: Clock) -> None:
+    task, said = task_of(BACKUP, FakeClient(), services=["one"]), list[str]()
+    task.progress = said.append
+    left: list[HostedError] = [Conflict("another backup is running", 409)] * 3
+
+    def call() -> None:
+        if left:
+            raise left.pop()
+
+    retry_while_busy(task, call, "a backup", lambda: True)
+    assert said == [
+        f"a backup is not accepted yet, {seconds} s: another backup is running" for seconds in (0, 0, 1)
+    ]

@@ -96,6 +96,7 @@ def test_a_task_without_a_platform_has_no_currency() -> None:
         ("12", None),
         ("E R", None),
         ("E\x1bR", None),
+        ("x" * 8, "x" * 8),
         ("x" * 9, None),
         (None, None),
         (5, None),

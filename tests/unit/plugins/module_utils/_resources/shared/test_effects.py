@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.effects import Effects
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 
@@ -36,3 +39,43 @@ def test_a_branch_counts_for_itself_and_tells_what_must_be_told_with_the_whole()
     assert whole.facts == {"secrets_file": "/kept"}
     whole.absorb(part)
     assert (whole.actions, whole.begun, whole.writes) == (["a", "b"], ["b"], 1)
+
+
+# --- The price ------------------------------------------------------------------------------------------
+
+PLANNED = Cost(Decimal(1), Decimal(9), service="web")
+RESUME, RESIZE = Move("resume", Decimal(2)), Move("resize", Decimal(3))
+
+
+def test_the_price_is_that_of_the_last_step_that_was_done_and_not_the_planned_one() -> None:
+    effects = Effects()
+    effects.finish("look")
+    assert effects.cost(PLANNED) is None, "nothing that was done moves money"
+    effects.finish("resume", RESUME)
+    assert effects.cost(PLANNED) == Cost(Decimal(1), Decimal(2), service="web")
+    effects.begin("resize", RESIZE)
+    effects.finish("start")
+    assert effects.cost(PLANNED) == Cost(Decimal(1), Decimal(3), service="web")
+    assert effects.moves == [RESUME, RESIZE]
+
+
+def test_the_price_that_the_platform_bills_wins() -> None:
+    effects = Effects(moves=[RESUME], billed=Cost(Decimal(1), Decimal("2.5")))
+    assert effects.cost(PLANNED) == Cost(Decimal(1), Decimal("2.5"), service="web")
+
+
+def test_the_price_is_unknown_if_nobody_knows_what_was_done() -> None:
+    effects = Effects(moves=[RESUME], unsure_moves=[RESIZE], billed=Cost(Decimal(1), Decimal(2)))
+    assert effects.cost(PLANNED) == Cost(Decimal(1), None, service="web")
+
+
+def test_the_whole_has_what_its_parts_did_to_the_price_and_what_is_not_known_of_them() -> None:
+    whole = Effects()
+    for name in ("a", "b"):
+        part = whole.branch()
+        part.finish(f"resume {name}", RESUME)
+        part.unknown.append(f"resize {name}")
+        part.unsure_moves.append(RESIZE)
+        whole.absorb(part)
+    assert whole.moves == [RESUME] * 2 and whole.unsure_moves == [RESIZE] * 2
+    assert whole.unknown == ["resize a", "resize b"]

@@ -127,6 +127,24 @@ def test_a_failure_in_a_branch_stops_that_branch_only(diary: Diary) -> None:
     assert task.effects.actions == ["a", "d", "e"], "the task tells of both, in the order of the plan"
 
 
+def test_a_failure_in_a_lone_branch_stops_all_that_follows_in_it(diary: Diary) -> None:
+    """Steps of which each needs the one before it run in this very thread."""
+    branch = Branch(new_task())
+    steps = [diary.step("a"), diary.step("b", then=fail), diary.step("c"), diary.step("d")]
+    runner.apply_plan(Plan(None, union([(branch, steps)])), new_task())
+    assert diary.lines == ["a", "b"]
+    assert branch.error is not None and branch.task.effects.actions == ["a"]
+
+
+def test_progress_is_told_of_steps_that_run_at_the_same_time_too(diary: Diary) -> None:
+    task = new_task()
+    said: list[str] = []
+    task.progress = said.append
+    branches = [(Branch(new_task()), [diary.step(f"{n}a"), diary.step(f"{n}b")]) for n in range(2)]
+    runner.apply_plan(Plan(None, union(branches), max_parallel=1), task)
+    assert said == ["step 2 of 4: 0b", "step 3 of 4: 1a", "step 4 of 4: 1b"]
+
+
 def test_branches_can_need_what_comes_before_all_of_them(diary: Diary) -> None:
     wait = union([(Branch(new_task()), [diary.step("wait", then=fail, changes=False)])])
     rest = union([(Branch(new_task()), [diary.step(name)]) for name in ("a", "b")], after=wait)
