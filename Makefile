@@ -71,7 +71,7 @@ bench-peers: dev $(PEERS_STAMP) ## measure a task against hetzner.hcloud and mit
 # --- the stages of `make test`, each to be run alone -------------------------------------------------------
 
 # The plugins and the sandbox are checked as packages; what nothing imports is named here.
-TYPED_FILES = $(wildcard tests/unit tests/integration tests/faults tests/money tests/benchmarks tests/*.py) scripts
+TYPED_FILES = $(wildcard tests/unit tests/integration tests/faults tests/money tests/calendars tests/benchmarks tests/*.py) scripts
 SHORT_PATHS = sed 's\#^[^ ]*$(COLLECTION)/\#\#'
 
 .PHONY: lint
@@ -186,7 +186,7 @@ BACKUP_KILLS ?= 1-40
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -195,6 +195,10 @@ long-retention: dev
 	RETENTION_HISTORIES=100000 RESTIC_HISTORIES=1000 pytest -q -n 2 \
 	    tests/unit/plugins/module_utils/_resources/shared/test_retention.py \
 	    tests/unit/plugins/module_utils/_resources/shared/test_retention_restic.py
+
+.PHONY: long-sleep
+long-sleep: dev ## compare random calendars with a model, minute by minute (CALENDARS=10000)
+	@python -m calendars.compare --calendars $(or $(CALENDARS),10000)
 
 .PHONY: long-kills
 long-kills: dev

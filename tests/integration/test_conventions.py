@@ -38,6 +38,7 @@ LAYERS = {
     "module_utils._resources.restore_points": 4,
     "module_utils._resources.databases": 4,
     "module_utils._resources.files": 4,
+    "module_utils._resources.sleeping": 4,
     "module_utils._resources": 5,
     "module_utils._ansible": 6,
     "plugin_utils._broker": 7,

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from .._api.errors import Refused
 from .._api.models import Service
 from .._api.text import counted
-from .service_info import time_zone
 from .services.lookup import label
 from .services.many_services import ManyServicesOptions, Operation, plan_many
 from .shared.options import option, required
@@ -28,6 +27,7 @@ from .shared.retention import (
     read_policy,
 )
 from .shared.task_errors import Invalid
+from .shared.time_zones import zone_named
 from .shared.waiting import await_removal
 
 
@@ -56,7 +56,9 @@ class BackupRetentionResource(Resource[BackupRetentionOptions]):
 
     def plan(self, task: Task[BackupRetentionOptions]) -> Plan:
         """Decide on every copy, and plan the deletion of those that no rule keeps."""
-        policy = read_policy(keep_rules(task.options), task.options.pattern, zone_of(task.options.time_zone))
+        policy = read_policy(
+            keep_rules(task.options), task.options.pattern, zone_named(task.options.time_zone)
+        )
         kind, most = task.options.kind, task.options.max_delete
         if most < 0:
             raise Invalid(f"max_delete is {most}; it must be 0 or more")
@@ -75,11 +77,6 @@ def keep_rules(options: BackupRetentionOptions) -> dict[str, Any]:
     return {
         each.name: getattr(options, each.name) for each in fields(options) if each.name.startswith("keep_")
     }
-
-
-def zone_of(name: str) -> tzinfo:
-    """Return the time zone with this name. UTC needs no time zone database."""
-    return UTC if name == "UTC" else time_zone(name) or UTC
 
 
 def empty_result() -> dict[str, Any]:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .._api.client import Client
 from .._api.models import Metrics, ServiceSummary, plain
@@ -23,6 +22,7 @@ from .shared.options import Options, option
 from .shared.parallel import run_parallel
 from .shared.plan import Plan, Resource, Task
 from .shared.task_errors import Invalid, NoSuchItem
+from .shared.time_zones import time_zone
 
 Part = Literal[
     "details",
@@ -180,19 +180,6 @@ def period_starts(zone_name: str | None) -> tuple[str, str, str, str]:
         timestamp(day - timedelta(days=day.weekday())),
         timestamp(day.replace(day=1)),
     )
-
-
-def time_zone(name: str | None) -> tzinfo | None:
-    """Return the time zone with this name; ``None``, for local time, if none is given.
-
-    :raises Invalid: if it is unknown.
-    """
-    if name is None:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise Invalid(f"time_zone {name!r} is not known here; give a name such as Europe/Paris") from None
 
 
 def timestamp(moment: datetime) -> str:

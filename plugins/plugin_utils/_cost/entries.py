@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import to_decimal
 
 COLLECTION = "hosted.services."
-MONEY_MODULES = frozenset({"app", "service"})
+MONEY_MODULES = frozenset({"app", "service", "sleep_plan"})
 """The modules that move money. The result of another one never holds a move."""
 HIDDEN = "its result is hidden by no_log"
 UNCONFIRMED = "it is not known whether the platform did it"
@@ -67,9 +67,18 @@ def read_result(result: Mapping[str, Any], origin: Origin) -> Iterator[Entry]:
         if origin.moves_money and (result.get("changed") or origin.failed):
             yield Entry(origin, reason=HIDDEN)
     else:
-        cost = result.get("cost")
-        if isinstance(cost, Mapping) and cost.get("moves"):
-            yield read_cost(cost, result, origin)
+        for cost in costs_in(result):
+            if isinstance(cost, Mapping) and cost.get("moves"):
+                yield read_cost(cost, result, origin)
+
+
+def costs_in(result: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the ``cost`` of a result, and those of its services if the task worked on many."""
+    yield result.get("cost")
+    services = result.get("services")
+    for service in services if isinstance(services, list) else ():
+        if isinstance(service, Mapping):
+            yield service.get("cost")
 
 
 def read_cost(cost: Mapping[str, Any], result: Mapping[str, Any], origin: Origin) -> Entry:

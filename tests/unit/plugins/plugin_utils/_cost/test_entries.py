@@ -52,6 +52,15 @@ def test_what_moves_no_money_has_no_entry(result: dict[str, Any]) -> None:
     assert read(result) == []
 
 
+def test_each_service_of_a_task_over_many_is_read() -> None:
+    services = [{"cost": cost_of(service="a")}, {"cost": None}, {"cost": cost_of(service="b")}, "x"]
+    found = read({"services": services}, "sleep_plan")
+    assert [(each.service, each.after) for each in found] == [
+        ("a", Decimal("10.74")),
+        ("b", Decimal("10.74")),
+    ]
+
+
 def test_each_item_of_a_loop_is_read() -> None:
     items = [{"cost": cost_of(service="a")}, {"changed": False}, {"censored": "hidden", "changed": True}]
     assert [(each.service, each.reason) for each in read({"results": items})] == [("a", None), (None, HIDDEN)]
@@ -87,7 +96,9 @@ def test_the_modules_that_move_money_are_those_whose_cost_may_hold_a_move() -> N
     found = set()
     for path in (PLUGINS / "modules").glob("*.py"):
         text = path.read_text().partition('RETURN = r"""')[2].partition('"""')[0]
-        cost = (yaml.safe_load(text) or {}).get("cost")
+        documented = yaml.safe_load(text) or {}
+        of_each = (documented.get("services") or {}).get("contains") or {}
+        cost = documented.get("cost") or of_each.get("cost")
         if cost and "Always empty" not in str(cost["contains"]["moves"]["description"]):
             found.add(path.stem)
     assert found == MONEY_MODULES

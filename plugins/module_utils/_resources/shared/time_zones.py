@@ -1,0 +1,32 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Time zones by their names."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from .task_errors import Invalid
+
+
+def time_zone(name: str | None) -> tzinfo | None:
+    """Return the time zone with this name; ``None``, for local time, if none is given.
+
+    :raises Invalid: if it is unknown.
+    """
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Invalid(f"time_zone {name!r} is not known here; give a name such as Europe/Paris") from None
+
+
+def zone_named(name: str) -> tzinfo:
+    """Return the time zone with this name. UTC needs no time zone database.
+
+    :raises Invalid: if it is unknown.
+    """
+    return UTC if name == "UTC" else time_zone(name) or UTC

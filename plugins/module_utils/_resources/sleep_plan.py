@@ -1,0 +1,408 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Suspends services outside of their hours and resumes them in time (Power, suspension, deletion)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from .._api.client import Client
+from .._api.errors import HostedError
+from .._api.models import Service
+from .._api.values import ServiceStatus
+from .services.many_services import (
+    Operation,
+    ServiceJob,
+    error_of_jobs,
+    plan_jobs,
+    run_job,
+    select_jobs,
+    warn_of_skipped,
+)
+from .services.on_service import check_service_offers
+from .services.rates import rates_of
+from .services.view import read_service
+from .shared.currency import currency_of
+from .shared.options import state_dir_of
+from .shared.parallel import run_parallel
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.task_errors import Invalid, NoSuchItem
+from .sleeping.decision import Situation, Verdict, decide, hold, read_until
+from .sleeping.load import load_of, recent, sample_of
+from .sleeping.memory import Keep, Memory, Record
+from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
+from .sleeping.order import Order, order_of
+from .sleeping.savings import (
+    Forecast,
+    asleep_time,
+    begin_counting,
+    count,
+    days_to_count,
+    in_cents,
+    saved_as_dict,
+)
+from .sleeping.schedule import Period, Schedule, utc_text
+from .sleeping.steps import Sleeper, ordered_steps, plan_sleeper
+
+CAPABILITY = "suspension"
+SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
+FACTS = ("status", "awake", "why", "delayed", "kept_until", "forecast", "saved", "cost")
+"""What the result tells of each service."""
+
+
+class SleepPlanResource(Resource[SleepPlanOptions]):
+    """The services of a plan, suspended and resumed as the clock says."""
+
+    result_key = "services"
+
+    def plan(self, task: Task[SleepPlanOptions]) -> Plan:
+        """Decide on every service, and plan the suspensions and resumptions in their order."""
+        check_limits(task.options)
+        run = Run(task, current_time(), schedule_of(task.options))
+        run.select()
+        run.apply_wishes()
+        run.read_references()
+        run.decide()
+        return run.as_plan()
+
+
+SLEEP_PLAN = SleepPlanResource()
+
+
+def current_time() -> datetime:
+    """Return the time of this machine, in UTC and to the second, which decides on everything."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+@dataclass
+class Run:
+    """One run of a plan, from its selection to the steps."""
+
+    task: Task[SleepPlanOptions]
+    now: datetime
+    schedule: Schedule
+    jobs: list[ServiceJob] = field(default_factory=list)
+    sleepers: list[Sleeper] = field(default_factory=list)
+    order: Order = field(default_factory=Order)
+    period: Period = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask the schedule what it says now."""
+        self.period = self.schedule.period(self.now)
+        self.asleep = asleep_time(self.schedule, self.now, self.task.options.forecast_days)
+        self.operation = Operation(CAPABILITY, "hours of sleep", plan_nothing, dict.fromkeys(FACTS))
+
+    # --- Reading --------------------------------------------------------------------------------------
+
+    def select(self) -> None:
+        """Select the services, and read each one with what is remembered of it."""
+        self.jobs = select_jobs(self.task)
+        if not self.jobs:
+            self.task.warn("no service matches the selection")
+        found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
+        self.sleepers = [sleeper for sleeper in found if sleeper is not None]
+        warn_of_skipped(self.task, self.operation, [job for job in self.jobs if job.skipped])
+        self.read_metrics()
+
+    def read(self, client: Client, job: ServiceJob) -> Sleeper | None:
+        """Read one service; ``None`` if there is nothing to decide on it."""
+        job.result = job.blank = self.operation.blank
+        id = getattr(job.service, "id", None)
+        if job.error is not None or not id:
+            return None
+        job.task.client = client
+        found: list[Sleeper] = []
+        run_job(job, lambda: found.extend(self.sleeper_of(job, str(id))))
+        return found[0] if found else None
+
+    def sleeper_of(self, job: ServiceJob, id: str) -> list[Sleeper]:
+        """Return the service with its record, unless it is left out.
+
+        :raises Invalid: if it was named and cannot be suspended.
+        """
+        options = self.task.options
+        service = job.service = read_service(job.task, id)
+        if job.project_id is not None and service.project_id not in (None, job.project_id):
+            job.skipped = f"skipped: {job.label} is in another project by now"
+        elif service.status not in SETTLED:
+            job.skipped = f"skipped: {job.label} has status {service.status}, so nothing is done"
+        elif service.status == ServiceStatus.ACTIVE:
+            self.check_capability(job, service)
+        if job.skipped:
+            return []
+        memory = Memory.of(state_dir_of(options), options.base_url, options.name, id)
+        record = memory.read()
+        return [Sleeper(job, service, memory, record, self.count_savings(job, service, record))]
+
+    def check_capability(self, job: ServiceJob, service: Service) -> None:
+        """Skip a service that does not offer suspension.
+
+        :raises Invalid: if it was named.
+        """
+        try:
+            check_service_offers(service, CAPABILITY, self.operation.what)
+        except Invalid as error:
+            if job.by_name:
+                raise
+            job.skipped = f"skipped: {error.message}"
+
+    def count_savings(self, job: ServiceJob, service: Service, record: Record) -> Record:
+        """Add to a record what the days that are over have saved, by the usage that the platform tells."""
+        if record.saved is None:
+            return replace(record, saved=begin_counting(self.now))
+        days = days_to_count(record.saved, self.now)
+        full = rates_of(service).full
+        if not days or full is None:
+            return record
+        try:
+            usage = job.task.client.usage(service.id, (self.now.date() - min(days)).days + 1)
+        except HostedError as error:
+            self.task.warn(
+                f"the usage of {job.label} cannot be read, so what it saved is not counted: {error.message}"
+            )
+            return record
+        return replace(record, saved=count(record.saved, days, usage, full, self.now))
+
+    def read_metrics(self) -> None:
+        """Read the load of all services that are awake, where that may matter."""
+        busy = self.task.options.not_while_busy
+        awake = [sleeper for sleeper in self.sleepers if not sleeper.suspended]
+        if not awake or (busy is None and self.period.awake):
+            return
+        metrics = self.task.client.metrics([sleeper.id for sleeper in awake])
+        for sleeper in awake:
+            sleeper.metrics = metrics.get(sleeper.id)
+            if busy is not None:
+                sample = sample_of(sleeper.metrics, self.now)
+                known = [*sleeper.record.samples, *([sample] if sample else [])]
+                found = tuple(recent(known, self.now, busy.minutes))
+                sleeper.record = replace(sleeper.record, samples=found)
+
+    # --- What is asked for by hand --------------------------------------------------------------------
+
+    def apply_wishes(self) -> None:
+        """Note which services are to be kept awake, and which no longer.
+
+        :raises Invalid: if a service is in both lists.
+        """
+        wishes = self.task.options.keep_awake
+        kept = self.named(wishes.services, "keep_awake") if wishes else []
+        released = self.named(self.task.options.release or [], "release")
+        for sleeper in kept:
+            if sleeper in released:
+                raise Invalid(
+                    f"{sleeper.job.label} is both in keep_awake and in release; leave it in one of them"
+                )
+        if wishes and not wishes.services:
+            raise Invalid("services of keep_awake is an empty list; name services, or leave keep_awake out")
+        until = read_until(wishes.until, self.now, self.schedule.zone) if wishes else self.now
+        for sleeper in kept:
+            keep_awake(sleeper, Keep(self.now, until), utc_text(until))
+        for sleeper in released:
+            release(sleeper)
+
+    def named(self, names: Sequence[str], option: str) -> list[Sleeper]:
+        """Return the services of the plan with these ids or names.
+
+        :raises NoSuchItem: if one is not in the plan.
+        :raises Invalid: if several have the name.
+        """
+        return [self.find(name, option) for name in names]
+
+    def find(self, wanted: str, option: str) -> Sleeper:
+        """Return the service of the plan with an id or a name."""
+        found = [sleeper for sleeper in self.sleepers if sleeper.id == wanted] or [
+            sleeper for sleeper in self.sleepers if sleeper.service.name == wanted
+        ]
+        if not found:
+            names = ", ".join(sorted(sleeper.service.name for sleeper in self.sleepers)) or "none"
+            raise NoSuchItem(
+                f"{option} names {wanted!r}, which is not a service of the plan. Its services: {names}"
+            )
+        if len(found) > 1:
+            ids = ", ".join(sleeper.id for sleeper in found)
+            raise Invalid(
+                f"{option} names {wanted!r}, and {len(found)} services of the plan have that name: {ids}. "
+                "Give an id"
+            )
+        return found[0]
+
+    # --- Deciding -------------------------------------------------------------------------------------
+
+    def read_references(self) -> None:
+        """Find out which services need which, if that matters in this run."""
+        ids = [sleeper.id for sleeper in self.sleepers]
+        if not ids:
+            return
+        references = {id: set(others) for id, others in self.explicit_references().items()}
+        kept = any(sleeper.record.keep for sleeper in self.sleepers)
+        if kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers):
+            for project in sorted({str(s.service.project_id) for s in self.sleepers if s.service.project_id}):
+                self.add_references(project, references)
+        self.order = order_of(ids, references)
+        names = {sleeper.id: sleeper.service.name for sleeper in self.sleepers}
+        for cycle in self.order.cycles:
+            named = ", ".join(repr(names[id]) for id in cycle)
+            self.task.warn(f"services {named} need each other, so there is no order between them")
+
+    def explicit_references(self) -> Mapping[str, set[str]]:
+        """Return which services need which by ``start_after``."""
+        found: dict[str, set[str]] = {}
+        for name, others in self.task.options.start_after.items():
+            after = [others] if isinstance(others, str) else others
+            if not isinstance(after, list) or not after or not all(isinstance(one, str) for one in after):
+                raise Invalid(
+                    f"start_after of {name!r} is {others!r}; write a list of services, by name or id"
+                )
+            ids = {sleeper.id for sleeper in self.named(after, "start_after")}
+            found.setdefault(self.find(str(name), "start_after").id, set()).update(ids)
+        return found
+
+    def add_references(self, project: str, references: dict[str, set[str]]) -> None:
+        """Add the references between the services of a project, as far as they can be read."""
+        try:
+            edges = self.task.client.project_graph(project).edges or []
+        except HostedError as error:
+            self.task.warn(
+                f"the references in project {project} cannot be read, so only start_after gives an order: "
+                f"{error.message}"
+            )
+            return
+        for edge in edges:
+            if edge.from_ and edge.to:
+                references.setdefault(edge.from_, set()).add(edge.to)
+
+    def verdict_on(self, sleeper: Sleeper, keep: Keep | None) -> Verdict:
+        """Return what to do with one service, whatever becomes of the others."""
+        busy = self.task.options.not_while_busy
+        return decide(
+            Situation(
+                now=self.now,
+                period=self.period,
+                record=sleeper.record,
+                suspended=sleeper.suspended,
+                keep=keep or sleeper.record.keep,
+                load=load_of(sleeper.record.samples, self.now, busy) if busy else None,
+                at_most=timedelta(minutes=busy.at_most if busy else 0),
+                resumes=self.task.options.resume,
+            )
+        )
+
+    def decide(self) -> None:
+        """Decide on all services: what stays awake keeps awake whatever it needs."""
+        by_id = {sleeper.id: sleeper for sleeper in self.sleepers}
+        keeps = {id: self.longest_keep(id, by_id) for id in by_id}
+        for id, sleeper in by_id.items():
+            sleeper.verdict = self.verdict_on(sleeper, keeps[id])
+        awake = [s for s in self.sleepers if not s.suspended and s.verdict and s.verdict.act == "nothing"]
+        for sleeper in awake:
+            for id in self.order.reaches.get(sleeper.id, ()):
+                other = by_id[id]
+                if other.verdict is not None and other.verdict.act == "suspend":
+                    other.verdict = hold(other.verdict, sleeper.service.name)
+        for id, sleeper in by_id.items():
+            self.tell(sleeper, keeps[id])
+
+    def longest_keep(self, id: str, by_id: Mapping[str, Sleeper]) -> Keep | None:
+        """Return the longest wish to keep a service awake, or one that needs it."""
+        needing = [other for other, reached in self.order.reaches.items() if id in reached]
+        keeps = [by_id[each].record.keep for each in (id, *needing)]
+        valid = [keep for keep in keeps if keep is not None and keep.until > self.now]
+        return max(valid, key=lambda keep: keep.until, default=None)
+
+    def tell(self, sleeper: Sleeper, keep: Keep | None) -> None:
+        """Put into the result what is known of a service, and plan for it."""
+        verdict = sleeper.verdict
+        if verdict is None:
+            return
+        sleeper.facts = {
+            "awake": verdict.awake,
+            "why": verdict.why,
+            "delayed": verdict.delayed,
+            "kept_until": utc_text(keep.until) if keep else None,
+            "forecast": self.forecast(sleeper).as_dict(),
+            "saved": saved_as_dict(sleeper.record.saved),
+        }
+        run_job(sleeper.job, lambda: self.plan_one(sleeper, verdict))
+
+    def forecast(self, sleeper: Sleeper) -> Forecast:
+        """Return what the plan saves with one service, by its rates of today."""
+        return Forecast(self.task.options.forecast_days, self.asleep, sleeper.rates)
+
+    def plan_one(self, sleeper: Sleeper, verdict: Verdict) -> None:
+        """Make the plan of one service."""
+        moving = verdict.act != "nothing"
+        sleeper.job.plan = plan_sleeper(sleeper, verdict, currency_of(self.task) if moving else None)
+        sleeper.job.result = sleeper.job.plan.result
+
+    # --- The plan -------------------------------------------------------------------------------------
+
+    def as_plan(self) -> Plan:
+        """Return the plan for all services."""
+        steps: list[Step] = ordered_steps(self.sleepers, self.order)
+        self.task.effects.facts["plan"] = self.as_dict()
+        error = error_of_jobs(self.jobs, self.operation)
+        if error is not None and self.task.check_mode:
+            raise error
+        plan = plan_jobs(self.task, self.jobs, steps, self.operation)
+        plan.failure = self.failure
+        return plan
+
+    def failure(self) -> HostedError | None:
+        """Return the combined error, also for the services whose turn did not come."""
+        for sleeper in self.sleepers:
+            if sleeper.acts and not sleeper.job.error and not sleeper.job.done():
+                act = sleeper.verdict.act if sleeper.verdict else ""
+                sleeper.job.error = Invalid(
+                    f"nothing was done: it waits for another service to {act} first, which failed"
+                )
+        return error_of_jobs(self.jobs, self.operation)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the result tells of the plan as a whole."""
+        forecasts = [self.forecast(sleeper) for sleeper in self.sleepers]
+        saved = [sleeper.record.saved for sleeper in self.sleepers if sleeper.record.saved]
+        return {
+            "name": self.task.options.name,
+            "at": utc_text(self.now),
+            "awake": self.period.awake,
+            "since": utc_text(self.period.since),
+            "until": utc_text(self.period.until),
+            "saves": in_cents(sum((f.saves or Decimal(0) for f in forecasts), Decimal(0))),
+            "saves_monthly": in_cents(sum((f.saves_monthly or Decimal(0) for f in forecasts), Decimal(0))),
+            "saved": in_cents(sum((each.amount for each in saved), Decimal(0))),
+            "unpriced": [
+                sleeper.service.name
+                for sleeper, forecast in zip(self.sleepers, forecasts, strict=True)
+                if forecast.saves is None
+            ],
+            "currency": currency_of(self.task) if self.sleepers else None,
+        }
+
+
+def plan_nothing(task: Task[Any], service: Service) -> Plan:
+    """Return an empty plan, in place of one that looks at a single service: here all of them decide."""
+    return Plan(result=None)
+
+
+def keep_awake(sleeper: Sleeper, keep: Keep, until: str | None) -> None:
+    """Note that a service is to be kept awake, unless that is what was asked for before."""
+    before = sleeper.record.keep
+    if before is not None and before.until == keep.until:
+        return
+    sleeper.record = sleeper.record.with_keep(keep)
+    sleeper.wish = f"keep {sleeper.job.label} awake until {until}"
+
+
+def release(sleeper: Sleeper) -> None:
+    """Note that a service is left to its plan again, whatever was done by hand."""
+    if sleeper.record.keep is None and sleeper.record.settled is None:
+        return
+    if sleeper.record.keep is not None:
+        sleeper.wish = f"leave {sleeper.job.label} to its plan again"
+    sleeper.record = sleeper.record.with_keep(None)

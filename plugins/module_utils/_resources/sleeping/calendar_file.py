@@ -1,0 +1,150 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The events of an iCalendar file, such as holidays, as times at which a plan differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, tzinfo
+from typing import Any
+
+from ..._api.libraries import require_for
+from ..shared.task_errors import Invalid
+from .zones import DAY, Interval, first_shown, last_shown, midnight
+
+try:
+    import icalendar
+    import recurring_ical_events  # type: ignore[import-untyped]
+except ImportError:
+    icalendar = recurring_ical_events = None  # type: ignore[assignment]
+
+TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE")
+"""The properties of an event that hold times."""
+TOO_OFTEN = ("SECONDLY", "MINUTELY")
+"""Rhythms that no one means for a service, and that take hours to unfold."""
+
+
+@dataclass(frozen=True)
+class CalendarFile:
+    """A calendar that was read and checked. Times without a zone are in that of the plan."""
+
+    path: str
+    query: Any
+    zone: tzinfo
+    known: dict[tuple[int, int], list[Interval]] = field(default_factory=dict, compare=False)
+    """The events of the months that were asked for before: to unfold them takes long."""
+
+    def events(self, begin: datetime, end: datetime) -> Sequence[Interval]:
+        """Return from when to when each event lasts that overlaps the months from one moment to another.
+
+        :raises Invalid: if the calendar contradicts itself.
+        """
+        first, last = begin.astimezone(UTC), end.astimezone(UTC)
+        months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
+        return [event for number in months for event in self.events_of(number // 12, number % 12 + 1)]
+
+    def events_of(self, year: int, month: int) -> list[Interval]:
+        """Return from when to when each event lasts that overlaps a month (UTC)."""
+        if (year, month) not in self.known:
+            following = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+            self.known[year, month] = self.unfold(datetime(year, month, 1, tzinfo=UTC), following)
+        return self.known[year, month]
+
+    def unfold(self, begin: datetime, end: datetime) -> list[Interval]:
+        """Return from when to when each event lasts between two moments."""
+        try:
+            found = self.query.between(begin - DAY, end + DAY)
+        except Exception as error:  # the libraries raise whatever a rule provokes
+            raise Invalid(
+                f"the events of {self.path!r} cannot be worked out: {type(error).__name__}: {error}"
+            ) from None
+        return [lasts(event, self.zone) for event in found if not is_cancelled(event)]
+
+
+def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
+    """Read and check an iCalendar file.
+
+    :raises Invalid: naming the event and what is wrong with it.
+    :raises ConfigurationError: if the libraries are not installed.
+    """
+    require_for("an iCalendar file", icalendar, "'icalendar>=6.1.0' 'recurring-ical-events>=3.4.0'")
+    try:
+        with open(path, "rb") as file:
+            calendar = icalendar.Calendar.from_ical(file.read())
+    except OSError as error:
+        raise Invalid(f"the calendar {path!r} cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # whatever a file that is no calendar provokes
+        raise Invalid(f"{path!r} is no iCalendar file: {error}") from None
+    if not isinstance(calendar, icalendar.Calendar):
+        raise Invalid(f"{path!r} is no iCalendar file: it begins with a {calendar.name}")
+    for event in calendar.walk("VEVENT"):
+        check_event(event, path)
+    return CalendarFile(path, recurring_ical_events.of(calendar), zone)
+
+
+def check_event(event: Any, path: str) -> None:
+    """Check that every time of an event is understood: what is not would silently be left out, or moved.
+
+    :raises Invalid: naming the event.
+    """
+    what = f"event {str(event.get('SUMMARY') or event.get('UID') or 'without a name')!r} of {path!r}"
+    if event.errors:
+        name, reason = event.errors[0]
+        raise Invalid(f"{what} has a {name} that cannot be read: {reason}")
+    if event.get("DTSTART") is None:
+        raise Invalid(f"{what} has no DTSTART, so nobody knows when it begins")
+    for name in TIMES:
+        for value in as_list(event.get(name)):
+            check_zone(value, f"{name} of {what}")
+    for rule in as_list(event.get("RRULE")):
+        often = [str(each) for each in as_list(rule.get("FREQ")) if str(each).upper() in TOO_OFTEN]
+        if often:
+            raise Invalid(f"{what} repeats {often[0]}; give it a length instead, or repeat it HOURLY at most")
+
+
+def check_zone(value: Any, what: str) -> None:
+    """Check that a time which names a zone is in it: an unknown one leaves the time without any.
+
+    :raises Invalid: naming the zone.
+    """
+    name = value.params.get("TZID") if hasattr(value, "params") else None
+    if name and any(isinstance(time, datetime) and time.tzinfo is None for time in times_in(value)):
+        raise Invalid(
+            f"{what} is in time zone {str(name)!r}, which is not known here, and the calendar does not "
+            "describe it. Write a name such as Europe/Paris, or add its VTIMEZONE"
+        )
+
+
+def times_in(value: Any) -> list[Any]:
+    """Return the times that a property holds: one, or a list of them. A period holds its beginning."""
+    times = [each.dt for each in value.dts] if hasattr(value, "dts") else [value.dt]
+    return [time[0] if isinstance(time, tuple) else time for time in times]
+
+
+def as_list(value: Any) -> Iterable[Any]:
+    """Return a property as a list: an event may have it once, often, or not at all."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def is_cancelled(event: Any) -> bool:
+    """Tell whether an event does not take place."""
+    return str(event.get("STATUS") or "").upper() == "CANCELLED"
+
+
+def lasts(event: Any, zone: tzinfo) -> Interval:
+    """Return from when to when an event lasts."""
+    begin = event["DTSTART"].dt
+    end = event["DTEND"].dt if event.get("DTEND") is not None else begin
+    return moment_of(begin, zone, last=False), moment_of(end, zone, last=True)
+
+
+def moment_of(time: date | datetime, zone: tzinfo, last: bool) -> datetime:
+    """Return the moment of a time in a calendar. A time without a zone is in that of the plan."""
+    if isinstance(time, datetime) and time.tzinfo is not None:
+        return time.astimezone(UTC)
+    wall = time if isinstance(time, datetime) else midnight(time)
+    return last_shown(wall, zone) if last else first_shown(wall, zone)

@@ -1,0 +1,173 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What to do with one service now: the clock decides, and what was done by hand is respected for a while."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+from typing import Literal
+
+from ..shared.retention import read_span
+from ..shared.task_errors import Invalid
+from .load import Load
+from .memory import Due, Keep, Record
+from .schedule import Period, read_time, utc_text
+from .zones import DAY, first_shown, last_shown, midnight
+
+LONGEST_KEEP = 366
+ALWAYS = "always"
+Act = Literal["resume", "suspend", "nothing"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do with a service, why, and what to remember once it is done."""
+
+    act: Act
+    awake: bool
+    """Whether it is to be awake, all in all."""
+    why: str
+    record: Record
+    due: Due | None = None
+    """What it is settled in once it is that way; ``None`` if the record stays as it is."""
+    delayed: bool = False
+
+    @property
+    def after(self) -> Record:
+        """The record once the service is as it should be."""
+        return self.record if self.due is None else replace(self.record, settled=self.due, delayed=None)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that decides on a service."""
+
+    now: datetime
+    period: Period
+    record: Record
+    suspended: bool
+    keep: Keep | None = None
+    """The wish to keep it awake, its own or that of a service which needs it."""
+    load: Load | None = None
+    at_most: timedelta = timedelta()
+    """For how long being busy may delay a suspension."""
+    resumes: bool = True
+    """Whether the plan resumes services; one that does not only suspends them."""
+
+
+def decide(case: Situation) -> Verdict:
+    """Return what to do with a service."""
+    keep = case.keep if case.keep is not None and case.keep.until > case.now else None
+    record = replace(case.record, delayed=None) if keep else case.record
+    if case.record.keep is not None and case.record.keep.until <= case.now:
+        record = replace(record, keep=None)
+    if keep is not None:
+        due, why = Due(True, f"kept since {utc_text(keep.since)}"), "kept awake by hand"
+    else:
+        due = Due(case.period.awake, utc_text(case.period.since) or ALWAYS)
+        why = "in its hours" if due.awake else "outside of its hours"
+    if due.awake != case.suspended:  # as it should be
+        return Verdict("nothing", due.awake, why, record, due)
+    if case.record.settled == due:
+        done = "suspended" if case.suspended else "resumed"
+        return Verdict(
+            "nothing", not case.suspended, f"{done} by hand since; left so until the next boundary", record
+        )
+    if due.awake:
+        return decide_resumption(case, due, why, record, kept=keep is not None)
+    return decide_suspension(case, due, why, record)
+
+
+def decide_resumption(case: Situation, due: Due, why: str, record: Record, kept: bool) -> Verdict:
+    """Return whether to resume a service that should be awake."""
+    if not case.resumes and not kept:
+        return Verdict("nothing", False, f"{why}, but the plan only suspends (resume is false)", record)
+    return Verdict("resume", True, why, record, due)
+
+
+def decide_suspension(case: Situation, due: Due, why: str, record: Record) -> Verdict:
+    """Return whether to suspend a service that should sleep, or wait because it is busy."""
+    load = case.load
+    if load is None or load.busy is False:
+        return Verdict("suspend", False, why, record, due)
+    if load.busy is None:
+        return Verdict(
+            "nothing",
+            True,
+            f"unknown whether it is busy, so nothing is done: {load.why}",
+            record,
+            delayed=True,
+        )
+    begun = record.delayed[1] if record.delayed is not None and record.delayed[0] == due else case.now
+    if case.now - begun >= case.at_most:
+        minutes = case.at_most // timedelta(minutes=1)
+        return Verdict(
+            "suspend", False, f"{why}, and busy for longer than at_most {minutes} minutes", record, due
+        )
+    return Verdict("nothing", True, f"busy: {load.why}", replace(record, delayed=(due, begun)), delayed=True)
+
+
+def hold(verdict: Verdict, needed_by: str) -> Verdict:
+    """Return the verdict on a service that would be suspended while one that needs it stays awake."""
+    return Verdict(
+        "nothing", True, f"service {needed_by!r} needs it and stays awake", verdict.record, delayed=True
+    )
+
+
+def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
+    """Return until when to keep services awake: a time, a date with a time, or a length such as 3h or 2d.
+
+    A time without a zone is in that of the plan; one without a date is the next one.
+
+    :raises Invalid: if it is none of these, in the past, or more than a year away.
+    """
+    until = parse_until(text.strip(), now, zone)
+    if not now < until <= now + LONGEST_KEEP * DAY:
+        raise Invalid(
+            f"until of keep_awake is {text!r}, which is {utc_text(until)}; it must be in the future, "
+            f"and within {LONGEST_KEEP} days"
+        )
+    return until
+
+
+def parse_until(text: str, now: datetime, zone: tzinfo) -> datetime:
+    """Return the moment that a text means.
+
+    :raises Invalid: if it means none.
+    """
+    hint = "write a time such as 22:00 or 2026-12-24T22:00, or a length such as 3h or 2d"
+    if len(text) <= 5 and ":" in text:
+        return next_time(read_time(text, "until of keep_awake"), now, zone)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return after_span(text, now, hint)
+    if not 1970 <= found.year < 9998:
+        raise Invalid(f"until of keep_awake is {text!r}; {hint}")
+    return last_shown(found, zone) if found.tzinfo is None else found
+
+
+def next_time(minute: int, now: datetime, zone: tzinfo) -> datetime:
+    """Return the next moment at which clocks show a time."""
+    today = midnight(now.astimezone(zone).date())
+    walls = (today + number * DAY + timedelta(minutes=minute) for number in range(3))
+    return next(moment for moment in (first_shown(wall, zone) for wall in walls) if moment > now)
+
+
+def after_span(text: str, now: datetime, hint: str) -> datetime:
+    """Return the moment that is so long after now.
+
+    :raises Invalid: if the text is no length, or longer than a year.
+    """
+    try:
+        span = read_span(text)
+    except Invalid:
+        span = None
+    if span is None:
+        raise Invalid(f"until of keep_awake is {text!r}; {hint}")
+    days = span.years * 365 + span.months * 30 + span.days
+    if days * 24 + span.hours > LONGEST_KEEP * 24:
+        raise Invalid(f"until of keep_awake is {text!r}; it must be within {LONGEST_KEEP} days")
+    return now + timedelta(days=days, hours=span.hours)

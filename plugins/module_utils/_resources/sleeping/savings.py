@@ -1,0 +1,138 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What sleep saves: announced from the platform's rates, and counted from the platform's usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from ..._api.models import Usage
+from ..services.rates import Rates
+from ..shared.money import format_amount, from_cents
+from .memory import Saved
+from .schedule import Schedule
+from .zones import DAY
+
+HOURS_A_MONTH = Decimal(730)
+"""The hours of an average month: 365 days by 24 hours by 12 months."""
+CENT = Decimal("0.01")
+LONGEST_USAGE = 60
+"""Days of usage that are asked for at most; how many there are is not shown (Limits)."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How long a service sleeps within some days, and what that saves. ``None`` without its rates."""
+
+    days: int
+    asleep: timedelta
+    rates: Rates
+
+    @property
+    def asleep_hours(self) -> Decimal:
+        """The hours of sleep."""
+        return Decimal(int(self.asleep.total_seconds())) / 3600
+
+    @property
+    def difference(self) -> Decimal | None:
+        """What a month of sleep saves."""
+        full, storage = self.rates.full, self.rates.storage
+        return None if full is None or storage is None else full - storage
+
+    @property
+    def saves(self) -> Decimal | None:
+        """What the days save."""
+        return None if self.difference is None else self.difference * self.asleep_hours / HOURS_A_MONTH
+
+    @property
+    def saves_monthly(self) -> Decimal | None:
+        """What an average month saves."""
+        return None if self.difference is None else self.difference * self.asleep_hours / (self.days * 24)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the forecast for results."""
+        return {
+            "days": self.days,
+            "asleep_hours": float(round(self.asleep_hours, 2)),
+            "monthly_awake": format_amount(self.rates.full),
+            "monthly_asleep": format_amount(self.rates.storage),
+            "saves": in_cents(self.saves),
+            "saves_monthly": in_cents(self.saves_monthly),
+        }
+
+
+def asleep_time(schedule: Schedule, now: datetime, days: int) -> timedelta:
+    """Return how long a plan sleeps within the next days."""
+    return days * DAY - schedule.awake_time(now, now + days * DAY)
+
+
+def in_cents(amount: Decimal | None) -> str | None:
+    """Format an amount, rounded to cents. There is no minus zero."""
+    if amount is None:
+        return None
+    rounded = amount.quantize(CENT, ROUND_HALF_EVEN)
+    return format_amount(rounded if rounded else Decimal(0))
+
+
+# --- Counting ---------------------------------------------------------------------------------------
+
+
+def days_to_count(saved: Saved | None, now: datetime) -> list[date]:
+    """Return the days whose usage is to be counted: all that are over, and those that were missing before."""
+    today = now.astimezone(UTC).date()
+    if saved is None:
+        return []
+    fresh = [saved.following + number * DAY for number in range((today - saved.following).days)]
+    oldest = today - (LONGEST_USAGE - 1) * DAY
+    return [day for day in (*saved.missing, *fresh) if oldest <= day < today] if fresh else []
+
+
+def begin_counting(now: datetime) -> Saved:
+    """Return savings of nothing so far. The first day that counts is the next one: this one is not whole."""
+    following = now.astimezone(UTC).date() + DAY
+    return Saved(following, following)
+
+
+def count(saved: Saved, days: Iterable[date], usage: Usage, full: Decimal, now: datetime) -> Saved:
+    """Add what days have saved. A day that the usage lacks is remembered and looked for again."""
+    spent = spent_by_day(usage)
+    wanted = list(days)
+    a_day = full * 24 / HOURS_A_MONTH
+    told = [day for day in wanted if day in spent]
+    return replace(
+        saved,
+        following=now.astimezone(UTC).date(),
+        amount=saved.amount + sum((a_day - spent[day] for day in told), Decimal(0)),
+        days=saved.days + len(told),
+        missing=tuple(day for day in wanted if day not in spent),
+    )
+
+
+def spent_by_day(usage: Usage) -> Mapping[date, Decimal]:
+    """Return what each day cost that the usage tells of."""
+    found: dict[date, Decimal] = {}
+    for line in usage.days or ():
+        try:
+            day = date.fromisoformat(str(line.date)[:10])
+        except ValueError:
+            continue
+        if line.total_cents is not None:
+            found[day] = from_cents(line.total_cents)
+    return found
+
+
+def saved_as_dict(saved: Saved | None) -> dict[str, Any] | None:
+    """Return savings for results."""
+    if saved is None:
+        return None
+    return {
+        "since": saved.since.isoformat(),
+        "days": saved.days,
+        "amount": in_cents(saved.amount),
+        "missing_days": [day.isoformat() for day in saved.missing],
+    }

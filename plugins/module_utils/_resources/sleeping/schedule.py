@@ -1,0 +1,176 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The schedule of a plan: when its services are awake. It follows from the clock and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Literal
+
+from ..shared.task_errors import Invalid
+from .zones import DAY, Interval, first_shown, last_shown, merge, midnight, subtract
+
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MIDNIGHT = 24 * 60
+REACHES = (8, 40, 400)
+"""Days before and after a moment in which its boundaries are looked for: the first that holds both."""
+LONGEST_EXCEPTION = 3660
+Events = Callable[[datetime, datetime], Sequence[Interval]]
+"""Returns the events of a calendar that overlap the time between two moments."""
+
+
+@dataclass(frozen=True)
+class Hours:
+    """A window of a day, in minutes from its midnight. One that does not end later ends on the next day."""
+
+    begin: int
+    end: int
+
+    def on(self, day: date, zone: tzinfo) -> Interval:
+        """Return from when to when the window of a day lasts."""
+        length = self.end if self.end > self.begin else self.end + MIDNIGHT
+        start = midnight(day)
+        begin, end = start + timedelta(minutes=self.begin), start + timedelta(minutes=length)
+        return first_shown(begin, zone), last_shown(end, zone)
+
+
+@dataclass(frozen=True)
+class Period:
+    """What a schedule says of a moment, since when, and until when. ``None`` if that is far away."""
+
+    awake: bool
+    since: datetime | None
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The windows of each weekday, the days that are exceptions, and the events of a calendar.
+
+    A window belongs to the day on which it begins, and lasts to its end whatever the next day says. An
+    exception replaces the windows that begin on its day, and the calendar does not count on that day.
+    """
+
+    zone: tzinfo
+    weekly: Mapping[int, Sequence[Hours]] = field(default_factory=dict)
+    exceptions: Mapping[date, Sequence[Hours]] = field(default_factory=dict)
+    events: Events | None = None
+    awake_at_events: bool = False
+
+    def awake_between(self, begin: datetime, end: datetime) -> list[Interval]:
+        """Return when services are awake between two moments; the outermost intervals may reach further."""
+        days = list(days_between(begin, end, self.zone))
+        usual = merge(
+            hours.on(day, self.zone)
+            for day in days
+            if day not in self.exceptions
+            for hours in self.weekly.get(day.weekday(), ())
+        )
+        if self.events is not None:
+            special = merge(whole_day(day, self.zone) for day in days if day in self.exceptions)
+            events = subtract(merge(self.events(begin - 2 * DAY, end + 2 * DAY)), special)
+            usual = merge([*usual, *events]) if self.awake_at_events else subtract(usual, events)
+        named = (
+            hours.on(day, self.zone)
+            for day in days
+            if day in self.exceptions
+            for hours in self.exceptions[day]
+        )
+        return [each for each in merge([*usual, *named]) if each[1] > begin and each[0] < end]
+
+    def period(self, now: datetime) -> Period:
+        """Return what the schedule says of a moment, and the boundaries around it."""
+        awake, since, until = False, None, None
+        for reach in REACHES:
+            begin, end = now - reach * DAY, now + reach * DAY
+            intervals = self.awake_between(begin, end)
+            awake = any(first <= now < last for first, last in intervals)
+            moments = sorted(moment for each in intervals for moment in each if begin < moment < end)
+            since = max((moment for moment in moments if moment <= now), default=None)
+            until = min((moment for moment in moments if moment > now), default=None)
+            if since is not None and until is not None:
+                break
+        return Period(awake, since, until)
+
+    def awake_time(self, begin: datetime, end: datetime) -> timedelta:
+        """Return how long services are awake between two moments."""
+        intervals = self.awake_between(begin, end)
+        return sum((min(last, end) - max(first, begin) for first, last in intervals), timedelta())
+
+
+def days_between(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[date]:
+    """Yield the days whose windows may reach into the time between two moments."""
+    day, last = begin.astimezone(zone).date() - 2 * DAY, end.astimezone(zone).date() + 2 * DAY
+    while day <= last:
+        yield day
+        day += DAY
+
+
+def whole_day(day: date, zone: tzinfo) -> Interval:
+    """Return from when to when a day lasts."""
+    return first_shown(midnight(day), zone), last_shown(midnight(day + DAY), zone)
+
+
+# --- Reading what the user wrote ----------------------------------------------------------------------
+
+
+def read_hours(begin: str, end: str) -> Hours:
+    """Return a window from its beginning and end, such as 08:00 and 20:00.
+
+    :raises Invalid: if one of them is not a time.
+    """
+    first = read_time(begin, "from")
+    if first == MIDNIGHT:
+        raise Invalid("a window cannot begin at 24:00; write 00:00, and the next day among its days")
+    return Hours(first, read_time(end, "to"))
+
+
+def read_time(text: str, option: str) -> int:
+    """Return the minute of a day from a time such as 08:00. The end of a day is 24:00.
+
+    :raises Invalid: if it is not one. YAML reads 20:00 without quotes as a number.
+    """
+    match = re.fullmatch(r"([01][0-9]|2[0-3]):([0-5][0-9])|24:00", text.strip())
+    if match is None:
+        quotes = ' YAML makes a number of a time without quotes: write "20:00".' if text.isdigit() else ""
+        raise Invalid(f"{option} is {text!r}; write a time from 00:00 to 24:00, such as 08:00.{quotes}")
+    return MIDNIGHT if match[1] is None else int(match[1]) * 60 + int(match[2])
+
+
+def read_date(text: str, option: str) -> date:
+    """Return a day from its date.
+
+    :raises Invalid: if it is not one between 1970 and 9998.
+    """
+    try:
+        found = date.fromisoformat(text.strip())
+    except ValueError:
+        found = date.min
+    if not 1970 <= found.year < date.max.year:
+        raise Invalid(f"{option} is {text!r}; write a date such as 2026-12-24")
+    return found
+
+
+def days_of_exception(first: str, last: str | None) -> list[date]:
+    """Return the days of an exception, from its first to its last.
+
+    :raises Invalid: if these are no dates, or in the wrong order.
+    """
+    begin = read_date(first, "date of an exception")
+    end = begin if last is None else read_date(last, "until of an exception")
+    if not begin <= end <= begin + LONGEST_EXCEPTION * DAY:
+        raise Invalid(
+            f"an exception lasts from {begin} until {end}; it must end on its first day or later, and within "
+            "ten years"
+        )
+    return [begin + number * DAY for number in range((end - begin).days + 1)]
+
+
+def utc_text(moment: datetime | None) -> str | None:
+    """Format a moment as the platform does, in UTC; ``None`` for ``None``."""
+    return None if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,189 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps that suspend and resume the services of a plan, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from ..._api.models import Metrics, Service
+from ..._api.values import ContainerState, ServiceStatus
+from ..services.many_services import ServiceJob
+from ..services.options import ServiceOptions
+from ..services.power import accepts_power_signals, plan_suspension, resume, start_if_needed
+from ..services.rates import Rates, cost_of, rates_of
+from ..services.settings import ServiceChanges
+from ..services.view import View, read_service
+from ..shared.money import Move
+from ..shared.plan import NOTHING_DONE, Plan, Step, Task
+from .decision import Verdict
+from .memory import Memory, Record
+from .order import Order
+
+RUNS = (ContainerState.RUNNING, ContainerState.STARTING, ContainerState.INSTALLING)
+COST = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
+"""What the result tells of a price. The rest is known of orders alone."""
+
+
+@dataclass
+class Sleeper:
+    """One service of a plan: its job, what is remembered of it, and what is to be done."""
+
+    job: ServiceJob
+    service: Service
+    memory: Memory
+    before: Record
+    """The record as it was read."""
+    record: Record
+    """The record with what this run has seen."""
+    metrics: Metrics | None = None
+    verdict: Verdict | None = None
+    wish: str | None = None
+    """What the task asks for by hand, as a sentence, if it asks for anything."""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The id of the service."""
+        return self.service.id
+
+    @property
+    def suspended(self) -> bool:
+        """Whether it sleeps."""
+        return self.service.status == ServiceStatus.SUSPENDED
+
+    @property
+    def acts(self) -> bool:
+        """Whether it is to be suspended or resumed."""
+        return self.verdict is not None and self.verdict.act != "nothing"
+
+    @property
+    def rates(self) -> Rates:
+        """What it costs, awake and asleep."""
+        return rates_of(self.service)
+
+
+def plan_sleeper(sleeper: Sleeper, verdict: Verdict, currency: str | None) -> Plan:
+    """Return the plan for one service, without what it has to wait for."""
+    job, service = sleeper.job, sleeper.service
+    changes = ServiceChanges()
+    view = View(service)
+    if verdict.act == "suspend":
+        plan_suspension(job.task, view, changes)
+    elif verdict.act == "resume":
+        plan_resumption(job.task, view, changes, sleeper.before)
+    steps = wish_steps(sleeper) + changes.steps + memory_steps(sleeper, verdict)
+    status = changes.result.get("status", service.status)
+    rate = sleeper.rates.of(status)
+
+    def result(now: str, moves: Iterable[Move]) -> dict[str, Any]:
+        done = list(moves)
+        cost = cost_of(service, rate).as_dict(currency, done) if done else None
+        shown = None if cost is None else {name: cost[name] for name in COST}
+        return {**sleeper.facts, "status": now, "cost": shown}
+
+    return Plan(
+        result=result(status, [step.move for step in changes.steps if step.move]),
+        steps=steps,
+        reread=lambda: result(read_service(job.task, service.id).status, job.task.effects.moves),
+        before={"status": service.status},
+        after={"status": status},
+    )
+
+
+def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: Record) -> None:
+    """Plan the resumption, and a start unless the container did not run before it was suspended."""
+    rates = rates_of(view.service)
+    changes.result["status"] = ServiceStatus.ACTIVE
+    changes.add(f"resume {view.label}", lambda: resume(task, view), Move("resume", rates.full))
+    if record.ran is False:
+        return
+
+    def start() -> Any:
+        if not accepts_power_signals(task, view):
+            return NOTHING_DONE
+        start_if_needed(as_service_task(task, view.service.id), view, changes)
+        return NOTHING_DONE  # a part of the resumption
+
+    changes.steps.append(Step(f"start {view.label} unless it runs by then", start, changes=False))
+
+
+def as_service_task(task: Task[Any], id: str) -> Task[ServiceOptions]:
+    """Return the task as one that starts a service, with the same connection and the same waits."""
+    known = {each.name for each in fields(ServiceOptions)}
+    same = {
+        each.name: getattr(task.options, each.name)
+        for each in fields(task.options)
+        if each.name in known and each.name not in ("name", "project", "family", "resume")
+    }
+    return replace(task, options=ServiceOptions(**same, id=id, state="started"))
+
+
+def wish_steps(sleeper: Sleeper) -> list[Step]:
+    """Return the step that remembers what was asked for by hand, whatever becomes of the service after it."""
+    wish = sleeper.wish
+    if wish is None:
+        return []
+    return [Step(wish, lambda: sleeper.memory.write(sleeper.record))]
+
+
+def memory_steps(sleeper: Sleeper, verdict: Verdict) -> list[Step]:
+    """Return the step that remembers what was seen and done, if that is new."""
+    waited = verdict.act == "nothing" or sleeper.job.task.options.wait
+    record = verdict.after if waited else verdict.record
+    if verdict.act == "suspend":
+        record = replace(record, ran=ran(sleeper.metrics))
+    if record == sleeper.before:
+        return []
+    summary = f"remember how {sleeper.job.label} is"
+    return [Step(summary, lambda: sleeper.memory.write(record), changes=False)]
+
+
+def ran(metrics: Metrics | None) -> bool | None:
+    """Tell whether a container runs; ``None`` if that is unknown."""
+    if metrics is None or metrics.state not in ContainerState.KNOWN:
+        return None
+    return metrics.state in RUNS
+
+
+def ordered_steps(sleepers: Sequence[Sleeper], order: Order) -> list[Step]:
+    """Return the steps of all services: what others need starts before them, and stops after them."""
+    by_id = {sleeper.id: sleeper for sleeper in sleepers}
+    starting = order.starting(by_id)
+    resuming = [id for id in starting if act_of(by_id[id]) == "resume"]
+    others = [id for id in reversed(starting) if id not in resuming]
+    done: dict[str, Step] = {}
+    steps: list[Step] = []
+    for id in (*resuming, *others):
+        first = [done[other] for other in goes_before(by_id[id], by_id, order) if other in done]
+        steps += own_steps(by_id[id], first, done)
+    return steps
+
+
+def act_of(sleeper: Sleeper) -> str:
+    """Return what is to be done with a service."""
+    return "nothing" if sleeper.verdict is None else sleeper.verdict.act
+
+
+def goes_before(sleeper: Sleeper, others: Mapping[str, Sleeper], order: Order) -> list[str]:
+    """Return the services that are resumed or suspended before this one."""
+    act = act_of(sleeper)
+    same = [id for id, other in others.items() if act_of(other) == act]
+    if act == "resume":
+        return [id for id in same if id in order.needs[sleeper.id]]
+    return [id for id in same if sleeper.id in order.needs[id]] if act == "suspend" else []
+
+
+def own_steps(sleeper: Sleeper, first: Sequence[Step], done: dict[str, Step]) -> list[Step]:
+    """Return the steps of one service, the first of which needs ``first``; note its last one in ``done``."""
+    steps: list[Step] = []
+    wished = 1 if sleeper.wish is not None else 0  # a wish is remembered at once, whatever the others do
+    for number, step in enumerate(sleeper.job.steps()):
+        needs = [*steps[-1:], *(first if number == wished else ())]
+        steps.append(replace(step, needs=needs, branch=sleeper.job))
+    if steps:
+        done[sleeper.id] = steps[-1]
+    return steps

@@ -1,0 +1,439 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: sleep_plan
+short_description: Suspend services outside of their hours, and resume them in time
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Looks at the clock, and suspends or resumes each selected service as the plan says for this moment. Run it every few
+    minutes, from cron or a timer of systemd. Runs that are missed or doubled make no difference.
+  - A change by hand is respected until the next boundary of the plan, whether a service was resumed while it should sleep
+    or suspended in its hours. For longer, use O(keep_awake).
+  - A service that refers to another one in its environment is resumed after it and suspended before it, and keeps it awake
+    while it is awake itself.
+  - Only suspension saves money, so nothing is merely stopped. A service that does not offer C(suspension) is left out.
+  - Says what the plan will save, in check mode too, and what it has saved by the platform's own usage.
+options:
+  name:
+    description:
+      - Name of the plan. What is remembered of a service belongs to it. A service should be in one plan only.
+    type: str
+    required: true
+  awake:
+    description:
+      - When services are awake, by weekday. They sleep at all other times.
+      - If it is left out, services are awake except in O(exceptions) and events of O(calendar). With O(events=awake) they
+        sleep except in these.
+    type: list
+    elements: dict
+    suboptions:
+      days:
+        description:
+          - Weekdays on which the window begins.
+        type: list
+        elements: str
+        choices: [mon, tue, wed, thu, fri, sat, sun]
+        default: [mon, tue, wed, thu, fri, sat, sun]
+      begins:
+        description:
+          - When the window begins, such as V(08:00). Write it in quotes.
+          - A time that clocks show twice counts when it comes first, one that they skip at the moment at which they do.
+        type: str
+        default: "00:00"
+        aliases: [from]
+      ends:
+        description:
+          - When it ends. It ends on the next day if that is not later than its beginning, whatever the next day says.
+          - A time that clocks show twice counts when it comes last.
+        type: str
+        default: "24:00"
+        aliases: [to]
+  exceptions:
+    description:
+      - Days with windows of their own. They replace those that O(awake) and O(calendar) say for these days.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      date:
+        description:
+          - The day, such as V(2026-12-24).
+        type: str
+        required: true
+      until:
+        description:
+          - The last day, if there are several.
+        type: str
+      awake:
+        description:
+          - When services are awake on these days. An empty list means that they sleep.
+        type: list
+        elements: dict
+        required: true
+        suboptions:
+          begins:
+            description:
+              - When the window begins.
+            type: str
+            default: "00:00"
+            aliases: [from]
+          ends:
+            description:
+              - When it ends.
+            type: str
+            default: "24:00"
+            aliases: [to]
+  calendar:
+    description:
+      - Path of an iCalendar file with events at which the plan differs, such as holidays. Needs the Python libraries
+        C(icalendar) and C(recurring-ical-events).
+    type: path
+  events:
+    description:
+      - How services are during the events of O(calendar).
+    type: str
+    choices: [asleep, awake]
+    default: asleep
+  time_zone:
+    description:
+      - Time zone of the plan, such as V(Europe/Paris).
+    type: str
+    default: UTC
+  resume:
+    description:
+      - Whether services are resumed when their hours begin. A plan with V(false) only suspends, and whoever needs a service
+        resumes it.
+    type: bool
+    default: true
+  start_after:
+    description:
+      - Services that start after others, and stop before them, by name or id. Each key is a service of the plan, and its
+        value the list of services that it needs.
+      - Add here what the platform cannot know. It knows the references in environments, such as C(${db.URL}).
+    type: dict
+    default: {}
+  not_while_busy:
+    description:
+      - Do not suspend a service that is busy. If it cannot be known, nothing is done.
+    type: dict
+    suboptions:
+      cpu_percent:
+        description:
+          - A service is busy above this share of its processors.
+        type: float
+      traffic_kib_per_second:
+        description:
+          - A service is busy above this traffic, in both directions together, between two runs of the plan. So runs have to
+            come more often than O(not_while_busy.minutes).
+        type: float
+      minutes:
+        description:
+          - For how many minutes back each run looks at what it and the runs before it have measured.
+        type: int
+        default: 15
+      at_most:
+        description:
+          - For how many minutes at most being busy delays a suspension.
+        type: int
+        default: 240
+  keep_awake:
+    description:
+      - Keep services of the plan awake until a moment, and whatever they need. This resumes them if they sleep.
+    type: dict
+    suboptions:
+      services:
+        description:
+          - The services, by name or id.
+        type: list
+        elements: str
+        required: true
+      until:
+        description:
+          - Until when, such as V(22:00), V(2026-12-24T22:00), or a length such as V(3h) or V(2d). At most a year.
+        type: str
+        required: true
+  release:
+    description:
+      - Services that are left to the plan again at once, by name or id, whatever was done to them by hand.
+    type: list
+    elements: str
+  forecast_days:
+    description:
+      - Over how many of the next days to forecast what the plan saves.
+    type: int
+    default: 30
+  state_dir:
+    description:
+      - Folder on the controller for what the plan remembers. If not set, C(hosted_services) in Ansible's home, or the folder
+        that E(HOSTED_SERVICES_HOME) names.
+    type: path
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.many_services
+notes:
+  - The clock of the controller decides.
+seealso:
+  - module: hosted.services.service
+  - module: hosted.services.backup_info
+"""
+
+EXAMPLES = r"""
+- name: Let the test servers sleep at night and on weekends
+  hosted.services.sleep_plan:
+    name: office-hours
+    project: test
+    time_zone: Europe/Paris
+    awake:
+      - days: [mon, tue, wed, thu, fri]
+        from: "07:30"
+        to: "20:00"
+    exceptions:
+      - date: "2026-12-24"
+        until: "2027-01-03"
+        awake: []
+
+- name: See what that would save
+  hosted.services.sleep_plan:
+    name: office-hours
+    project: test
+    awake:
+      - days: [mon, tue, wed, thu, fri]
+        from: "07:30"
+        to: "20:00"
+  check_mode: true
+  register: forecast
+
+- name: Run game servers on weekends only, and never suspend one that is played on
+  hosted.services.sleep_plan:
+    name: weekend
+    family: GAME
+    awake:
+      - days: [fri]
+        from: "18:00"
+      - days: [sat, sun]
+    not_while_busy:
+      traffic_kib_per_second: 20
+      at_most: 180
+
+- name: Keep one awake for tonight
+  hosted.services.sleep_plan:
+    name: weekend
+    family: GAME
+    awake:
+      - days: [sat, sun]
+    keep_awake:
+      services: [survival]
+      until: "23:30"
+"""
+
+RETURN = r"""
+services:
+  description: Result for each service. A task that fails returns it too, unless no service could be selected.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - service: survival
+      service_id: svc_8c1d
+      changed: true
+      failed: false
+      skipped: false
+      msg: null
+      actions: ["suspend service 'survival' (svc_8c1d)"]
+      status: SUSPENDED
+      awake: false
+      why: outside of its hours
+      delayed: false
+      kept_until: null
+      forecast:
+        days: 30
+        asleep_hours: 445.5
+        monthly_awake: "10.60"
+        monthly_asleep: "0.60"
+        saves: "6.10"
+        saves_monthly: "6.19"
+      saved: {since: "2026-11-02", days: 20, amount: "4.08", missing_days: []}
+      cost: {monthly_before: "10.60", monthly_after: "0.60", monthly_change: "-10.00", moves: [suspend]}
+  contains:
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null when it was not found.
+      type: str
+    changed:
+      description: Whether something was changed for it, or would be in check mode.
+      type: bool
+    actions:
+      description: Changes that the task made to the service, or would make in check mode, one sentence each.
+      type: list
+      elements: str
+    failed:
+      description: Whether something went wrong with it.
+      type: bool
+    skipped:
+      description: Whether it was left out, because it cannot be suspended.
+      type: bool
+    msg:
+      description: The error, or the reason for skipping the service. Null if there is neither.
+      type: str
+    status:
+      description: Its status after the task.
+      type: str
+    awake:
+      description: Whether it is awake after the task.
+      type: bool
+    why:
+      description: What decided that.
+      type: str
+    delayed:
+      description: Whether its suspension is due and waits, because it is busy or needed, or that is unknown.
+      type: bool
+    kept_until:
+      description: Until when it is kept awake by hand, in UTC. Null if it is not.
+      type: str
+    forecast:
+      description: What the plan saves with it in the next days, by the rates of today and as if nothing is done by hand.
+      type: dict
+      contains:
+        days:
+          description: Length of the forecast.
+          type: int
+        asleep_hours:
+          description: For how many hours the service sleeps in these days.
+          type: float
+        monthly_awake:
+          description: Price of a month in service. Null if the platform does not tell it.
+          type: str
+        monthly_asleep:
+          description: Price of a month of suspension. Null if the platform does not tell it.
+          type: str
+        saves:
+          description: What these days save.
+          type: str
+        saves_monthly:
+          description: What an average month of 730 hours saves.
+          type: str
+    saved:
+      description:
+        - What the plan has saved with it, as the full price less the usage that the platform tells, for whole days (UTC).
+      type: dict
+      contains:
+        since:
+          description: First day that counts.
+          type: str
+        days:
+          description: How many days are counted.
+          type: int
+        amount:
+          description: What they have saved.
+          type: str
+        missing_days:
+          description: Days whose usage the platform has not told so far. They are not counted.
+          type: list
+          elements: str
+    cost:
+      description: How its monthly price changes. Null if it does not.
+      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change.
+          type: str
+        monthly_after:
+          description:
+            - The rate that is billed after the whole task, which is that of the storage where the service is suspended.
+              Null when it cannot be known.
+            - Where the platform bills another rate in the end than was announced, it is that one, and a warning has both.
+          type: str
+        monthly_change:
+          description: The difference.
+          type: str
+        currency:
+          description: Currency of the amounts. Null if the platform does not name it to this token.
+          type: str
+        moves:
+          description:
+            - What changes the price, V(suspend) or V(resume).
+          type: list
+          elements: str
+        service:
+          description: Name of the service.
+          type: str
+        service_id:
+          description: Id of the service.
+          type: str
+plan:
+  description: The plan as a whole, at the moment of the task.
+  returned: when services were selected
+  type: dict
+  sample:
+    name: office-hours
+    at: "2026-11-23T19:05:00Z"
+    awake: false
+    since: "2026-11-23T19:00:00Z"
+    until: "2026-11-24T06:30:00Z"
+    saves: "6.10"
+    saves_monthly: "6.19"
+    saved: "4.08"
+    unpriced: []
+    currency: EUR
+  contains:
+    name:
+      description: Name of the plan.
+      type: str
+    at:
+      description: The moment, in UTC.
+      type: str
+    awake:
+      description: Whether services are to be awake by the clock.
+      type: bool
+    since:
+      description: Since when. Null if that is more than a year ago.
+      type: str
+    until:
+      description: Until when. Null if that is more than a year away.
+      type: str
+    saves:
+      description: What the next O(forecast_days) days save with all services.
+      type: str
+    saves_monthly:
+      description: What an average month saves with all services.
+      type: str
+    saved:
+      description: What the plan has saved so far.
+      type: str
+    unpriced:
+      description: Services whose price the platform does not tell. They are in none of the sums.
+      type: list
+      elements: str
+    currency:
+      description: Currency of the account. Null if the platform does not tell it.
+      type: str
+actions:
+  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
+  returned: success
+  type: list
+  elements: str
+  sample: ["suspend service 'survival' (svc_8c1d)"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(SLEEP_PLAN)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The decision on one service, from the clock, its record and its load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.decision import (
+    Situation,
+    decide,
+    hold,
+    read_until,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.load import Load
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.memory import Keep, Record
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.schedule import Period
+
+NOW = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+NIGHT, DAY = Period(False, NOW - HOUR, NOW + HOUR), Period(True, NOW - HOUR, NOW + HOUR)
+AWAKE_AT_NIGHT = Situation(NOW, NIGHT, Record(), suspended=False)
+ASLEEP_BY_DAY = Situation(NOW, DAY, Record(), suspended=True)
+BUSY = replace(AWAKE_AT_NIGHT, load=Load(True, "much CPU"), at_most=2 * HOUR)
+
+
+def later(case: Situation, hours: float, **changes: object) -> Situation:
+    """Return what the next run finds: the record as this one leaves it, and the clock moved on."""
+    record = decide(case).after
+    return replace(case, now=case.now + hours * HOUR, record=record, **changes)  # type: ignore[arg-type]
+
+
+def test_the_clock_decides() -> None:
+    """Without any record, whatever the runs before were."""
+    assert decide(AWAKE_AT_NIGHT).act == "suspend"
+    assert decide(ASLEEP_BY_DAY).act == "resume"
+    assert decide(replace(AWAKE_AT_NIGHT, suspended=True)).act == "nothing"
+    assert decide(replace(ASLEEP_BY_DAY, suspended=False)).act == "nothing"
+    assert decide(later(AWAKE_AT_NIGHT, 0, suspended=True)).act == "nothing", "a doubled run"
+
+
+@pytest.mark.parametrize("case", [AWAKE_AT_NIGHT, ASLEEP_BY_DAY])
+def test_a_change_by_hand_is_respected_until_the_next_boundary(case: Situation) -> None:
+    """After that the clock decides again, also if it comes to the same state as two boundaries before."""
+    settled = later(case, 0.1, suspended=not case.suspended)
+    by_hand = later(settled, 0.1, suspended=case.suspended)
+    verdict = decide(by_hand)
+    assert (verdict.act, "by hand" in verdict.why) == ("nothing", True)
+    assert verdict.awake is not case.suspended
+    tomorrow = replace(case.period, since=NOW + 23 * HOUR)
+    assert decide(later(by_hand, 24, period=tomorrow)).act == decide(case).act
+
+
+def test_a_plan_that_only_suspends_resumes_nothing() -> None:
+    """But what is kept awake by hand."""
+    case = replace(ASLEEP_BY_DAY, resumes=False)
+    assert decide(case).act == "nothing"
+    assert decide(replace(case, keep=Keep(NOW, NOW + HOUR))).act == "resume"
+    assert decide(replace(AWAKE_AT_NIGHT, resumes=False)).act == "suspend"
+
+
+def test_what_is_kept_awake_sleeps_when_that_ends() -> None:
+    """In the very period in which it was suspended before."""
+    asleep = later(AWAKE_AT_NIGHT, 0.1, suspended=True)
+    keep = Keep(NOW, NOW + 0.5 * HOUR)
+    kept = replace(asleep, keep=keep, record=asleep.record.with_keep(keep))
+    assert decide(kept).act == "resume"
+    resumed = later(kept, 0.1, suspended=False)
+    assert decide(resumed).act == "nothing"
+    ended = later(resumed, 0.5)
+    assert decide(ended).act == "suspend"
+    assert decide(ended).after.keep is None
+
+
+def test_a_busy_service_is_suspended_once_at_most_is_over() -> None:
+    """Counted from when it first had to wait."""
+    verdict = decide(BUSY)
+    assert (verdict.act, verdict.delayed, verdict.awake) == ("nothing", True, True)
+    assert decide(later(BUSY, 1.9)).act == "nothing"
+    assert decide(later(BUSY, 2)).act == "suspend"
+    assert decide(later(BUSY, 0.1, load=Load(False, "idle"))).act == "suspend"
+
+
+def test_runs_that_were_missed_do_not_shorten_the_delay() -> None:
+    """The period began long before the first run that saw it."""
+    assert decide(replace(BUSY, period=replace(NIGHT, since=NOW - 9 * HOUR))).act == "nothing"
+
+
+@pytest.mark.parametrize("ticks", [True, False])
+def test_a_busy_service_may_wait_again_when_it_is_no_longer_kept_awake(ticks: bool) -> None:
+    """Even if it was busy before, and whether or not the plan ran meanwhile."""
+    keep = Keep(NOW + 0.1 * HOUR, NOW + 5 * HOUR)
+    waiting = later(BUSY, 0.1)
+    kept = replace(waiting, record=waiting.record.with_keep(keep), keep=keep)
+    ended = later(kept, 5) if ticks else replace(kept, now=NOW + 5.1 * HOUR)
+    assert decide(ended).act == "nothing"
+    assert decide(later(ended, 2)).act == "suspend"
+
+
+def test_nothing_is_done_on_an_unknown() -> None:
+    """Not even when at_most is over."""
+    case = replace(BUSY, load=Load(None, "no metrics"))
+    assert "unknown" in decide(case).why
+    assert decide(later(case, 9)).act == "nothing"
+
+
+def test_a_service_that_is_needed_is_held() -> None:
+    """It stays as it is, and nothing is settled."""
+    held = hold(decide(AWAKE_AT_NIGHT), "web")
+    assert (held.act, held.awake, held.delayed, held.due) == ("nothing", True, True, None)
+    assert "'web'" in held.why
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("22:00", "2026-11-23T21:00"),
+        ("21:00", "2026-11-24T20:00"),
+        ("24:00", "2026-11-23T23:00"),
+        ("3h", "2026-11-23T23:00"),
+        ("2d", "2026-11-25T20:00"),
+        ("2026-12-24T12:00", "2026-12-24T11:00"),
+        ("2026-12-24T12:00Z", "2026-12-24T12:00"),
+        ("366d", "2027-11-24T20:00"),
+    ],
+)
+def test_until_is_read_in_the_zone_of_the_plan(text: str, until: str) -> None:
+    """A time without a date is the next one."""
+    expected = datetime.fromisoformat(f"{until}+00:00")
+    assert read_until(text, NOW, ZoneInfo("Europe/Paris")) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9999d",
+        "100000d",
+        "1000y",
+        "367d",
+        "9999-12-31T23:59",
+        "0001-01-01",
+        "2026-11-23T20:00Z",
+        "soon",
+        "",
+        "25:00",
+    ],
+)
+def test_until_is_within_a_year(text: str) -> None:
+    """Whatever is written, the error says so."""
+    with pytest.raises(Invalid, match="until of keep_awake is"):
+        read_until(text, NOW, ZoneInfo("Europe/Paris"))

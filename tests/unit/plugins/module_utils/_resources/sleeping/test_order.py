@@ -1,0 +1,52 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order of services, with cycles in the plan and outside of it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.order import (
+    order_of,
+    reachable,
+)
+
+
+def test_a_service_starts_after_what_it_needs() -> None:
+    """Also what it needs through a service that is not in the plan."""
+    order = order_of(["web", "db", "cache"], {"web": ["proxy"], "proxy": ["db"]})
+    assert order.needs == {"web": {"db"}, "db": frozenset(), "cache": frozenset()}
+    assert order.starting(["web", "db"]) == ["db", "web"]
+    assert order.cycles == []
+
+
+def test_a_cycle_takes_no_order_from_those_that_are_not_in_it() -> None:
+    """Whether the cycle is outside of the plan, inside, or half of it."""
+    references = {"web": ["a"], "a": ["b"], "b": ["a", "db"]}
+    assert order_of(["web", "db"], references).needs["web"] == {"db"}
+    order = order_of(["web", "db", "a", "b"], references)
+    assert order.needs == {"web": {"a", "b", "db"}, "a": {"db"}, "b": {"db"}, "db": frozenset()}
+    assert order.cycles == [["a", "b"]]
+    assert order_of(["web", "a", "db"], references).needs == {
+        "web": {"a", "db"},
+        "a": {"db"},
+        "db": frozenset(),
+    }
+    assert order_of(["a"], {"a": ["a"]}).cycles == []
+
+
+def test_random_graphs_lose_no_order() -> None:
+    """One service goes before another exactly if it is needed, and does not need the other in turn."""
+    for seed in range(200):
+        chance = random.Random(seed)
+        everyone = "abcdefgh"
+        references = {one: chance.sample(everyone, chance.randint(0, 3)) for one in everyone}
+        plan = chance.sample(everyone, 5)
+        order = order_of(plan, references)
+        starting = order.starting(plan)
+        for one, other in itertools.permutations(plan, 2):
+            needed = other in reachable(one, references) and one not in reachable(other, references)
+            assert (other in order.needs[one]) == needed
+            assert not needed or starting.index(other) < starting.index(one)

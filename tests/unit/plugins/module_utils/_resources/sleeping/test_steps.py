@@ -1,0 +1,108 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a plan: their order across services, and what becomes of those that wait for a failed one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import HostedError
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Metrics
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.runner import apply_plan
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.steps import ran
+from unit.plugins.fakes import FakeClient, task_of
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    """Three services in a row: each starts after the next."""
+    client = FakeClient()
+    for id in ("a", "b", "c"):
+        client.add_service(id, id)
+    return client
+
+
+def plan_of(client: FakeClient, folder: Path, **given: Any) -> Any:
+    """Return the task of a plan that always sleeps, and what it plans."""
+    after = {"a": ["b"], "b": ["c"]}
+    options = {"family": "APP", "awake": [], "start_after": after, "state_dir": str(folder), **given}
+    task = task_of(SLEEP_PLAN, client, name="nights", **options)
+    return task, SLEEP_PLAN.plan(task)
+
+
+def calls(client: FakeClient) -> list[str]:
+    """Return the writes, as words."""
+    return [" ".join(call[:2]) for call in client.calls]
+
+
+def test_services_stop_in_the_reverse_of_the_order_in_which_they_start(
+    client: FakeClient, tmp_path: Path
+) -> None:
+    """However many may be worked on in parallel."""
+    task, plan = plan_of(client, tmp_path)
+    apply_plan(plan, task)
+    assert calls(client) == ["suspend a", "suspend b", "suspend c"]
+    client.calls.clear()
+    task, plan = plan_of(client, tmp_path, awake=[{}])
+    apply_plan(plan, task)
+    assert calls(client) == ["resume c", "resume b", "resume a"]
+
+
+def test_what_waits_for_a_service_that_fails_is_reported(client: FakeClient, tmp_path: Path) -> None:
+    """Nothing is said to be done that was not."""
+
+    def fail() -> None:
+        if client.calls[-1] == ("suspend", "b"):
+            raise HostedError("no")
+
+    client.before["suspend"] = fail
+    task, plan = plan_of(client, tmp_path)
+    with pytest.raises(HostedError, match=r"'b' \(b\): no") as caught:
+        apply_plan(plan, task)
+    assert calls(client) == ["suspend a", "suspend b"]
+    told = {one["service"]: one for one in caught.value.details["services"]}
+    assert [told[name]["changed"] for name in "abc"] == [True, False, False]
+    assert "waits for another service" in told["c"]["msg"]
+    assert told["c"]["status"] is None
+
+
+def test_a_wish_is_remembered_even_if_a_service_that_is_needed_fails(
+    client: FakeClient, tmp_path: Path
+) -> None:
+    """The next run goes on with it."""
+    task, plan = plan_of(client, tmp_path)
+    apply_plan(plan, task)
+
+    def fail() -> None:
+        raise HostedError("no")
+
+    client.before["resume"] = fail
+    keep = {"services": ["a"], "until": "2h"}
+    task, plan = plan_of(client, tmp_path, keep_awake=keep)
+    with pytest.raises(HostedError, match="no"):
+        apply_plan(plan, task)
+    client.before.clear()
+    client.calls.clear()
+    task, plan = plan_of(client, tmp_path)
+    apply_plan(plan, task)
+    assert "resume a" in calls(client)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "runs"),
+    [
+        (Metrics(state="running"), True),
+        (Metrics(state="starting"), True),
+        (Metrics(state="stopped"), False),
+        (Metrics(state="unknown"), None),
+        (None, None),
+    ],
+)
+def test_whether_a_container_runs_may_be_unknown(metrics: Metrics | None, runs: bool | None) -> None:
+    """Then it is started when the service is resumed, as if it had run."""
+    assert ran(metrics) is runs

@@ -1,0 +1,262 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans for sleep on a real server: what is suspended and resumed, in which order, and what it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources import sleep_plan
+from ansible_collections.hosted.services.plugins.module_utils._resources.sleep_plan import SLEEP_PLAN
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
+
+NIGHT, DAY = datetime(2027, 3, 1, 22, 0, tzinfo=UTC), datetime(2027, 3, 2, 12, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+OFFICE = [{"days": ["mon", "tue", "wed", "thu", "fri"], "begins": "08:00", "ends": "20:00"}]
+SHOP: dict[str, list[dict[str, Any]]] = {
+    "services": [
+        {"name": "db", "product": "postgresql", "project": "shop"},
+        {
+            "name": "web",
+            "product": "minecraft",
+            "project": "shop",
+            "environment": {"URL": "${db.URL}"},
+        },
+        {"name": "alone", "product": "minecraft", "project": "shop"},
+    ]
+}
+TWINS = [
+    {"name": f"{one['name']} twin", "product": one["product"], "project": "control"}
+    for one in SHOP["services"]
+]
+CENT = Decimal("0.01")
+DELAYS = {"start": 0, "stop": 0, "provision": 0}
+Tick = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def tick(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tick:
+    """Run the plan at a moment; the clocks of both sides show it."""
+    sandbox.seed(SHOP)
+
+    def go(now: datetime, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        monkeypatch.setattr(sleep_plan, "current_time", lambda: now)
+        given = given if given.keys() & {"services", "family"} else {**given, "project": "shop"}
+        plan = {"name": "office", "awake": OFFICE, "state_dir": str(tmp_path), **given}
+        return run(sandbox, SLEEP_PLAN, check_mode, **plan)
+
+    return go
+
+
+def status(sandbox: Sandbox) -> dict[str, str]:
+    """Return the status of each service of the shop."""
+    listed = sandbox.api("GET", "/api/resources").json()["items"]
+    return {one["name"]: one["status"] for one in listed if one["name"] in ("db", "web", "alone")}
+
+
+def entry(result: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return what the result says of a service."""
+    found: dict[str, Any] = next(one for one in result["services"] if one["service"] == name)
+    return found
+
+
+def names(result: dict[str, Any]) -> list[str]:
+    """Return the names of the services in the order in which something was done with them."""
+    return [action.split("'")[1] for action in result["actions"]]
+
+
+def test_services_sleep_and_wake_with_the_clock(sandbox: Sandbox, tick: Tick) -> None:
+    """What refers to another one goes first, and comes last; a second run does nothing."""
+    planned = tick(NIGHT, check_mode=True)
+    assert writes(sandbox) == []
+    slept = tick(NIGHT)
+    assert planned["actions"] == slept["actions"] and planned["plan"] == slept["plan"]
+    assert set(status(sandbox).values()) == {"SUSPENDED"}
+    assert names(slept).index("web") < names(slept).index("db")
+    sandbox.clear_journal()
+    assert not tick(NIGHT + HOUR)["changed"]
+    assert writes(sandbox) == []
+    woken = tick(DAY)
+    assert set(status(sandbox).values()) == {"ACTIVE"}
+    assert names(woken).index("db") < names(woken).index("web")
+    assert (slept["plan"]["awake"], woken["plan"]["awake"]) == (False, True)
+    assert woken["plan"]["until"] == "2027-03-02T20:00:00Z"
+
+
+def test_a_container_that_did_not_run_is_not_started(sandbox: Sandbox, tick: Tick) -> None:
+    """One that ran runs again, even where a platform does not start it by itself."""
+    sandbox.profile("plain", **{"resume.state": "stopped"})
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/power", {"signal": "stop"})
+    tick(NIGHT)
+    tick(DAY)
+    ids = {name: id_of(sandbox, name) for name in ("web", "alone")}
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(ids.values())}").json()
+    assert metrics[ids["web"]]["state"] == "running"
+    assert metrics[ids["alone"]]["state"] == "stopped"
+
+
+def test_changes_by_hand_are_respected(sandbox: Sandbox, tick: Tick) -> None:
+    """Until the next boundary; without any record the clock decides."""
+    tick(NIGHT)
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'db')}/resume")
+    for hours in (1, 2):
+        told = tick(NIGHT + hours * HOUR)
+        assert not told["changed"] and "resumed by hand" in entry(told, "db")["why"]
+    assert status(sandbox) == {"db": "ACTIVE", "web": "SUSPENDED", "alone": "SUSPENDED"}
+    tick(DAY)
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'web')}/suspend")
+    assert "suspended by hand" in entry(tick(DAY + HOUR), "web")["why"]
+    assert status(sandbox)["web"] == "SUSPENDED"
+    tick(DAY + 24 * HOUR, services=["web"])  # the machine was off over two boundaries
+    assert status(sandbox)["web"] == "ACTIVE"
+
+
+def test_a_service_that_is_kept_awake_keeps_awake_what_it_needs(sandbox: Sandbox, tick: Tick) -> None:
+    """Until its time is over; that the plan was suspended in this very period before does not matter."""
+    tick(NIGHT)
+    kept = tick(NIGHT + HOUR, keep_awake={"services": ["web"], "until": "2h"})
+    assert status(sandbox) == {"db": "ACTIVE", "web": "ACTIVE", "alone": "SUSPENDED"}
+    assert any(action.startswith("keep service 'web'") for action in kept["actions"])
+    assert entry(kept, "db")["kept_until"] == "2027-03-02T01:00:00Z"
+    assert not tick(NIGHT + 2 * HOUR)["changed"]
+    tick(NIGHT + 3 * HOUR)
+    assert set(status(sandbox).values()) == {"SUSPENDED"}
+
+
+def test_a_release_ends_whatever_was_done_by_hand(sandbox: Sandbox, tick: Tick) -> None:
+    """A wish, and a change on the platform."""
+    tick(NIGHT, keep_awake={"services": ["web"], "until": "2h"})
+    tick(NIGHT)
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/resume")
+    tick(NIGHT + HOUR, release=["web", id_of(sandbox, "alone")])
+    assert set(status(sandbox).values()) == {"SUSPENDED"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"keep_awake": {"services": ["web"], "until": "2h"}, "release": ["ID"]},
+            "both in keep_awake and in release",
+        ),
+        (
+            {"keep_awake": {"services": ["ID"], "until": "2h"}, "release": ["web"]},
+            "both in keep_awake and in release",
+        ),
+        ({"keep_awake": {"services": ["mail"], "until": "2h"}}, "'mail', which is not a service of the plan"),
+        ({"keep_awake": {"services": [], "until": "2h"}}, "services of keep_awake is an empty list"),
+        ({"keep_awake": {"services": ["web"], "until": "9999d"}}, "within 366 days"),
+        ({"start_after": {"web": []}}, "start_after of 'web'"),
+        ({"start_after": {"web": ["mail"]}}, "start_after names 'mail'"),
+        ({"services": ["one", "two"], "project": "web", "release": ["twin"]}, "names 'twin'"),
+    ],
+)
+def test_contradictions_are_refused_before_anything_is_done(
+    sandbox: Sandbox, tick: Tick, given: dict[str, Any], says: str
+) -> None:
+    """Whether a service is written by its name or by its id."""
+    id = id_of(sandbox, "web")
+    named = {**given, **({"release": [id]} if given.get("release") == ["ID"] else {})}
+    if (named.get("keep_awake") or {}).get("services") == ["ID"]:
+        named["keep_awake"] = {**named["keep_awake"], "services": [id]}
+    result = tick(NIGHT, **named)
+    assert says in result["msg"]
+    assert writes(sandbox) == []
+
+
+def test_a_name_that_two_services_have_is_no_name(sandbox: Sandbox, tick: Tick) -> None:
+    """Their ids are listed."""
+    result = tick(NIGHT, family="GAME", keep_awake={"services": ["twin"], "until": "2h"})
+    assert "2 services of the plan have that name" in result["msg"]
+
+
+def test_nothing_is_lost_when_a_service_fails(sandbox: Sandbox, tick: Tick) -> None:
+    """What waits for it is not touched, the rest is; the next run makes up for both."""
+    sandbox.operator(f"services/{id_of(sandbox, 'web')}", status="FAILED")
+    told = tick(NIGHT)
+    assert entry(told, "web")["skipped"] and "status FAILED" in entry(told, "web")["msg"]
+    assert status(sandbox) == {"db": "SUSPENDED", "web": "FAILED", "alone": "SUSPENDED"}
+
+
+def test_what_is_busy_is_not_suspended_nor_is_what_it_needs(sandbox: Sandbox, tick: Tick) -> None:
+    """At most for so long; a node that cannot be reached is an unknown, for as long as it takes."""
+    busy = {"not_while_busy": {"cpu_percent": 10, "at_most": 60}}
+    options = {"services": ["web", "db"]}
+    told = tick(NIGHT, **options, **as_busy(**busy["not_while_busy"]))
+    assert "busy: its CPU was at 12.5 %" in entry(told, "web")["why"] and entry(told, "web")["delayed"]
+    calm = as_busy(cpu_percent=90)
+    sandbox.operator("nodes/node-paris-1", reachable=False)
+    told = tick(NIGHT + HOUR / 2, **options, **calm)
+    assert "unknown" in entry(told, "web")["why"]
+    tick(NIGHT + 9 * HOUR, **options, **calm)
+    assert status(sandbox)["web"] == "ACTIVE"
+    sandbox.operator("nodes/node-paris-1", reachable=True)
+    told = tick(NIGHT + HOUR, **options, **as_busy(**busy["not_while_busy"]))
+    assert told["changed"] and status(sandbox) == {"db": "SUSPENDED", "web": "SUSPENDED", "alone": "ACTIVE"}
+
+
+def as_busy(**given: Any) -> dict[str, Any]:
+    """Return the option with its defaults, as Ansible gives it."""
+    return {"not_while_busy": {"minutes": 15, "at_most": 240, **given}}
+
+
+def test_a_service_that_is_awake_holds_what_it_needs(sandbox: Sandbox, tick: Tick) -> None:
+    """Someone resumed it by hand; what it refers to is not taken away from it."""
+    tick(NIGHT, services=["web"])
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'web')}/resume")
+    told = tick(NIGHT + HOUR)
+    assert "'web' needs it" in entry(told, "db")["why"] and entry(told, "db")["delayed"]
+    assert status(sandbox) == {"db": "ACTIVE", "web": "ACTIVE", "alone": "SUSPENDED"}
+
+
+def test_services_without_the_capability_are_left_out(sandbox: Sandbox, tick: Tick) -> None:
+    """By name that is an error, and the others are suspended all the same."""
+    sandbox.seed(
+        {"services": [{"name": "metal", "product": "dedicated", "host": "node-metal-1", "project": "shop"}]}
+    )
+    told = tick(NIGHT)
+    metal = entry(told, "metal")
+    assert metal["skipped"] or metal["status"] == "SUSPENDED"
+    assert status(sandbox)["db"] == "SUSPENDED"
+
+
+def test_the_price_is_told_with_each_move(sandbox: Sandbox, tick: Tick) -> None:
+    """Before and after, by the platform's own rates."""
+    cost = entry(tick(NIGHT), "alone")["cost"]
+    assert cost["moves"] == ["suspend"] and Decimal(cost["monthly_change"]) < 0
+    assert entry(tick(NIGHT + HOUR), "alone")["cost"] is None
+    assert entry(tick(DAY), "alone")["cost"]["moves"] == ["resume"]
+
+
+def test_announced_is_what_the_ledger_saves_in_sixty_days(sandbox: Sandbox, tick: Tick) -> None:
+    """Within a cent a service, next to twins that never sleep; so is what is counted from the usage."""
+    begin = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)  # the clocks change within
+    end = begin + timedelta(days=60)
+    sandbox.reset(clock=begin.isoformat(), delays=DELAYS, seed={"services": [*SHOP["services"], *TWINS]})
+    sandbox.clock(freeze=True)
+    plan = {"time_zone": "Europe/Paris", "forecast_days": 60}
+    announced = tick(begin, check_mode=True, **plan)
+    until = datetime.fromisoformat(tick(begin, **plan)["plan"]["until"])
+    while until < end:
+        sandbox.clock(set=until.isoformat())
+        until = datetime.fromisoformat(tick(until, **plan)["plan"]["until"])
+    sandbox.clock(set=end.isoformat())
+    last, bills = tick(end, **plan), {one["name"]: one["cents"] for one in sandbox.ledger()["billed"]}
+    for name in ("db", "web", "alone"):
+        saved = Decimal(bills[f"{name} twin"] - bills[name]) / 100
+        assert saved > 0
+        assert abs(saved - Decimal(entry(announced, name)["forecast"]["saves"])) <= CENT, name
+        counted = entry(last, name)["saved"]
+        assert (counted["days"], counted["missing_days"]) == (59, [])
+        a_day = (
+            Decimal(bills[f"{name} twin"]) / 100 / 60
+        )  # the first day is not counted, as it need not be whole
+        assert -CENT <= saved - Decimal(counted["amount"]) <= a_day + CENT
