@@ -95,7 +95,7 @@ def test_a_selection_that_holds_nothing_is_not_installed(
     other = {"services": ["one"]} if option != "services" else {"project": "web"}
     run = machine.install({"name": "nightly", "keep": {"last": 2}, **other, option: nothing})
     assert run.rc != 0
-    assert f"{option} is written but holds nothing" in run.stdout
+    assert f"{option} is set but empty" in run.stdout
     assert contents(machine) == {}
 
 
@@ -115,7 +115,7 @@ def test_any_other_option_that_holds_nothing_is_not_installed(
 ) -> None:
     """It would fail at night, or count as left out."""
     run = machine.install({**NIGHTLY, **change})
-    assert run.rc != 0 and "is written but holds nothing" in run.stdout
+    assert run.rc != 0 and "is set but empty" in run.stdout
     assert contents(machine) == {}
 
 
@@ -235,7 +235,7 @@ def test_the_schedules_of_another_installation_stay(machine: BackupMachine, stat
     other = str(machine.folder / "other")
     run = machine.install({**NIGHTLY, "name": "weekly"}, backups_config_dir=other, backups_state=state)
     assert run.rc != 0
-    assert "is that of another installation" in run.stdout and str(machine.folder / "etc") in run.stdout
+    assert "belongs to another installation" in run.stdout and str(machine.folder / "etc") in run.stdout
     assert contents(machine) == before
     assert not Path(other).exists()
 
@@ -252,7 +252,7 @@ def test_two_installations_share_the_folders_of_the_machine(machine: BackupMachi
     shared: dict[str, Any] = {**own, "backups_scheduler": scheduler}
     refused = machine.install(NIGHTLY, **shared)
     assert refused.rc != 0
-    assert f"its plans in {machine.folder}/etc. Give the plan another name." in refused.stdout
+    assert f"whose plans are in {machine.folder}/etc. Give the plan another name." in refused.stdout
     assert contents(machine) == first and not (machine.folder / "second-config").exists()
     weekly = {**NIGHTLY, "name": "weekly"}
     machine.install(weekly, **shared).succeed()
@@ -301,7 +301,7 @@ def test_a_folder_of_copies_that_is_missing_is_not_made_anew(machine: BackupMach
     shelf.mkdir()
     code, output = machine.run("run", "nightly", "-e", "backups_run_name=nightly-20260101T020000Z")
     assert code not in (0, 75), output
-    assert f"{shelf} is not there, or is not the folder" in output and "Is a disk not mounted?" in output
+    assert f"{shelf} does not exist, or is not the folder" in output and "Is a disk not mounted?" in output
     assert len(machine.names(one)) == 1
     shelf.rmdir()
     assert "Is a disk not mounted?" in machine.install(plan).stdout

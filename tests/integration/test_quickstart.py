@@ -31,7 +31,7 @@ def test_a_check_on_an_empty_account_goes_to_the_end_and_writes_nothing(
     ansible: Ansible, sandbox: Sandbox
 ) -> None:
     run = quickstart(ansible, "--check", "--diff")
-    for name in ("Have a game server that runs, if it fits the budget", "Have a website that runs"):
+    for name in ("Order and start a game server, if it fits the budget", "Order and start a website"):
         result = run[name].result
         assert f"monthly: {result['cost']['monthly_after']} EUR" in result["diff"]["after"]
     assert sandbox.journal(), "nothing was looked at"

@@ -230,7 +230,7 @@ def test_an_ssh_config_of_somebody_else_is_not_replaced(team: Team) -> None:
     run = team.play()
     assert run.rc != 0
     said = " ".join(run.output.split())
-    assert f"{team.config} is there and was not written by this role" in said
+    assert f"{team.config} exists and was not written by this role" in said
     assert "Include hosted_services_config" in said
     assert team.config.read_text() == "Host mine\n    User me\n"
     assert team.keys() == [] and not team.known_hosts.exists()
@@ -241,7 +241,7 @@ def test_wrong_input(team: Team) -> None:
     secret = (team.folder / "bob").read_text()
     cases: dict[str, dict[str, Any]] = {
         "would remove every key": {"sftp_access_exclusive": True, "sftp_access_keys": []},
-        "several keys of one name": {"sftp_access_keys": [team.alice, {**team.bob, "name": "alice"}]},
+        "several keys with the same name": {"sftp_access_keys": [team.alice, {**team.bob, "name": "alice"}]},
         "The key alice needs either": {"sftp_access_keys": [{**team.alice, "public_key_file": "x"}]},
         "The key carol needs either": {"sftp_access_keys": [{"name": "carol"}]},
         "holds a private key": {"sftp_access_keys": [{"name": "bob", "public_key": secret}]},
