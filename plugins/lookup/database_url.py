@@ -11,7 +11,7 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Returns the URL with which neighbours in the project connect to a database service, for use in templates and task options.
+  - Returns the URL with which neighbors in the project connect to a database service, for use in templates and task options.
   - The URL holds the password. Its host name resolves only inside the project's network.
   - Applications in the same project do not need this URL. In their variables, the platform resolves C(${ALIAS.URL}), which
     follows the database if its port changes; see M(hosted.services.environment).

@@ -91,5 +91,5 @@ class LookupModule(ReadingLookup):
         :raises Invalid: if there are any terms.
         """
         if terms:
-            raise Invalid(f"an account has one registry, so nothing is to be named; {len(terms)} terms were")
+            raise Invalid(f"an account has one registry, so this lookup takes no terms; it got {len(terms)}")
         return [client.registry_credentials().as_dict()]

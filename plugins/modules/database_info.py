@@ -37,7 +37,7 @@ options:
     default: true
   return_secrets:
     description:
-      - Whether to return the connection data for neighbours in the project, including the password. Set C(no_log) on
+      - Whether to return the connection data for neighbors in the project, including the password. Set C(no_log) on
         the task.
     type: bool
     default: false
@@ -168,7 +168,7 @@ database:
           type: str
     connection:
       description:
-        - Connection data for neighbours in the project, with the keys C(engine), C(host), C(port), C(user),
+        - Connection data for neighbors in the project, with the keys C(engine), C(host), C(port), C(user),
           C(password), C(database) and C(url).
       returned: if O(return_secrets) is true
       type: dict

@@ -20,14 +20,14 @@ description:
   - The platform does not return an environment. So the controller keeps a keyed fingerprint of each variable in a
     file in O(state_dir). From these, the next run sees whether anything differs, and which variables do.
   - Checks all rules of the platform before anything is sent, in check mode too. With a token with scope C(FULL), also
-    checks references such as C(${db.URL}) against the neighbours in the project. With other tokens, the platform
+    checks references such as C(${db.URL}) against the neighbors in the project. With other tokens, the platform
     checks them.
 options:
   variables:
     description:
       - Variables whose values can be shown, for example in a diff. Every value must be a string, so put numbers and
         words such as C(true) in quotes.
-      - A value can refer to a neighbour in the project, such as C(${db.URL}). The platform resolves it when the
+      - A value can refer to a neighbor in the project, such as C(${db.URL}). The platform resolves it when the
         application starts.
     type: dict
   secret_variables:

@@ -239,7 +239,7 @@ projects:
               description: Family of the service.
               type: str
             alias:
-              description: Name by which its neighbours reach it.
+              description: Name by which its neighbors reach it.
               type: str
             subtitle:
               description: Kind of service, as readable text.

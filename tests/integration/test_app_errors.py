@@ -60,7 +60,7 @@ def release(**arguments: Any) -> dict[str, Any]:
 
 CASES = {
     "variable PORT": Case("environment", environment(PORT="80"), ("PORT is reserved",)),
-    "variable 1A": Case("environment", environment(**{"1A": "x"}), ("'1A'", "no digit at the beginning")),
+    "variable 1A": Case("environment", environment(**{"1A": "x"}), ("'1A'", "not begin with a digit")),
     "101 variables": Case(
         "environment",
         environment(**{f"V{number}": "x" for number in range(100)}),
@@ -70,13 +70,13 @@ CASES = {
     "reference to nobody": Case(
         "environment",
         environment(URL="${nobody.URL}"),
-        ("the environment of application 'shop' was refused", "'nobody'", "neighbour in its project"),
+        ("the environment of application 'shop' was refused", "'nobody'", "neighbor in its project"),
         in_check_mode=False,
     ),
     "reference to nobody, seen at once": Case(
         "environment",
         environment(FULL, URL="${nobody.URL}"),
-        ("the environment of application 'shop' was refused", "'nobody'", "neighbour in its project"),
+        ("the environment of application 'shop' was refused", "'nobody'", "neighbor in its project"),
     ),
     "reference with a slip of the pen": Case(
         "environment", environment(FULL, URL="${databse.URL}"), ("did you mean 'database'?",)
@@ -210,7 +210,7 @@ def test_the_error_says_what_is_wrong(name: str, wrongs: Wrongs) -> None:
 
 
 def test_nothing_was_written(wrongs: Wrongs) -> None:
-    """A small token cannot read who the neighbours are, so the platform refused that; nothing else."""
+    """A small token cannot read who the neighbors are, so the platform refused that; nothing else."""
     sent = [(line["route"], line["status"]) for line in wrongs.journal if line["route"] in WRITES]
     assert all(status >= 400 for _route, status in sent)
     assert {route for route, _status in sent} <= {"apps.environment"}

@@ -95,7 +95,7 @@ def seed(sandbox: Sandbox, product: str, **service: Any) -> str:
     return str(found["services"]["db"])
 
 
-def test_dumps_of_a_neighbour(machine: BackupMachine, engine: Server) -> None:
+def test_dumps_of_a_neighbor(machine: BackupMachine, engine: Server) -> None:
     """A whole dump a night under the retention of the backups, and no trace of the password."""
     id = seed(machine.sandbox, engine.engine)
     machine.sandbox.operator(f"services/{id}", connection=engine.connection)

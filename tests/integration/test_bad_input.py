@@ -223,7 +223,7 @@ PLATFORM_CASES = {
     "fingerprint that was cut short": Case(
         "ssh_key", {"fingerprint": "SHA256:abcdef", "state": "absent"}, ("'SHA256:abcdef'", "43 characters")
     ),
-    "list for a name": Case("service", order(name=["a", "b"]), ("name is a list", "must be a text")),
+    "list for a name": Case("service", order(name=["a", "b"]), ("name is a list", "must be a string")),
     "dictionary for a command": Case(
         "service", {"name": "survival", "command": {"a": "b"}}, ("command is a dictionary",)
     ),

@@ -91,7 +91,7 @@ def test_ansible_reads_every_example(ansible: Ansible) -> None:
         task
         for path in DOCUMENTED
         for task in yaml.safe_load(documentation(path, "EXAMPLES"))
-        # A few show a neighbour, such as podman's login; its collection may not be here.
+        # A few show a neighbor, such as podman's login; its collection may not be here.
         if any(key.startswith(READABLE) for key in task)
     ]
     playbook = ansible.folder / "examples.yml"
@@ -127,7 +127,7 @@ def test_every_error_has_its_cure() -> None:
 
 @pytest.mark.parametrize("path", sorted((PLUGINS / "modules").glob("*.py")), ids=lambda path: path.stem)
 def test_modules_lead_to_each_other(path: Path) -> None:
-    """Every module names its neighbours, and those exist."""
+    """Every module names its neighbors, and those exist."""
     entries = yaml.safe_load(documentation(path, "DOCUMENTATION"))["seealso"]
     named = [entry.get("module", "") for entry in entries]
     modules = [name.removeprefix(COLLECTION) for name in named if name.startswith(COLLECTION)]

@@ -226,7 +226,7 @@ def test_an_error_does_not_show_a_value(errors: str, ansible: Ansible, sandbox: 
     play = f'- ansible.builtin.set_fact: {{found: "{{{{ {expression} }}}}"}}'
     run = ansible.tasks(play, env={"ANSIBLE_LOG_PATH": str(log), "ANSIBLE_VERBOSITY": "4"})
     assert (run.rc == 0) is (errors != "strict")
-    assert "the connection broke before the answer was whole" in " ".join(log.read_text().split())
+    assert "the connection broke before the response was complete" in " ".join(log.read_text().split())
     password = url.partition("://")[2].partition("@")[0].partition(":")[2]
     assert len(password) > 8
     assert password not in run.output + log.read_text()

@@ -147,7 +147,7 @@ def test_reads_are_sent_again(kind: str, ansible: Ansible, sandbox: Sandbox) -> 
 
 
 NO_END: dict[str, tuple[dict[str, Any], str]] = {
-    "drip": ({}, "no whole answer within"),
+    "drip": ({}, "no complete response within"),
     "html": ({}, "not JSON"),
     "status": ({"status": 503}, "the platform failed (503)"),
     "redirect": ({"location": "http://127.0.0.1:1/"}, "redirect (307), which is not followed"),

@@ -64,7 +64,7 @@ def test_the_host_of_the_play_is_meant(ansible: Ansible, sandbox: Sandbox, tmp_p
     run = ansible.playbook(PLAY, env=NO_API).succeed()
     assert run["Push"].result["sftp_sync"]["created"] == [".", "index.html"]
     assert not sandbox.journal()
-    assert "was not let in with the password" in run["Push as another"].message
+    assert "refused the login with the password" in run["Push as another"].message
     assert run["Push from nowhere"].message == "one of the following is required: service, host"
     found = sandbox.api("GET", f"/api/resources/{id}/files/contents?path=www/index.html").json()
     assert found["content"] == "welcome\n"

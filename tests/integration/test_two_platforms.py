@@ -222,7 +222,7 @@ def test_a_token_and_a_file_in_one_place_are_refused(in_process: bool, case: str
     keywords = f"  {keywords}\n".replace("TOKEN}", f"{EAST}}}") if keywords else ""
     run = pair.run(task, in_process=in_process, keywords=keywords, env=env)
     assert pair.asked == ""
-    assert "which may be of two accounts; leave one of them" in run["Act"].message
+    assert "which may belong to two accounts; keep only one of them" in run["Act"].message
     assert EAST not in run["Act"].message
 
 
@@ -302,7 +302,7 @@ def test_the_token_of_the_environment_is_not_for_a_host_of_another_account(
     pair.variables["hosted_token_handed_on"] = False
     run = pair.run("hosted.services.service: {name: web, state: stopped}", in_process=in_process)
     assert run["Act"].outcome == "failed"
-    assert "the inventory has web by a token of its own" in run["Act"].message
+    assert "the inventory read web with its own token" in run["Act"].message
     assert pair.asked == ""
 
 
@@ -311,7 +311,7 @@ def test_deleting_on_another_platform_than_the_hosts_is_told(in_process: bool, p
     pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
     (warning,) = absent(pair, in_process, base_url=pair.east.base_url)
     assert (
-        f"the inventory has web from {pair.west.base_url}, and the task asked {pair.east.base_url}" in warning
+        f"the inventory read web from {pair.west.base_url}, and the task uses {pair.east.base_url}" in warning
     )
 
 
@@ -319,7 +319,7 @@ def test_deleting_on_another_platform_than_the_hosts_is_told(in_process: bool, p
 def test_deleting_by_another_token_than_the_hosts_is_told(in_process: bool, pair: Pair) -> None:
     pair.variables["hosted_token_env"] = "TOKEN_OF_WEST"
     (warning,) = absent(pair, in_process, token="sandbox-other-token")
-    assert "the inventory has web by another token" in warning
+    assert "the inventory read web with another token" in warning
 
 
 @BOTH_WAYS
@@ -461,7 +461,7 @@ def test_an_inventory_refuses_a_token_and_a_file_of_the_environment(files: Files
     env = {"HOSTED_SERVICES_TOKEN": EAST, "HOSTED_SERVICES_TOKEN_FILE": "/other"}
     run = files.delete("all", env=env)
     assert files.deleted == [] and not files.sandboxes["east"].journal()
-    assert "which may be of two accounts; leave one of them" in " ".join(run.output.split())
+    assert "which may belong to two accounts; keep only one of them" in " ".join(run.output.split())
 
 
 def test_one_service_by_two_tokens_is_refused(files: Files) -> None:

@@ -101,7 +101,7 @@ def check_texts(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
         if isinstance(value, (list, dict)) and spec.get(name, {}).get("type") == "str":
             kind = "list" if isinstance(value, list) else "dictionary"
-            raise ConfigurationError(f"{name} is a {kind}; it must be a text")
+            raise ConfigurationError(f"{name} is a {kind}; it must be a string")
 
 
 def check_paths(resource: Resource, arguments: Mapping[str, Any]) -> None:

@@ -91,7 +91,7 @@ def check_token(token: str) -> None:
     if len(token.splitlines()) > 1:
         raise ConfigurationError(
             f"token has {len(token.splitlines())} lines; a token is a single line. "
-            "Was a file with something else in it given?"
+            "Does its file contain something else?"
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ConfigurationError("token holds a space, a control character or a character that is not ASCII")
@@ -133,7 +133,7 @@ def check_base_url(url: str, allow_http_hosts: Iterable[str] = ()) -> str:
         raise ConfigurationError(f"base_url is {url!r}; it must not have a query or a fragment")
     if parts.scheme == "http" and not is_loopback(host) and host not in allow_http_hosts:
         raise ConfigurationError(
-            f"base_url is {url!r}: over http the token would be sent in the clear. "
+            f"base_url is {url!r}: over http the token would be sent unencrypted. "
             f"Use https, or add {host!r} to allow_http_hosts if the network in between is trusted"
         )
     return url.rstrip("/")

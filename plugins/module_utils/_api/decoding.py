@@ -56,7 +56,7 @@ def first_problem(error: Any) -> str:
     problem = error.errors(include_url=False, include_context=False)[0]
     field = clean(".".join(str(part) for part in problem["loc"]))
     if problem["type"] == "missing":
-        return f"the field {field!r} is missing from the answer"
+        return f"the field {field!r} is missing from the response"
     return f"the field {field!r} has an unexpected value: {describe_type(problem['input'])}; {problem['msg']}"
 
 

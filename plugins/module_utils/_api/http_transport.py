@@ -228,7 +228,7 @@ def read_body(response: Any) -> bytes:
     for chunk in response.iter_content(CHUNK):
         size += len(chunk)
         if size > MAX_BODY:
-            raise errors.UnexpectedAnswer(f"the answer is larger than {MAX_BODY // 1024 // 1024} MB")
+            raise errors.UnexpectedAnswer(f"the response is larger than {MAX_BODY // 1024 // 1024} MB")
         parts.append(chunk)
     return b"".join(parts)
 
@@ -254,7 +254,7 @@ def translate(error: Exception, request: Request) -> errors.HostedError:
     unsent = isinstance(error, OSError) and error.errno is None  # raised by requests for an unusable CA file
     if isinstance(error, invalid) or (unsent and not isinstance(error, NETWORK_ERRORS)):
         return errors.ConfigurationError(f"cannot send: {reason}")
-    return errors.Interrupted(f"the connection broke before the answer was whole: {reason}")
+    return errors.Interrupted(f"the connection broke before the response was complete: {reason}")
 
 
 def tls_refusal(error: Exception, request: Request) -> errors.ConfigurationError | None:

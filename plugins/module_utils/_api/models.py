@@ -321,7 +321,7 @@ class SftpPassword(Model):
 
 
 class DatabaseConnection(LateModel):
-    """The connection details of a database, for neighbours in its project."""
+    """The connection details of a database, for neighbors in its project."""
 
     engine: str | None = None
     host: str | None = None

@@ -133,7 +133,7 @@ class Session:
             outcome = str(response.status)
             return self._check_response(route, response)
         except TimeoutError:
-            raise errors.Interrupted(f"{route}: no whole answer within {seconds:.0f} seconds") from None
+            raise errors.Interrupted(f"{route}: no complete response within {seconds:.0f} seconds") from None
         except errors.HostedError as error:
             error.reworded(f"{route}: {self.redact(error.message)}")
             raise
@@ -221,7 +221,7 @@ def decode(route: Route[Any], response: Response) -> Any:
     except (ValueError, RecursionError) as error:
         if is_page(response):
             raise errors.MalformedResponse(
-                "the answer is not JSON but a page for people, as proxies send"
+                "the response is not JSON but a web page, as proxies send"
             ) from None
         if isinstance(route.answer, Undocumented) and route.method != "GET":
             return None  # nothing depends on the undocumented response to a write
@@ -229,7 +229,7 @@ def decode(route: Route[Any], response: Response) -> Any:
             return response.body.decode(errors="replace")  # such as a log
         if isinstance(error, Excessive):
             raise errors.UnexpectedAnswer(str(error)) from None
-        raise errors.MalformedResponse("the answer is not JSON, or was cut off") from None
+        raise errors.MalformedResponse("the response is not JSON, or was cut off") from None
 
 
 class Excessive(ValueError):
@@ -243,11 +243,11 @@ def parse(body: bytes) -> Any:
     :raises RecursionError: if it is nested too deeply for Python's parser.
     """
     if len(body) > SMALL and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
-        raise Excessive(f"the answer holds more than {MAX_VALUES} values")
+        raise Excessive(f"the response holds more than {MAX_VALUES} values")
     # The codec utf-8-sig strips the BOM, too, but each Ansible worker would have to import it.
     value = json.loads(body.removeprefix(codecs.BOM_UTF8).decode())
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and not is_shallow(value):
-        raise Excessive(f"the answer is nested more than {MAX_DEPTH} levels deep")
+        raise Excessive(f"the response is nested more than {MAX_DEPTH} levels deep")
     return with_whole_characters(value) if HALF_CHARACTER.search(body) else value
 
 
@@ -351,7 +351,7 @@ def message_in(body: bytes) -> str:
         said = body[:MAX_MESSAGE].decode(errors="replace")
         if body.lstrip()[:1] == b"<":
             said = " ".join(TAG.sub(" ", said).split())
-            said = f"a page for people, as proxies send: {said}" if said else ""
+            said = f"a web page, as proxies send: {said}" if said else ""
         return said if any(char.isalnum() for char in said) else ""
     return sentence(said)
 

@@ -93,7 +93,7 @@ class Upload:
             self._address = urljoin(answer.url, said)
         elif self._address is None:
             raise UnexpectedAnswer(
-                "the registry began an upload and does not say where to send it: its answer has no Location"
+                "the registry began an upload and does not say where to send it: its response has no Location"
             )
 
 

@@ -183,7 +183,7 @@ def check_host(task: Task[AppOptions], service: ServiceSummary) -> None:
     if wanted is not None and host and wanted not in (host.id, host.label):
         raise Invalid(
             f"application {task.options.slug!r} is on host {host.label or host.id!r}, not {wanted!r}; the "
-            "platform cannot change it. To have it there, create another one and delete this one"
+            "platform cannot change it. To use that node, create another one and delete this one"
         )
 
 

@@ -93,7 +93,7 @@ def plan_service(task: Task[BackupRetentionOptions], service: Service, policy: P
 
     decisions = decide()
     if decisions and not any(decision.managed for decision in decisions):
-        task.warn(f"{pattern!r} owns none of the {len(decisions)} {kind} of {label(service)}; all stay")
+        task.warn(f"{pattern!r} matches none of the {len(decisions)} {kind} of {label(service)}; all stay")
     check_max_delete(decisions, task.options.max_delete)
     doomed = [decision for decision in reversed(decisions) if not decision.keep]
     managed = [decision for decision in decisions if decision.managed]
@@ -156,8 +156,8 @@ def add_newer_snapshots(
     newer = [c.name for c in copies if c.created_at and copy.created_at and c.created_at > copy.created_at]
     if kind == SNAPSHOTS and newer:
         error.append(
-            f". {', '.join(map(repr, newer))} were taken after it, which may be why. If the platform deletes "
-            "no snapshot that others come from, the old ones cannot be thinned out"
+            f". {', '.join(map(repr, newer))} were taken after it, which may be why. If the platform does "
+            "not delete snapshots that others are based on, retention cannot delete the old ones"
         )
 
 

@@ -131,7 +131,7 @@ def read_all_pages(task: Task[DatabaseQueryOptions], id: str, statement: Stateme
         if not statement.is_ordered:
             raise Invalid(
                 f"there are {MAX_ROWS} rows or more, and without an order the same row may be on two pages "
-                "and another on none. Add an ORDER BY that tells every two rows apart"
+                "and another on none. Add an ORDER BY that gives every row a distinct position"
             )
         task.progress(f"{len(rows)} rows read")
         last = run_read(task, id, statement.page(MAX_ROWS, len(rows)))

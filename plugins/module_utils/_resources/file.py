@@ -324,7 +324,7 @@ def missing_parents(task: Task[FileOptions], files: FileManager, path: str) -> l
     if parent:
         files.check_directory(parent)
     if missing and not task.options.create_parents:
-        refusal = f"the directory {missing[0]!r} is not there on {files.label}, and create_parents is false"
+        refusal = f"the directory {missing[0]!r} does not exist on {files.label}, and create_parents is false"
         expect_created(task, Invalid(refusal), "makes")
         return []
     return missing
@@ -337,8 +337,8 @@ def refuse_link(files: FileManager, path: str, entry: FileEntry | None) -> None:
     """
     if entry is not None and entry.symlink:
         raise Invalid(
-            f"{path!r} on {files.label} is a symbolic link; name what it leads to, "
-            "or remove the link first with state: absent, which leaves what it leads to alone"
+            f"{path!r} on {files.label} is a symbolic link; set path to its "
+            "target, or remove the link first with state: absent, which does not touch the target"
         )
 
 

@@ -62,8 +62,8 @@ def warn_of_missing_file(task: Task[SftpPasswordOptions], access: SftpAccess) ->
     if path is not None and not os.path.exists(path):
         task.warn(
             f"{access.username} has a password, set at {access.password_set_at}, and secrets_dest {path} "
-            "does not exist. If nobody has that password, set update_password: always to make another one, "
-            "which ends it"
+            "does not exist. If nobody has that password, set update_password: always to generate another "
+            "one, which invalidates it"
         )
 
 
@@ -87,7 +87,7 @@ def generate_in_turn(task: Task[SftpPasswordOptions], id: str) -> None:
             return
     task.effects.nothing_changed = True
     task.warn(
-        f"another task made the SFTP password of service {id} in the same moment; it is "
+        f"another task generated the SFTP password of service {id} at the same time; it is "
         "where that task keeps it"
     )
 
@@ -101,14 +101,14 @@ def generate(task: Task[SftpPasswordOptions], id: str) -> None:
             retried = task.client.last_call_was_retried
         except (CallOutcomeUnknown, UnexpectedAnswer) as error:
             error.append(
-                ". A password may have been made and lost, which would have ended the previous one; run "
-                "this again with update_password: always"
+                ". A password may have been generated and lost, which would invalidate the previous one; "
+                "run this again with update_password: always"
             )
             raise
         if kept.write(f"{id}-sftp", new.as_dict(), f"the SFTP password of {new.username}"):
             remove_notes(task, subject, kept.note)  # what an earlier call made opens nothing any more
     if retried:
         task.warn(
-            "the call had to be sent more than once; should an earlier one have made a password too, "
-            "this one ended it"
+            "the call had to be sent more than once; if an earlier one also generated a password, this one "
+            "invalidated it"
         )

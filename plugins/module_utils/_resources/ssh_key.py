@@ -150,8 +150,8 @@ def warn_of_similar(task: Task[SshKeyOptions], keys: Sequence[SshKey], name: str
         if key.name and same_name(key.name, name):
             task.warn(
                 f"SSH key {key.name!r} ({key.fingerprint}) was left alone and still opens SFTP: its name is "
-                f"not {name!r}, though the platform may have made it of that. Use the name that it has, or "
-                "its fingerprint, if this is the one"
+                f"not {name!r}, although the platform may have derived it from that. If this is the key, use "
+                "its present name, or its fingerprint"
             )
 
 

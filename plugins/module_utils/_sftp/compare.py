@@ -167,13 +167,13 @@ def clear_the_way(path: str, there: TreeEntry, target: Tree, rules: Rules, chang
     if there.kind is Kind.DIRECTORY:
         if not rules.delete or path == ROOT:
             raise TransferFailed(
-                f"{printable_path(path) or 'the destination'} is a directory there and none here; "
-                "set delete: true to have it replaced, or choose another destination"
+                f"{printable_path(path) or 'the destination'} is a directory there, but not here; "
+                "set delete: true to replace it, or choose another destination"
             )
         if path in target.protected:
             raise TransferFailed(
-                f"{printable_path(path)} is a directory there and none here, and it holds something that is "
-                "excluded; remove it by hand"
+                f"{printable_path(path)} is a directory there, but not here, and it contains something that "
+                "is excluded; remove it by hand"
             )
         below = path + "/"
         changes.in_the_way.update((p, e) for p, e in target.entries.items() if p.startswith(below))

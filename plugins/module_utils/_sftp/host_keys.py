@@ -95,7 +95,7 @@ class HostKeys:
             expected = ", ".join(f"{k.get_algorithm()} {k.get_fingerprint()}" for k in known)
             raise HostKeyRefused(
                 f"the key of {self.name} has changed: it is {fingerprint}, and {self.path} has {expected}. "
-                "Somebody may stand in between, or the server was set up anew. If it was, "
+                "Someone may be intercepting the connection, or the server was reinstalled. If it was, "
                 f"remove the old key with: ssh-keygen -R '{self.name}' -f {self.path}",
                 fingerprint=key.get_fingerprint(),
             )

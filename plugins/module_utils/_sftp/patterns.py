@@ -54,11 +54,11 @@ class Patterns:
 def why_no_match(pattern: str) -> str:
     """Say why a pattern can match nothing, whatever a tree holds; nothing is said of one that can."""
     if not any(name.strip(".") for name in pattern_parts(pattern)):
-        return "which names nothing; name what is in the tree, or leave it out"
+        return "which names nothing; name something in the tree, or leave the pattern out"
     if "//" in pattern:
-        return "with an empty part, as an empty variable makes it; give the part a name, or write one slash"
+        return "with an empty part, perhaps from an empty variable; name the part, or write one slash"
     if ".." in pattern_parts(pattern):
-        return "and '..' leads out of the tree, where nothing is looked at; write it relative to the tree"
+        return "and '..' leads out of the tree, where nothing matches; write it relative to the tree"
     return ""
 
 

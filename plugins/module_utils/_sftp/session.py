@@ -164,8 +164,8 @@ class SftpSession:
         reason = clean(str(error)) or type(error).__name__
         if isinstance(error, asyncssh.PermissionDenied):
             return LoginRefused(
-                f"{self.login} was not let in with {self.login.credentials_tried()}. A key must be "
-                "registered on the account (hosted.services.ssh_key), a password is made by "
+                f"{self.login} refused the login with {self.login.credentials_tried()}. Register a key on "
+                "the account with hosted.services.ssh_key, or generate a password with "
                 "hosted.services.sftp_password"
             )
         if isinstance(error, asyncssh.HostKeyNotVerifiable):

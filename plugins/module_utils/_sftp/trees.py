@@ -292,7 +292,7 @@ def check_entry_name(name: bytes) -> str:
     :raises TransferFailed: for such a name: no honest server sends one.
     """
     if not name or b"/" in name or b"\0" in name:
-        raise TransferFailed(f"the server sent a file name that is none: {name!r}; nothing was done")
+        raise TransferFailed(f"the server sent an invalid file name: {name!r}; nothing was done")
     return name.decode("utf-8", "surrogateescape")
 
 

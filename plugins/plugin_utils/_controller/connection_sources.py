@@ -163,9 +163,9 @@ def check_same_account(is_own: bool, variables: Mapping[str, Any]) -> None:
     """
     if is_own and variables.get(UNPASSED_VARIABLES) is False:
         raise ConfigurationError(
-            f"the inventory has {variables.get('inventory_hostname')} by a token of its own, which it does "
-            "not hand on and which is not that of the environment. Name it with token_env, token_file or "
-            "token_variable in the inventory file, or on the task"
+            f"the inventory read {variables.get('inventory_hostname')} with its own token, which it does "
+            "not pass on and which is not the one in the environment. Name it with token_env, token_file or "
+            "token_variable in the inventory file, or set it on the task"
         )
 
 
@@ -177,8 +177,8 @@ def check_one_token(place: str, settings: Mapping[str, Any], names: Mapping[str,
     token, file = names["token"], names["token_file"]
     if settings.get(token) not in (None, "") and settings.get(file) not in (None, ""):
         raise ConfigurationError(
-            f"{place} has both {token} and {file}, which may be of two accounts; leave one of them. What is "
-            "set once for many tasks or an outer block has to be of the same kind as what replaces it"
+            f"{place} has both {token} and {file}, which may belong to two accounts; keep only one of them. "
+            "A default for many tasks or an outer block must be of the same kind as what replaces it"
         )
 
 
@@ -191,8 +191,8 @@ def host_token(variables: Mapping[str, Any], template: Template) -> dict[str, An
     if len(sources) > 1:
         raise ConfigurationError(
             f"the variables {' and '.join(sources)} of {variables.get('inventory_hostname')} each name "
-            "a token, and they may be of two accounts; leave the one of the account that the host's service "
-            "is in, and remove the others or set them to an empty string"
+            "a token, and they may belong to two accounts; keep the one for the account of the host's "
+            "service, and remove the others or set them to an empty string"
         )
     if not sources:
         return {}
@@ -266,9 +266,9 @@ def describe_difference(
     url, host = plain_url(value_of(URL, variables, template)), variables.get("inventory_hostname")
     used = plain_url(filled.get("base_url") or os.environ.get(ENVIRONMENT["base_url"]))
     if used != url:
-        return f"the inventory has {host} from {url}, and the task asked {used}"
+        return f"the inventory read {host} from {url}, and the task uses {used}"
     if own_token:
-        return f"the inventory has {host} by another token than the task used, which may be another account's"
+        return f"the inventory read {host} with another token than the task, perhaps of another account"
     return ""
 
 
@@ -284,5 +284,5 @@ def value_of(name: str, variables: Mapping[str, Any], template: Template) -> Any
     """
     value = untagged(template(variables[name]))
     if value is None or (isinstance(value, str) and not value.strip() and name not in MAY_BE_EMPTY.values()):
-        raise ConfigurationError(f"the variable {name} is set, but there is nothing in it")
+        raise ConfigurationError(f"the variable {name} is set, but empty")
     return value

@@ -559,7 +559,7 @@ def test_refresh(inventory: Inventory, tmp_path: Path) -> None:
     [
         ({"base_url": None}, "base_url is not set"),
         ({"base_url": "http://127.0.0.1:1", "retries": 0}, "cannot connect"),
-        ({"base_url": "http://api.example.com"}, "over http the token would be sent in the clear"),
+        ({"base_url": "http://api.example.com"}, "over http the token would be sent unencrypted"),
         ({"projects": ["game"]}, "projects: unknown project 'game'; did you mean 'games'?"),
         ({"family": ["GAME"]}, "unknown option 'family'; did you mean 'families'?"),
         ({"families": ["GAMES"]}, "VIRTUAL_MACHINE"),

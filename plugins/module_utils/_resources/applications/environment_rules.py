@@ -55,14 +55,14 @@ def given_variables(options: EnvironmentOptions) -> tuple[Mapping[str, Any], Map
         return {}, {}
     if not variables and not secret:
         raise Invalid(
-            "neither variables nor secret_variables holds a variable, and the environment is replaced whole. "
-            "Give the variables, or set clear: true to remove them all"
+            "neither variables nor secret_variables holds a variable, and the environment is replaced as a "
+            "whole. Give the variables, or set clear: true to remove them all"
         )
     for name, value in named.items():
         if value is not None and not value:
             raise Invalid(
-                f"{name} is an empty dictionary, and the environment is replaced whole: every variable that "
-                "is not given is removed. Give the variables, or leave the option out (omit)"
+                f"{name} is an empty dictionary, and the environment is replaced as a whole: every variable "
+                "that is not given is removed. Give the variables, or leave the option out (omit)"
             )
     return variables or {}, secret or {}
 
@@ -93,8 +93,8 @@ def check_name(name: Any) -> None:
     """
     if not isinstance(name, str) or not VARIABLE_NAME.fullmatch(name):
         raise Invalid(
-            f"{name!r} cannot name a variable: only letters of the English alphabet, digits and underscores, "
-            "and no digit at the beginning"
+            f"{name!r} is not a valid variable name: use only ASCII letters, digits and underscores, and do "
+            "not begin with a digit"
         )
     if name == RESERVED_VARIABLE:
         raise Invalid(
@@ -129,9 +129,9 @@ def ambiguous_references(environment: Mapping[str, str]) -> list[str]:
 
 
 def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[str, str]) -> list[str]:
-    """Check that references designate neighbours. Return those that only the platform can check.
+    """Check that references designate neighbors. Return those that only the platform can check.
 
-    These are all references if the token cannot read the project; in check mode, those to a neighbour that
+    These are all references if the token cannot read the project; in check mode, those to a neighbor that
     the play may create; and any ``${...}`` that may or may not be a reference.
 
     :raises Invalid: naming the variable, the reference and the most similar alias.
@@ -141,7 +141,7 @@ def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[st
     open_ones = [f"${{...}} in {name}" for name in ambiguous_references(environment)]
     if graph is None:
         return sorted({f"${{{alias}.{field}}}" for _variable, alias, field in used}) + open_ones
-    neighbours = {alias for id, alias in aliases_of(graph).items() if id != app.id}
+    neighbors = {alias for id, alias in aliases_of(graph).items() if id != app.id}
     for alias in sorted(duplicate_aliases(graph) & {alias for _variable, alias, _field in used}):
         task.warn(
             f"several services of the project have the alias {alias!r}; which of them the environment of "
@@ -149,10 +149,10 @@ def check_references(task: Task[OnAppOptions], app: App, environment: Mapping[st
         )
     unchecked: set[str] = set()
     for name, alias, field in used:
-        if alias not in neighbours:
-            complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbour in its project"
+        if alias not in neighbors:
+            complaint = f"{name} refers to ${{{alias}.{field}}}, but {alias!r} is no neighbor in its project"
             expect_created(
-                task, Invalid(refusal_message(app, complaint + near_miss(alias, neighbours))), "creates"
+                task, Invalid(refusal_message(app, complaint + near_miss(alias, neighbors))), "creates"
             )
             unchecked.add(f"${{{alias}.{field}}}")
     return sorted(unchecked) + open_ones
@@ -177,8 +177,8 @@ def explain_environment_error(error: HostedError, app: App, environment: Mapping
     hint = ""
     if any(references(environment)):
         names = ", ".join(sorted({repr(alias) for _variable, alias, _field in references(environment)}))
-        hint = f"; each alias that is referred to ({names}) must be a neighbour in its project"
+        hint = f"; each alias that is referred to ({names}) must be a neighbor in its project"
     if ambiguous_references(environment):
         names = ", ".join(ambiguous_references(environment))
-        hint += f"; the platform may take what is in ${{...}} in {names} for a reference to a neighbour"
+        hint += f"; the platform may take what is in ${{...}} in {names} for a reference to a neighbor"
     return Invalid(refusal_message(app, f"{error.message}{hint}"), **error.details)

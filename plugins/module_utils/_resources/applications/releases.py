@@ -181,7 +181,7 @@ def objections(report: ScanReport, fail_on: Iterable[str]) -> list[str]:
             found.append(f"it has {counts[name]} {name} flaw{'s' if counts[name] > 1 else ''}")
     if limits and untold:
         found.append(
-            f"its scan does not show the severity of {untold}, so {', '.join(limits)} cannot be held"
+            f"its scan does not show the severity of {untold}, so {', '.join(limits)} cannot be checked"
         )
     return found
 

@@ -24,8 +24,8 @@ def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
     if inventory.supported is False:
         raise Invalid(
             f"the tunnel cannot open the engine {inventory.engine!r} of service {service!r}: neither rows "
-            "nor queries are possible. A neighbour in its project can connect to it; "
-            "hosted.services.database_info with return_secrets tells how",
+            "nor queries are possible. A neighbor in its project can connect to it; "
+            "hosted.services.database_info with return_secrets returns the connection",
             engine=inventory.engine,
         )
 
@@ -52,7 +52,7 @@ def connection_url(task: Task[OneServiceOptions]) -> str:
     """
     url = connection_of(task, service_id(task)).url
     if not url:
-        raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the answer")
+        raise UnexpectedAnswer(f"{CONNECTION}: the field 'url' is missing from the response")
     return url
 
 

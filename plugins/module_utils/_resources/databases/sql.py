@@ -181,8 +181,8 @@ class Statement:
         if self.dialect is None:
             known = ", ".join(sorted(DIALECTS))
             raise Invalid(
-                f"params cannot be used with the engine {self.engine!r}: how it writes text is not known "
-                f"here. They can be used with {known}"
+                f"params cannot be used with the engine {self.engine!r}: its syntax for strings is not "
+                f"known here. They can be used with {known}"
             )
         if self.ambiguous:
             raise Invalid(
@@ -272,7 +272,7 @@ def text_of(value: Any, name: str) -> str:
     text = value.isoformat() if isinstance(value, date) else value
     if not isinstance(text, str):
         raise Invalid(
-            f"params.{name} cannot be written in SQL; use text, a number, true, false, null or a list"
+            f"params.{name} cannot be written in SQL; use a string, a number, true, false, null or a list"
         )
     if "\0" in text:
         raise Invalid(f"params.{name} holds a NUL character, which no text in SQL can")

@@ -34,7 +34,7 @@ def sftp_url(source: Any, path: Any = LEFT_OUT) -> str:
     :raises Invalid: when it leads to no SFTP server, or the path leads out of the service.
     """
     if path is not LEFT_OUT and not isinstance(path, str):
-        raise Invalid(f"path is {describe_type(path)}; it must be a text")
+        raise Invalid(f"path is {describe_type(path)}; it must be a string")
     server = authority(access_from(source))
     if path is LEFT_OUT:
         path = ""

@@ -76,7 +76,7 @@ def criterion_values(option: str, value: Any) -> tuple[str, ...]:
         raise Invalid(f"{option} is null; give it a value, or leave it out")
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, Sequence) or not all(isinstance(one, str) and one.strip() for one in found):
-        raise Invalid(f"{option} must be a text or a list of texts, none of them empty")
+        raise Invalid(f"{option} must be a string or a list of strings, none of them empty")
     if not found and option != "services":
         raise Invalid(f"{option} is an empty list; give it a value, or leave it out")
     return tuple(str(one) for one in found)

@@ -121,7 +121,7 @@ def plan_project(task: Task, view: View, project: Project, changes: ServiceChang
         return
     if service.family not in WITH_SETTINGS:
         task.warn(f"whether a {service.family} service can change its project is not documented")
-    task.warn(f"{view.label} leaves its project: its neighbours there can no longer reach it")
+    task.warn(f"{view.label} leaves its project: its neighbors there can no longer reach it")
     warn_of_alias(task, service, project)
     changes.result["project_id"] = project.id
     changes.add(
@@ -291,7 +291,7 @@ def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) 
     most = read_amount(limit, "max_monthly")
     if monthly is None:
         raise Invalid(
-            f"the price of {what} is not known, so max_monthly {format_price(task, most)} cannot be kept"
+            f"the price of {what} is not known, so max_monthly {format_price(task, most)} cannot be checked"
         )
     if monthly > most:
         raise Invalid(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Public SSH keys: what the platform accepts, and how keys are recognised (SSH keys)."""
+"""Public SSH keys: what the platform accepts, and how keys are recognized (SSH keys)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def keys_with_fingerprint(keys: Sequence[SshKey], wanted: str) -> list[SshKey]:
     found = [key for key, text in shown if normalize_fingerprint(text) == normalize_fingerprint(wanted)]
     if not found and not WHOLE.fullmatch(normalize_fingerprint(wanted)):
         raise Invalid(
-            f"fingerprint {wanted!r} is none, or not whole: SHA256 has 43 characters of base64 or 64 "
+            f"fingerprint {wanted!r} is invalid or incomplete: SHA256 has 43 characters of base64 or 64 "
             "hexadecimal digits, and MD5 has 32. No registered key shows it"
         )
     return found

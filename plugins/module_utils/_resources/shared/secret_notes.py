@@ -28,8 +28,8 @@ ORDERED, SFTP = "service", "sftp"
 """The kinds of subjects: an order by the name of its service, an SFTP password by the id of its service."""
 REMEDIES = {
     ORDERED: "database_info with return_secrets: true reads those of a database again; for others, delete "
-    "the service and order it anew",
-    SFTP: "set update_password: always to make another password",
+    "the service and order it again",
+    SFTP: "set update_password: always to generate another password",
 }
 
 

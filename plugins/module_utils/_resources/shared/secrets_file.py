@@ -184,8 +184,8 @@ def keep_secrets(task: Task[SecretsOptions], subject: str, what: str) -> Iterato
         if needed:
             raise unwritable_error(os.path.dirname(kept.note.path), error.strerror or str(error)) from None
         task.warn(
-            f"no note can be left in {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): should "
-            "this run be killed before the secrets are kept, the next one cannot tell"
+            f"no note can be written to {os.path.dirname(kept.note.path)!r} ({error.strerror or error}): if "
+            "this run is killed before it has saved the secrets, the next one cannot warn you"
         )
     try:
         yield kept
@@ -270,7 +270,7 @@ class SecretWriter:
                     f"{failure}, nor to {path}: {reason(error)}. They are lost: {self.note.remedy}"
                 )
                 return False
-            self.task.warn(f"{failure}. They are in the result alone, as return_secrets is set")
+            self.task.warn(f"{failure}. They are only in the result, because return_secrets is set")
         else:
             self.task.warn(f"{failure}. They were kept in {path} instead")
         self.discard()

@@ -22,7 +22,7 @@ VERBATIM = frozenset({"path", "paths", "src", "dest"})
 WHOLE_FILES = frozenset({"public_key"})
 """Selectors that take the content of a file, line break at the end included. They are never shown."""
 PATTERNS = frozenset({"include", "exclude"})
-"""Lists of patterns for the names of files. As a text with a comma, nobody can tell one from several."""
+"""Lists of patterns for the names of files. As a string with a comma, nobody can tell one from several."""
 INVISIBLE = frozenset("\u200b\u2060\ufeff")
 """Characters without a width that no editor shows."""
 REMEDY = "give it a value, or leave it out (omit): what holds nothing must not decide what a task touches"
@@ -58,7 +58,7 @@ def check_one_pattern(name: str, value: str) -> None:
     if name in PATTERNS and "," in value:
         parts = [part.strip() for part in value.split(",") if part.strip()]
         raise Invalid(
-            f"{name} is {value!r}, a text with a comma, which may be one pattern or several; write a list: "
+            f"{name} is {value!r}, a string with a comma, which may be one pattern or several; write a list: "
             f"{parts!r}, or {[value]!r} if the comma is part of a name"
         )
 

@@ -434,7 +434,7 @@ def test_what_would_steer_a_terminal_is_written_out() -> None:
     ("options", "complaint"),
     [
         ({"base_url": None}, "base_url is not set"),
-        ({"base_url": "http://api.example.com"}, "in the clear"),
+        ({"base_url": "http://api.example.com"}, "sent unencrypted"),
         ({"token": None}, "token is not set"),
         ({"token": ""}, "token is empty"),
         ({"token": "a\nb"}, "token has 2 lines"),

@@ -60,12 +60,12 @@ def test_urls_that_are_taken(given: str, kept: str) -> None:
         ("https://api.example.com\n", "control characters"),
         ("http://127.0.0.1\n:80", "control characters"),
         ("https://api.example.com\\x", "backslashes"),
-        ("http://api.example.com", "in the clear"),
-        ("http://192.168.1.1", "in the clear"),
-        ("http://0.0.0.0", "in the clear"),
-        ("http://localhost.example.com", "in the clear"),
-        ("http://127.0.0.1.example.com", "in the clear"),
-        ("http://[::ffff:192.0.2.1]", "in the clear"),
+        ("http://api.example.com", "sent unencrypted"),
+        ("http://192.168.1.1", "sent unencrypted"),
+        ("http://0.0.0.0", "sent unencrypted"),
+        ("http://localhost.example.com", "sent unencrypted"),
+        ("http://127.0.0.1.example.com", "sent unencrypted"),
+        ("http://[::ffff:192.0.2.1]", "sent unencrypted"),
     ],
 )
 def test_urls_that_are_refused(given: str, complaint: str) -> None:

@@ -343,11 +343,11 @@ def test_only_a_connection_that_was_never_made_is_a_failed_one(
             requests.exceptions.ConnectionError(
                 urllib3.exceptions.ProtocolError("Connection aborted.", OSError("reset by peer"))
             ),
-            "the connection broke before the answer was whole: reset by peer",
+            "the connection broke before the response was complete: reset by peer",
         ),
         (
             requests.exceptions.ReadTimeout(),
-            "the connection broke before the answer was whole: ReadTimeout",
+            "the connection broke before the response was complete: ReadTimeout",
         ),
         (requests.exceptions.InvalidURL("no host"), "cannot send: no host"),
     ],
@@ -378,7 +378,7 @@ def test_a_body_may_be_as_large_as_the_bound(monkeypatch: pytest.MonkeyPatch, si
     if fits:
         assert http_transport.read_body(response) == b"x" * size
         return
-    with pytest.raises(errors.UnexpectedAnswer, match="the answer is larger than"):
+    with pytest.raises(errors.UnexpectedAnswer, match="the response is larger than"):
         http_transport.read_body(response)
 
 

@@ -338,7 +338,7 @@ def test_the_deadline_holds_whatever_the_server_does(
     ]
     error = outcome(connect(timeout=0.6), repeat)
     assert error.__class__ is errors.Interrupted
-    assert "no whole answer" in error.message or "timed out" in error.message
+    assert "no complete response" in error.message or "timed out" in error.message
     assert 1 <= len(server.requests) <= (1 + RETRIES if repeat is r.Idempotency.READ else 1)
 
 
@@ -650,7 +650,7 @@ OTHER_FORMS: dict[str, tuple[bytes, str]] = {
     "unknown fields": (b'{"why": "No port"}', '{"why": "No port"}'),
     "a page": (
         b"<html><head><style>p {}</style></head><body><h1>Blocked</h1></body></html>",
-        "a page for people, as proxies send: Blocked",
+        "a web page, as proxies send: Blocked",
     ),
     "a secret": (b"no " + TOKEN.encode() + b" here", f"no {HIDDEN} here"),
     "a long text": (b"x" * 5000, "x" * 1000 + " \u2026"),

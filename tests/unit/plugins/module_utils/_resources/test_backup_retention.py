@@ -94,7 +94,7 @@ def test_a_pattern_that_owns_nothing_is_reported(sandbox: Sandbox) -> None:
     add(sandbox, "one", "by-hand")
     result = run(sandbox, BACKUP_RETENTION, services=["one"], pattern="nightly-*", keep_last=1)
     assert not result["changed"]
-    assert "'nightly-*' owns none of the 1 backups" in result["warnings"][0]
+    assert "'nightly-*' matches none of the 1 backups" in result["warnings"][0]
 
 
 def test_the_list_is_read_again_before_each_deletion(sandbox: Sandbox) -> None:

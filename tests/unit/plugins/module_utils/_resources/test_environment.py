@@ -162,12 +162,12 @@ def test_a_hundred_variables_are_fine(plain: Platform, folder: Path) -> None:
     assert result["changed"] and len(kept(plain)) == 100
 
 
-def test_check_mode_takes_a_neighbour_for_created(platform: Platform, folder: Path) -> None:
+def test_check_mode_takes_a_neighbor_for_created(platform: Platform, folder: Path) -> None:
     """An earlier task of the play would have ordered it; the platform is asked nothing."""
     wish = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder), "token": "sandbox-full-token"}
     result = platform.run(ENVIRONMENT, check_mode=True, **wish)
     assert result["changed"] and result["environment"]["unchecked_references"] == ["${nobody.URL}"]
-    assert "'nobody' is no neighbour" in result["warnings"][0] and "only if the play" in result["warnings"][0]
+    assert "'nobody' is no neighbor" in result["warnings"][0] and "only if the play" in result["warnings"][0]
     assert platform.writes() == []
 
 
@@ -175,12 +175,12 @@ def test_check_mode_takes_a_neighbour_for_created(platform: Platform, folder: Pa
 def test_a_reference_to_nobody_is_refused_in_the_same_words(
     platform: Platform, folder: Path, token: str
 ) -> None:
-    """By our own check where the token may read the neighbours, else by the platform."""
+    """By our own check where the token may read the neighbors, else by the platform."""
     wish: dict[str, Any] = {"variables": {"URL": "${nobody.URL}"}, "state_dir": str(folder), "token": token}
     result = platform.run(ENVIRONMENT, **wish)
     assert result["failed"] and not result["changed"]
     assert "the environment of application 'shop' was refused" in result["msg"]
-    assert "'nobody'" in result["msg"] and "neighbour in its project" in result["msg"]
+    assert "'nobody'" in result["msg"] and "neighbor in its project" in result["msg"]
     assert kept(platform) == {}
     calls = [line["template"] for line in platform.sandbox.journal() if line["token"] == "REGISTRY"]
     assert not any(path.startswith("/api/resources") for path in calls)
@@ -342,7 +342,7 @@ def test_a_reference_to_nobody_is_refused_before_it_is_sent(plain: Platform, fol
     for value in ("${nobody.URL}", "a ${db.x} ${nobody.URL} b"):
         wish: dict[str, Any] = {"variables": {"URL": value}, "state_dir": str(folder)}
         result = plain.run(ENVIRONMENT, token=plain.sandbox.token, **wish)
-        assert result["failed"] and "'nobody' is no neighbour" in result["msg"]
+        assert result["failed"] and "'nobody' is no neighbor" in result["msg"]
     assert plain.writes() == []
 
 

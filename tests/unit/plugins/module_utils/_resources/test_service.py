@@ -385,7 +385,7 @@ def test_settings_change_on_difference_only_and_in_one_run(client: FakeClient) -
     assert not again.changed
     assert again.before == again.after
     assert any("recreates the container" in warning for warning in task.warnings)
-    assert any("neighbours there can no longer reach it" in warning for warning in task.warnings)
+    assert any("neighbors there can no longer reach it" in warning for warning in task.warnings)
 
 
 @pytest.mark.parametrize(

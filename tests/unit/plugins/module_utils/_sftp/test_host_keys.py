@@ -86,7 +86,7 @@ def test_a_line_is_added_to_a_file_without_a_last_line_break(known: Path) -> Non
     ("before", "policy", "said"),
     [
         ("", "strict", "is not in .*, and host_key_checking is strict"),
-        (line(OTHER), "accept_new", "has changed: it is ssh-ed25519 SHA256:.*Somebody may stand in between"),
+        (line(OTHER), "accept_new", "has changed: it is ssh-ed25519 SHA256:.*Someone may be intercepting"),
         (f"@revoked {line(KEY)}", "accept_new", "is revoked in"),
         (f"@revoked {line(KEY)}{line(KEY)}", "accept_new", "is revoked in"),
     ],

@@ -164,6 +164,6 @@ def test_a_server_that_does_not_show_a_target_is_no_failure_but_a_lost_connectio
 
 @pytest.mark.parametrize("answer", [b"", b"web/a", b"a\0"])
 def test_a_name_that_is_none_is_refused(answer: bytes) -> None:
-    with pytest.raises(TransferFailed, match="a file name that is none"):
+    with pytest.raises(TransferFailed, match="an invalid file name"):
         trees.check_entry_name(answer)
     assert trees.check_entry_name(b"caf\xe9") == "caf\udce9"

@@ -66,7 +66,7 @@ def test_the_token_of_a_task_is_nearer_than_that_of_its_host(own: dict[str, str]
     by_keyword = found({}, variables, environment)
     for result in (by_option, by_keyword):
         assert result.arguments == {"base_url": WEST, **own}
-        assert "by another token than the task used" in result.elsewhere
+        assert "with another token than the task" in result.elsewhere
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_where_a_host_says_that_its_token_is(
             {"variables": {"hosted_token_variable": "nope"}},
             "the variable nope, which is not set for this host",
         ),
-        ({"variables": {"hosted_services_token": "  "}}, "is set, but there is nothing in it"),
-        ({"variables": {"hosted_token_handed_on": False}}, "by a token of its own"),
+        ({"variables": {"hosted_services_token": "  "}}, "is set, but empty"),
+        ({"variables": {"hosted_token_handed_on": False}}, "with its own token"),
     ],
 )
 def test_what_may_be_of_two_accounts_is_refused(given: dict[str, Any], complaint: str) -> None:
@@ -149,6 +149,6 @@ def test_other_settings_of_a_host_fill_what_the_task_leaves_open() -> None:
 
 def test_a_platform_elsewhere_is_told() -> None:
     assert (
-        found({"base_url": EAST}).elsewhere == f"the inventory has web from {WEST}, and the task asked {EAST}"
+        found({"base_url": EAST}).elsewhere == f"the inventory read web from {WEST}, and the task uses {EAST}"
     )
     assert complete_arguments({"base_url": EAST}, {}, {}, lambda value: value).elsewhere == ""

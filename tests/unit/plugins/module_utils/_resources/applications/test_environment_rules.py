@@ -88,7 +88,7 @@ def test_at_most_a_hundred_variables() -> None:
 
 @pytest.mark.parametrize("name", ["1A", "A-B", "A B", "", "Ä", 7, None, "A\n"])
 def test_what_cannot_name_a_variable(name: Any) -> None:
-    with pytest.raises(Invalid, match="cannot name a variable"):
+    with pytest.raises(Invalid, match="is not a valid variable name"):
         rules.merged({name: "x"}, {})
 
 
@@ -127,7 +127,7 @@ def test_what_is_a_reference_and_what_may_be_one() -> None:
 
 
 class Project(FakeClient):
-    """A project of the application and its neighbours; or a token that may not see it."""
+    """A project of the application and its neighbors; or a token that may not see it."""
 
     def __init__(self, *aliases: str, closed: bool = False) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ def checked(
     return rules.check_references(task, APP, environment), task.warnings
 
 
-def test_a_reference_to_a_neighbour_is_fine() -> None:
+def test_a_reference_to_a_neighbor_is_fine() -> None:
     assert checked(Project("db"), {"A": "${db.URL}"}) == ([], [])
 
 
@@ -162,17 +162,17 @@ def test_without_a_reference_nobody_is_asked() -> None:
 
 
 @pytest.mark.parametrize("alias", ["dp", "shop"])
-def test_a_reference_to_no_neighbour_is_refused(alias: str) -> None:
-    """Nor is an application a neighbour of its own."""
+def test_a_reference_to_no_neighbor_is_refused(alias: str) -> None:
+    """Nor is an application a neighbor of its own."""
     with pytest.raises(
-        Invalid, match=rf"A refers to \$\{{{alias}.URL\}}, but '{alias}' is no neighbour"
+        Invalid, match=rf"A refers to \$\{{{alias}.URL\}}, but '{alias}' is no neighbor"
     ) as error:
         checked(Project("db"), {"A": f"${{{alias}.URL}}"})
     assert error.value.message.startswith("the environment of application 'shop' was refused: ")
     assert "'db'" in error.value.message
 
 
-def test_check_mode_foresees_a_neighbour_that_the_play_creates() -> None:
+def test_check_mode_foresees_a_neighbor_that_the_play_creates() -> None:
     found, warnings = checked(Project("db"), {"A": "${cache.URL}", "B": "${db.URL}", "C": "${x.y}"}, True)
     assert found == ["${cache.URL}", "${...} in C"]
     assert len(warnings) == 1 and "only if the play creates it" in warnings[0]
@@ -204,7 +204,7 @@ def test_an_alias_that_several_have_is_told_where_it_is_used() -> None:
     ("environment", "hints"),
     [
         ({"A": "x"}, []),
-        ({"A": "${db.URL}"}, ["each alias that is referred to ('db') must be a neighbour"]),
+        ({"A": "${db.URL}"}, ["each alias that is referred to ('db') must be a neighbor"]),
         ({"B": "${a.b}"}, ["the platform may take what is in ${...} in B for a reference"]),
         ({"A": "${db.URL}", "B": "${a.b}"}, ["('db')", "in ${...} in B"]),
     ],

@@ -171,10 +171,15 @@ def picked_services(result: Mapping[str, Any], **criteria: Any) -> list[str]:
             (SERVICES, {option: None}, Invalid, f"{option} is null; give it a value, or leave it out")
             for option in ("services", "project", "family", "status", "name")
         ),
-        (SERVICES, {"family": " "}, Invalid, "family must be a text or a list of texts, none of them empty"),
-        (SERVICES, {"name": ""}, Invalid, "name must be a text or a list of texts, none of them empty"),
-        (SERVICES, {"status": 5}, Invalid, "status must be a text"),
-        (SERVICES, {"status": ["ACTIVE", 5]}, Invalid, "status must be a text or a list of texts"),
+        (
+            SERVICES,
+            {"family": " "},
+            Invalid,
+            "family must be a string or a list of strings, none of them empty",
+        ),
+        (SERVICES, {"name": ""}, Invalid, "name must be a string or a list of strings, none of them empty"),
+        (SERVICES, {"status": 5}, Invalid, "status must be a string"),
+        (SERVICES, {"status": ["ACTIVE", 5]}, Invalid, "status must be a string or a list of strings"),
         (
             {"services": [{"id": "a", "family": "APP"}]},
             {"status": "ACTIVE"},

@@ -392,7 +392,7 @@ def test_a_new_size_may_cost_the_limit_and_no_more(client: FakeClient, most: str
     with pytest.raises(Invalid, match=r"would cost 1.46 a month, over max_monthly 1.45; nothing changed"):
         planned(client, **wish)
     client.setting_records["s"]["scale"]["ramMillicentsPerGbMonth"] = None
-    with pytest.raises(Invalid, match=r"is not known, so max_monthly 1.45 cannot be kept"):
+    with pytest.raises(Invalid, match=r"is not known, so max_monthly 1.45 cannot be checked"):
         planned(client, **wish)
 
 
@@ -712,13 +712,13 @@ def test_a_step_says_which_way_the_network_goes(client: FakeClient, public: bool
 
 
 @pytest.mark.parametrize("family", ["APP", "GAME", "BUCKET"])
-def test_a_move_is_told_to_the_neighbours(client: FakeClient, family: str) -> None:
+def test_a_move_is_told_to_the_neighbors(client: FakeClient, family: str) -> None:
     client.add_project("prj_2", "games")
     client.service_records["s"]["family"] = family
     plan, task = planned(client, id="s", new_project="games")
     assert plan.actions == ["move service 'web' (s) to project 'games'"]
     assert plan.result["project_id"] == "prj_2"
-    assert any("its neighbours there can no longer reach it" in warning for warning in task.warnings)
+    assert any("its neighbors there can no longer reach it" in warning for warning in task.warnings)
     assert any("is not documented" in warning for warning in task.warnings) is (family == "BUCKET")
     carry_out(plan)
     assert client.calls == [("set_project", "s", "prj_2")]
@@ -749,7 +749,7 @@ def test_what_cannot_be_changed_is_refused_where_it_differs(
     assert not planned(client, id="s", **given)[0].changed, "what the platform does not show is not refused"
 
 
-class Neighbours(FakeClient):
+class Neighbors(FakeClient):
     """Projects whose services have aliases."""
 
     def __init__(self, **aliases: str) -> None:
@@ -780,7 +780,7 @@ def test_a_move_tells_of_an_alias_that_is_taken_there(
     monkeypatch: pytest.MonkeyPatch, aliases: dict[str, str], warns: bool
 ) -> None:
     Clock(monkeypatch)
-    client = Neighbours(**aliases)
+    client = Neighbors(**aliases)
     client.add_service("t", projectId="prj_2")
     _plan, task = planned(client, id="s", new_project="games")
     assert any("alias 'db'" in warning for warning in task.warnings) is warns

@@ -126,7 +126,7 @@ def test_a_password_that_was_interrupted_is_told_of_until_another_is_made(
     interrupted(monkeypatch, "new_sftp_password", lambda: run(sandbox, SFTP_PASSWORD, service="one"))
     again = run(sandbox, SFTP_PASSWORD, service="one")
     assert not again["changed"]
-    assert "set update_password: always to make another password" in said(again)
+    assert "set update_password: always to generate another password" in said(again)
     assert run(sandbox, SFTP_PASSWORD, service="one", update_password="always")["changed"]
     assert notes(home) == []
     assert "may have been generated" not in said(run(sandbox, SFTP_PASSWORD, service="one"))

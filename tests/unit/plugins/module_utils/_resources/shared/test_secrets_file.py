@@ -338,7 +338,7 @@ def test_whoever_keeps_secrets_learns_whether_that_worked(
     with task.closing, secrets_file.keep_secrets(task, "service:web", "the secrets") as place:
         assert place.write("svc_1", CONTENT, "the secrets of service 'web'") is kept_at_all
     assert any("They are lost" in warning for warning in task.warnings) is not kept_at_all
-    in_the_result = "They are in the result alone, as return_secrets is set"
+    in_the_result = "They are only in the result, because return_secrets is set"
     assert any(in_the_result in warning for warning in task.warnings) is (len(fails) == 2 and kept_at_all)
     assert ("secrets" in task.effects.facts) is given.get("return_secrets", False)
 
@@ -391,7 +391,7 @@ def test_a_note_that_cannot_be_left_stops_only_what_goes_to_the_same_folder(
         given = {"secrets_dest": str(tmp_path / "mine.json")}
     task = kept(**given)
     (warning,) = task.warnings
-    assert "no note can be left in" in warning and "the next one cannot tell" in warning
+    assert "no note can be written to" in warning and "the next one cannot warn you" in warning
 
 
 @pytest.mark.parametrize("returned", [True, False])
@@ -456,7 +456,7 @@ def test_the_reason_is_that_of_the_system(
     with pytest.raises(Invalid, match=f"': {said}. Nothing was sent"):
         kept()
     (warning,) = kept(secrets_dest=str(tmp_path / "mine.json")).warnings
-    assert f"({said}): should this run be killed" in warning
+    assert f"({said}): if this run is killed" in warning
 
 
 # --- Whatever goes wrong while they are written ----------------------------------------------------------
