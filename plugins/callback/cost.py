@@ -12,14 +12,12 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - At the end of a run, shows a table with each service whose price a task changed, what was done, its monthly
-    price before and after, and the change, with the sum for a month. In check mode, shows what the run would
-    change.
-  - Shows also what the quotes of orders tell of the balance.
-  - Names every task that changed a price that is not known, for example because of C(no_log). Such a price is in
-    no sum.
-  - Reads the results of the tasks. It calls nobody.
-  - Says nothing if no task of the collection ran, and a single line if none changed a price.
+  - At the end of a run, shows a table with each service whose price a task changed, the action, the monthly price
+    before and after, and the change, with the sum for a month. In check mode, shows what the run would change.
+  - Also shows the balance data from the quotes of orders.
+  - Lists every task that changed an unknown price, for example because of C(no_log). Such a price is in no sum.
+  - Reads only the results of the tasks. Makes no calls.
+  - Shows nothing if no task of the collection ran, and a single line if none changed a price.
 requirements:
   - to be enabled, with C(callbacks_enabled = hosted.services.cost) in the section C([defaults]) of ansible.cfg
     or C(ANSIBLE_CALLBACKS_ENABLED=hosted.services.cost) in the environment
@@ -27,11 +25,11 @@ options:
   output_path:
     description:
       - File to write the costs to, as JSON. Its folder must exist. The file is replaced as a whole.
-      - It is written at the end of each run, also if no price changed.
-      - C(schema) is 1. C(runs) has an entry for what was done and one, with C(check_mode) true, for what tasks in
-        check mode would do. It is empty if no price changed.
-      - Each has C(services), C(totals) for each currency, and C(not_priced), the tasks whose change of the price
-        is not known. Amounts are strings in currency units, or null if they are not known.
+      - It is written at the end of each run, even if no price changed.
+      - C(schema) is 1. C(runs) has one entry for changes that were made and one, with C(check_mode) true, for those
+        that tasks in check mode would make. It is empty if no price changed.
+      - Each entry has C(services), C(totals) for each currency, and C(not_priced), the tasks whose price change is
+        unknown. Amounts are strings in currency units, or null if they are not known.
     type: path
     env:
       - name: HOSTED_SERVICES_COST_OUTPUT
@@ -39,8 +37,8 @@ options:
       - section: callback_hosted_services_cost
         key: output_path
 notes:
-  - In check mode, services that do not exist yet are told apart by their names. Two accounts of one platform in
-    which a run would order services of the same name are taken for one.
+  - In check mode, services that do not exist yet are identified by their names. If a run would order services with
+    the same name in two accounts of one platform, they count as one.
 seealso:
   - module: hosted.services.service
   - module: hosted.services.app

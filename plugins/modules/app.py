@@ -12,31 +12,31 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Creates an application, which then takes images that are pushed to its repository in the platform's registry.
-  - It is quoted first, and not created when it costs more than O(max_monthly). It is never asked for twice. When the
-    answer is lost, the list of applications tells what became of it.
-  - An application that is there is not changed. When its node, project, size or price is not what the task asks for,
-    the task fails. Size and project are changed by M(hosted.services.service); the node cannot be changed.
-  - Comparing takes a token of scope C(FULL). With one of scope C(REGISTRY) the task warns that it cannot compare.
+  - Creates an application, to which you can then push images in the platform's registry.
+  - Requests a quote first, and does not create the application if it costs more than O(max_monthly). Never sends the
+    request twice. If the response is lost, reads the list of applications to find out whether it was created.
+  - Does not change an existing application. If its node, project, size or price differs from the task, the task
+    fails. To change the size or the project, use M(hosted.services.service). The node cannot be changed.
+  - The comparison requires a token with scope C(FULL). With scope C(REGISTRY), the task warns that it cannot compare.
 options:
   slug:
     description:
-      - Slug of the application, 3 to 40 lowercase letters, digits and hyphens. It names the repository in the
+      - Slug of the application, with 3 to 40 lowercase letters, digits and hyphens. It names the repository in the
         registry and is unique across all accounts.
     type: str
     required: true
   host:
     description:
-      - Id or label of the node to create it on. The platform chooses one when it is not set.
+      - Id or label of the node to create it on. If not set, the platform chooses one.
       - The image must be built for the architecture of the node.
     type: str
   project:
     description:
-      - Id or name of the project to create it in. The default project when it is not set.
+      - Id or name of the project to create it in. If not set, the default project is used.
     type: str
   dimensions:
     description:
-      - Size of the application, all three parts. The entry-level size when it is not set.
+      - Size of the application, with all three values. If not set, the entry-level size is used.
     type: dict
     suboptions:
       cpu_cores:
@@ -50,13 +50,13 @@ options:
         type: int
   max_monthly:
     description:
-      - The most that the application may cost in a month, in currency units, such as V(12.50). One that is there and
-        costs more is an error.
+      - Maximum price per month, in currency units, such as V(12.50). If an existing application costs more, the task
+        fails.
     type: str
   state:
     description:
-      - V(present) creates the application when it is missing.
-      - There is no V(absent) here, because the routes of applications do not delete. To delete an application use
+      - V(present) creates the application if it does not exist.
+      - There is no V(absent), because the application routes cannot delete. To delete an application, use
         M(hosted.services.service) with C(state=absent), C(family=APP) and its name or id.
     type: str
     choices: [present]
@@ -66,9 +66,9 @@ extends_documentation_fragment:
   - hosted.services.common.wait
   - hosted.services.common.attributes
 notes:
-  - A token of scope C(REGISTRY) is enough.
-  - The platform may keep an application C(PROVISIONING) until its first deploy. So O(wait=true) waits no longer than
-    ten seconds for one that has had none, and warns.
+  - A token with scope C(REGISTRY) is sufficient.
+  - The platform may keep an application C(PROVISIONING) until its first deploy. So if it has never been deployed,
+    O(wait=true) waits for at most ten seconds, and warns.
 seealso:
   - module: hosted.services.app_info
   - module: hosted.services.app_release
@@ -78,11 +78,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: An application of the smallest size, wherever there is room
+- name: Create an application of the smallest size, on any node
   hosted.services.app:
     slug: acme-shop
 
-- name: One of a certain size on a certain node, within a budget
+- name: Create one with a given size and node, within a budget
   hosted.services.app:
     slug: acme-shop
     host: node-paris-1
@@ -93,7 +93,7 @@ EXAMPLES = r"""
       storage_gb: 20
     max_monthly: 15
 
-- name: What would it cost?
+- name: Show what it would cost
   hosted.services.app:
     slug: acme-shop
   check_mode: true
@@ -108,7 +108,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 app:
-  description: The application. In check mode, as it is expected to be.
+  description: The application. In check mode, the expected result.
   returned: success
   type: dict
   sample:
@@ -142,7 +142,7 @@ app:
       description: The digest of the image in service. Null before the first deploy.
       type: str
     address:
-      description: Host and port that the application answers at.
+      description: Host and port of the application.
       type: str
     platform:
       description: The architecture of what runs. Null before the first deploy.
@@ -151,11 +151,11 @@ app:
       description: When the version in service was released.
       type: str
     scan_status:
-      description: The verdict on the version in service.
+      description: Scan verdict on the version in service.
       type: str
 cost:
   description: Effect of the creation on the monthly price, in currency units as strings.
-  returned: when the application is created, or would be
+  returned: if the application is created, or would be
   type: dict
   sample:
     monthly_before: "0.00"
@@ -174,12 +174,12 @@ cost:
       description: Difference of the two.
       type: str
     currency:
-      description: Currency of the amounts. Null if the platform does not name it to this token.
+      description: Currency of the amounts. Null if this token cannot read it.
       type: str
     moves:
       description:
-        - What changes the price, in its order, V(order), V(create), V(resize), V(suspend), V(resume) or V(delete).
-          After a task that failed, what was done and what may have been done.
+        - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume) or
+          V(delete). If the task failed, those that were made or may have been made.
       type: list
       elements: str
     service:
@@ -189,13 +189,13 @@ cost:
       description: Id of the service. Null if it does not exist yet.
       type: str
     balance:
-      description: The balance, if a quote tells it.
+      description: The balance, if a quote shows it.
       type: str
     min_balance:
-      description: The least balance that the order requires, if a quote tells it.
+      description: The minimum balance that the order requires, if a quote shows it.
       type: str
     days_covered:
-      description: How many days the balance covers, if a quote tells it.
+      description: How many days the balance covers, if a quote shows it.
       type: int
     lines:
       description: Parts of the price.
@@ -206,7 +206,7 @@ cost:
           description: Name of the part.
           type: str
         detail:
-          description: Details, for people.
+          description: Details, as readable text.
           type: str
         monthly:
           description: Its monthly price.

@@ -13,7 +13,7 @@ author:
   - hosted.services contributors (@hosted-services)
 description:
   - Returns the backups of each selected service, with the newest good one and its age.
-  - With O(max_age) it also says whether that one is young enough.
+  - With O(max_age), also shows whether it is fresh enough.
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.info_attributes
@@ -25,14 +25,14 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Is every game server backed up?
+- name: Check that every game server has a recent backup
   hosted.services.backup_info:
     family: GAME
     pattern: nightly-*
     max_age: 26h
   register: found
 
-- name: Name those that are not
+- name: List services without a fresh backup
   ansible.builtin.debug:
     msg: "{{ found.services | rejectattr('freshness', 'eq', 'fresh') | map(attribute='service') }}"
 """
@@ -72,20 +72,20 @@ services:
       description: Name of the service.
       type: str
     service_id:
-      description: Id of the service. Null when it was not found.
+      description: Id of the service. Null if it was not found.
       type: str
     changed:
-      description: Whether something was changed for it, or would be in check mode.
+      description: Whether the service was changed, or would be in check mode.
       type: bool
     actions:
       description: Changes that the task made to the service, or would make in check mode, one sentence each.
       type: list
       elements: str
     failed:
-      description: Whether something went wrong with it.
+      description: Whether the task failed for this service.
       type: bool
     skipped:
-      description: Whether it was left out, because it does not offer what the task is about.
+      description: Whether it was skipped because it does not offer the required capability.
       type: bool
     msg:
       description: The error, or the reason for skipping the service. Null if there is neither.
@@ -114,7 +114,7 @@ services:
           description: When it was completed, in UTC.
           type: str
     newest:
-      description: The newest good one. Null when there is none.
+      description: The newest good one. Null if there is none.
       type: dict
       contains:
         id:
@@ -136,11 +136,11 @@ services:
           description: When it was completed, in UTC.
           type: str
     age_hours:
-      description: Its age in whole hours. Null when there is none.
+      description: Its age in whole hours. Null if there is none.
       type: int
     freshness:
       description:
-        - V(fresh) when it is not older than O(max_age), V(stale) when it is, V(missing) when there is none.
+        - V(fresh) if it is not older than O(max_age), V(stale) if it is older, V(missing) if there is none.
         - Null without O(max_age), and for a service that failed or was skipped.
       type: str
 """

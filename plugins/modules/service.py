@@ -12,66 +12,67 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Brings a service to the desired state, be it a game server, an application, a database, an instance, a machine
-    or a bucket. Orders a missing service.
+  - Brings a service to the desired state, whether it is a game server, an application, a database, an instance, a
+    machine or a bucket. Orders a missing service.
   - Requests a quote before every order. Does not order if the balance does not cover the first day, or if the price is
     higher than O(max_monthly).
   - Never sends an order twice. If the response is lost, reads the list of services to find out whether it was placed.
-  - A service that is there already is not ordered again; see O(allow_duplicate_name). When the name may be a slip of
-    another one, such as C(survivla) of C(survival), a warning says so before the order, in check mode too.
-  - Settings are changed only where they differ, and checked against the rules of the platform before anything is
-    sent, in check mode too.
+  - Does not order a service that already exists; see O(allow_duplicate_name). If the name may be a typo, such as
+    C(survivla) for C(survival), warns before the order, in check mode too.
+  - Changes only settings that differ, and checks them against the rules of the platform before anything is sent, in
+    check mode too.
 options:
   id:
     description:
-      - Id of the service. O(name), O(family) and O(project) may be given too, and must agree with it.
+      - Id of the service. If O(name), O(family) or O(project) is also set, it must match.
       - On a host of the P(hosted.services.inventory#inventory) inventory, a task that sets none of O(id), O(name),
-        O(project), O(family), O(product) and O(host) works on the service that the host is. With O(state=absent)
-        it does not; name the service as C({{ hosted_service_id }}) to delete it.
+        O(project), O(family), O(product) and O(host) works on the service that the host represents. This does not
+        apply to O(state=absent); to delete the service, set O(id) to C({{ hosted_service_id }}).
     type: str
   name:
     description:
       - Name of the service, at most 80 characters.
-      - Names are not promised to be unique. When more than one service answers to it, the task fails and lists
-        their ids; narrow it by O(project) or O(family).
-      - One of O(id) and O(name) is required, but on a host of the inventory.
+      - Names are not guaranteed to be unique. If several services have this name, the task fails and lists their ids;
+        narrow the match with O(project) or O(family).
+      - One of O(id) and O(name) is required, except on a host of the inventory.
     type: str
   project:
     description:
       - Id or name of a project.
-      - The project that the service is in, and in which it is ordered when it is missing.
+      - The project that the service is in. A missing service is ordered in this project.
       - To move a service, set O(new_project).
     type: str
   new_project:
     description:
       - Id or name of the project to move the service to. Its alias stays; its former neighbours can no longer reach it.
-      - The service itself is named by O(id), or by O(name) and O(project). One that is in O(new_project) already is left
-        there; one that does not exist is not ordered.
+      - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project)
+        stays there; one that does not exist is not ordered.
     type: str
     version_added: 0.2.0
   family:
     description:
-      - Narrows O(name) to one family, and must agree with O(id). The family of a service cannot be changed.
+      - Narrows O(name) to one family, and must match O(id). The family of a service cannot be changed.
     type: str
     choices: [GAME, APP, COMPUTE, VIRTUAL_MACHINE, DEDICATED, BUCKET]
   state:
     description:
-      - V(present) makes sure that the service exists with its settings, and leaves its power alone.
-      - V(started) starts the service unless it runs, and waits until it does. A suspended service is resumed first
-        and billed in full again, unless O(resume) is false. A warning and RV(cost) say what that costs, with a new
-        size in the same task, in check mode too.
-      - V(started) is refused for a suspended service that tells no state of a container, such as a bucket or one whose
-        node cannot be reached, as nobody could tell whether it runs. Use V(resumed) there. Where a service tells no
-        state once it is ordered or resumed, the task fails after 60 seconds at most.
-      - V(stopped) asks for a clean stop, V(killed) for one without delay. A suspended service counts as stopped.
-      - V(restarted) restarts the service every time. A stopped one is started. It is stopped and started where
-        RV(service.pending_restart) or this task has something that a restart does not bring into effect.
-        A suspended one is refused, since that would wake it at the full rate.
-      - A restart holds once the state or the uptime shows it. Where neither does within 10 seconds, the task ends with
-        a warning.
-      - V(suspended) stops the service and has its storage billed only.
-      - V(resumed) takes a suspended service back into service, billed in full, and sends no start. The same warning
-        says what it costs. The platform may start it by itself. A service that is not suspended is left as it is, running or stopped.
+      - V(present) ensures that the service exists with its settings, and does not start or stop it.
+      - V(started) starts the service unless it runs, and waits until it does. A suspended service is first resumed
+        and billed in full again, unless O(resume) is false. A warning and RV(cost) show what that costs, including a
+        new size in the same task, in check mode too.
+      - V(started) is refused for a suspended service that reports no container state, such as a bucket or a service
+        whose node cannot be reached, because it would be unknown whether it runs. Use V(resumed) instead. If a
+        service reports no state after it is ordered or resumed, the task fails after 60 seconds at most.
+      - V(stopped) requests a clean stop, and V(killed) an immediate one. A suspended service counts as stopped.
+      - V(restarted) restarts the service every time. A stopped service is started. If RV(service.pending_restart) or
+        this task has a change that a restart does not bring into effect, the service is stopped and started. A
+        suspended service is refused, because it would be resumed at the full rate.
+      - A restart counts as done once the state or the uptime shows it. If neither does within 10 seconds, the task
+        ends with a warning.
+      - V(suspended) stops the service. Only its storage is billed.
+      - V(resumed) puts a suspended service back into service, billed in full, and sends no start. The same warning
+        shows what it costs. The platform may start it by itself. A service that is not suspended does not change,
+        whether it is running or stopped.
       - V(absent) permanently deletes the service with its disk, backups and snapshots. The task fails if there are, or
         may be, backups or snapshots; see O(delete_backups).
     type: str
@@ -79,22 +80,22 @@ options:
     default: present
   product:
     description:
-      - Slug of the product to order. Needed when the service is missing. It cannot be changed later.
+      - Slug of the product to order. Required if the service does not exist. It cannot be changed later.
     type: str
   runtime:
     description:
-      - Id of the edition of the product. The platform takes the first when none is given. It cannot be changed.
+      - Id of the edition of the product. By default, the first one. It cannot be changed.
     type: str
   host:
     description:
-      - Id of the node to order on. Needed when the service is missing. It cannot be changed later.
+      - Id of the node to order on. Required if the service does not exist. It cannot be changed later.
     type: str
   dimensions:
     description:
-      - Size of the service. To order one, all three parts are needed unless O(preset) is given; to change one,
-        those that matter.
-      - CPU and memory apply while the service runs. A disk can only grow. Free and suspended services keep their
-        size.
+      - Size of the service. An order requires all three values, unless O(preset) is set. To change the size, set only
+        the values to change.
+      - CPU and memory change while the service runs. A disk can only grow. Free and suspended services cannot be
+        resized.
     type: dict
     suboptions:
       cpu_cores:
@@ -109,17 +110,17 @@ options:
   preset:
     description:
       - Id of a ready-made size to order instead of O(dimensions).
-      - For a service that exists, a quote tells the size that the preset stands for. Where the service has another
-        one it is changed, by the rules of O(dimensions); where no quote tells it, the task fails.
+      - For an existing service, a quote shows the size of the preset. If the service has a different size, it is
+        changed, with the rules of O(dimensions). If no quote shows the size, the task fails.
     type: str
   variables:
     description:
-      - Settings that the order of this product takes, never shown. Used for the order alone. For a service that exists
-        they have no effect, and a warning says so; the platform does not show what it was ordered with.
+      - Settings for the order of this product. Never shown. Used only for the order. For an existing service, they
+        have no effect, and the task warns; the platform does not show the settings of an earlier order.
     type: dict
   options:
     description:
-      - Options that the order of this product takes. Used for the order alone, as O(variables) are.
+      - Options for the order of this product. Used only for the order, like O(variables).
     type: list
     elements: dict
     suboptions:
@@ -133,82 +134,83 @@ options:
         required: true
   public:
     description:
-      - Whether the service answers on the Internet. A change recreates its container, so a running service is
-        restarted. Where its uptime shows that it runs on instead, the change waits for a start from stop, as
-        O(command) does. The task fails when the service does not run again after it, unless O(wait=false).
+      - Whether the service can be reached from the Internet. A change recreates its container, so a running service
+        is restarted. If its uptime shows that it was not restarted, the change is pending until a start from stop,
+        like O(command). If the service does not run again afterwards, the task fails, unless O(wait=false).
     type: bool
   command:
     description:
-      - Line that the container is launched with. It takes effect at the next start from stop, as a restart keeps the
-        container; O(state=restarted) stops and starts the service for it.
-      - O(state=started) does not restart what runs. RV(service.pending_restart) and a warning name what waits, in this
-        run and in later ones, until a task of this collection has started the service.
+      - Command line that the container is launched with. It takes effect at the next start from stop, because a
+        restart keeps the container; O(state=restarted) stops and starts the service for it.
+      - O(state=started) does not restart a running service. RV(service.pending_restart) and a warning name the
+        pending changes, in this run and in later ones, until a task of this collection has started the service.
       - An empty string restores the original.
     type: str
   max_monthly:
     description:
-      - The most that the service may cost in a month, in currency units, such as V(12.50). An order, a new size or a
-        resumption that costs more is refused.
-      - A service that costs more already is left as it is, with a warning. What counts is the rate that runs now.
+      - Maximum price per month, in currency units, such as V(12.50). An order, a new size or a resumption that costs
+        more is refused.
+      - A service that already costs more is not changed, with a warning. The rate that is billed now counts.
     type: str
   resume:
     description:
-      - Whether O(state=started) may resume a suspended service, which is billed in full then. When it is false, a
-        suspended service is left as it is, with all of its settings, and a warning says so.
-      - It is decided by what the service is when the task looks at it. C(hosted_status) of the inventory is as old as
-        the inventory, or as its cache.
-      - The other states but V(resumed), which contradicts it, resume nothing in any case.
+      - Whether O(state=started) may resume a suspended service, which is then billed in full. If false, a suspended
+        service and all of its settings stay unchanged, and the task warns.
+      - This depends on the status of the service when the task reads it. C(hosted_status) is only as recent as the
+        inventory or its cache.
+      - O(state=resumed) contradicts it. The other states never resume a service.
     type: bool
     default: true
     version_added: 0.2.0
   state_dir:
     description:
-      - Folder of the record of what is written and not in effect yet, created when it is missing.
-        C(hosted_services) in Ansible's home folder when it is not set.
-      - Machines that share it know what the others wrote. It holds no values, only kinds and times.
+      - Folder for the record of pending changes, created if it does not exist. If not set, C(hosted_services) in
+        Ansible's home is used.
+      - If several machines share this folder, each knows what the others wrote. It contains no values, only kinds and
+        times.
     type: path
   delete_backups:
     description:
       - Whether O(state=absent) may destroy the backups and the snapshots of the service.
       - Without it, the deletion is refused while the service has a snapshot, or a backup of any status but C(FAILED).
         One that is being made or restored counts.
-      - What cannot be known counts as there. While a service is, for example, V(PROVISIONING), V(AWAITING_ADMIN) or
-        V(SUSPENDED), the platform may not list its copies. The deletion is refused then too.
+      - If it is not known whether there are any, the deletion is refused, too. For example, the platform may not list
+        the copies of a service that is V(PROVISIONING), V(AWAITING_ADMIN) or V(SUSPENDED).
       - A service whose creation failed is deleted without it, unless its lists show a copy.
     type: bool
     default: false
   allow_duplicate_name:
     description:
-      - Whether to order a service even if one of the same name and product exists, which may be the one that you want.
+      - Whether to order a service even if one with the same name and product exists, which may be the one that you
+        want.
       - A service whose project was deleted joins the default project, where O(project) does not find it. So an order
         is refused while a service of its name and product is in the default project. It is also refused if
         O(project) is newer than that service and is empty or less than a day old. Without this option, move the
         service with O(id) and O(new_project).
-      - The platform does not show which project is the default one. It is taken to be the oldest.
-      - A service of the name in any other project is named in a warning, and the order is placed.
-      - Capitals do not tell names apart here, nor does what stands between their words, as the platform may change
-        both. V(Web Shop), V(web-shop) and V(web_shop) are one name, and V(webshop) is another. While a service of the
-        same product has a name that differs in nothing else, the order is refused and the error names its id; the task
-        does not use that service. This looks at the services of O(project), or of all projects if O(project) is not
-        set.
+      - The platform does not show which project is the default one. The oldest one is assumed to be it.
+      - If a service with this name is in any other project, a warning names it, and the order is placed.
+      - Names that differ only in case or in the characters between words count as the same, because the platform may
+        change both. V(Web Shop), V(web-shop) and V(web_shop) are the same name, and V(webshop) is another. If a
+        service of the same product has such a name, the order is refused and the error gives its id; the task does
+        not use that service. This applies to the services of O(project), or of all projects if O(project) is not set.
     type: bool
     default: false
   secrets_dest:
     description:
-      - File that the secrets which the platform generates with an order are written to, readable for its owner
-        alone. They cannot be read again later. A file that is there is put aside.
-      - When it is not set and O(return_secrets) is false, they go to a file in C(hosted_services/secrets) of Ansible's
-        home, which is C(~/.ansible) by default, and a warning says so.
-      - Before the order is sent, a file of the size is written there and removed. Where that fails, nothing is ordered.
-        That goes for a name of more than 228 bytes too, as the name of a file that is put aside gets 27 more.
-      - A run that ends between the order and the file, such as one that is killed, leaves a note in
-        C(hosted_services/secrets/unkept). The next task on the service warns of it.
+      - File for the secrets that the platform generates with an order, with mode 0600. They cannot be read again
+        later. An existing file is renamed.
+      - If neither this nor O(return_secrets) is set, they are written to a file in C(hosted_services/secrets) in
+        Ansible's home, which is C(~/.ansible) by default, and a warning says so.
+      - Before the order is sent, a test file of the same size is written there and removed. If that fails, nothing is
+        ordered. A name of more than 228 bytes also fails, because a renamed file gets 27 more.
+      - If a run ends between the order and the file, for example because it is killed, a note stays in
+        C(hosted_services/secrets/unkept). The next task on the service warns about it.
     type: path
   return_secrets:
     description:
-      - Whether the generated secrets are in the result.
-      - Without O(secrets_dest) they are on disk only until the task ends. Of a run that is killed before, the file stays in
-        C(hosted_services/secrets), and the next task on the service names it in a warning.
+      - Whether to return the generated secrets in the result.
+      - Without O(secrets_dest), they are on disk only until the task ends. If the run is killed before that, the file
+        stays in C(hosted_services/secrets), and the next task on the service names it in a warning.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -225,7 +227,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: A game server that is up
+- name: Order and start a game server
   hosted.services.service:
     name: survival
     project: games
@@ -239,7 +241,7 @@ EXAMPLES = r"""
     public: true
     state: started
 
-- name: See what a bigger one would cost, without doing it
+- name: Show what a larger size would cost, without changing it
   hosted.services.service:
     name: survival
     dimensions:
@@ -254,18 +256,18 @@ EXAMPLES = r"""
     resume: false  # a suspended one stays so, also one that was suspended since the inventory was read
   when: hosted_status == 'ACTIVE'  # as it was when the inventory was read; leaves out what is not in service
 
-- name: Launch it with another command, now
+- name: Change the launch command and apply it now
   hosted.services.service:
     name: survival
     command: java -Xmx3G -jar server.jar
     state: restarted
 
-- name: Pay for the storage only until the next season
+- name: Pay only for the storage until the next season
   hosted.services.service:
     name: survival
     state: suspended
 
-- name: Take it back into service, and leave it to the next task to start it
+- name: Resume it without starting it
   hosted.services.service:
     name: survival
     state: resumed
@@ -280,7 +282,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 service:
-  description: The service, or nothing when it is absent. In check mode, as it is expected to be.
+  description: The service, or null if it is absent. In check mode, the expected result.
   returned: success
   type: dict
   sample:
@@ -312,7 +314,7 @@ service:
     pending_restart: []
   contains:
     id:
-      description: Id of the service. Null in check mode when it would be ordered.
+      description: Id of the service. Null in check mode if it would be ordered.
       type: str
     name:
       description: Name of the service.
@@ -321,19 +323,18 @@ service:
       description: Family of the service.
       type: str
     status:
-      description: Where the service is in its administrative life, such as V(ACTIVE) or V(SUSPENDED).
+      description: Administrative status of the service, such as V(ACTIVE) or V(SUSPENDED).
       type: str
     state:
       description:
-        - Condition of the container at this second, such as V(running).
-        - Null when the task had no need to look, or the node cannot be reached.
+        - Current state of the container, such as V(running).
+        - Null if the task did not need to read it, or if the node cannot be reached.
       type: str
     pending_restart:
       description:
-        - What is written and takes effect at the next start from stop only, so far as this controller knows.
-          V(command) is the launch command; V(network) is the network setting, where it was seen that the container
-          was not recreated for it.
-        - O(state=restarted) works it off. In check mode, as it is expected to be afterwards.
+        - Changes that are pending until the next start from stop, as far as this controller knows. V(command) is the
+          launch command; V(network) is the network setting, if the container was not recreated for it.
+        - O(state=restarted) puts them into effect. In check mode, the expected result.
       type: list
       elements: str
     project_id:
@@ -393,28 +394,28 @@ service:
           type: int
     pricing:
       description:
-        - What the service costs. Amounts are in the unit that the name ends in; 1000 millicents are one currency unit.
-        - C(billed_monthly_millicents) is the rate that runs now.
-        - In check mode, as it is expected to be; what cannot be known is null.
+        - Price of the service. The name of each amount ends with its unit; 1000 millicents are one currency unit.
+        - C(billed_monthly_millicents) is the rate that is billed now.
+        - In check mode, the expected result; amounts that cannot be known are null.
       type: dict
       contains:
         monthly_millicents:
-          description: Rate of a month in service, in millicents.
+          description: Monthly rate while in service, in millicents.
           type: int
         storage_monthly_millicents:
-          description: Rate of a month while suspended, in millicents.
+          description: Monthly rate while suspended, in millicents.
           type: int
         billed_monthly_millicents:
-          description: Rate that is billed now, in millicents a month.
+          description: Monthly rate that is billed now, in millicents.
           type: int
         monthly_cents:
-          description: Rate of a month in service, in cents.
+          description: Monthly rate while in service, in cents.
           type: int
         min_balance_cents:
-          description: Balance that the service needs, in cents.
+          description: Balance that the service requires, in cents.
           type: int
         hourly_label:
-          description: Rate of an hour, for people.
+          description: Hourly rate, as readable text.
           type: str
         is_free:
           description: Whether the service is free.
@@ -436,10 +437,10 @@ service:
           description: When the service was deleted. Null if it is not.
           type: str
     failure_reason:
-      description: Why the creation failed. Null when it did not.
+      description: Why the creation failed. Null if it did not.
       type: str
     address:
-      description: Host and port that the service answers at. May be null.
+      description: Host and port of the service. May be null.
       type: str
     capabilities:
       description: Features that the service offers now.
@@ -453,9 +454,9 @@ service:
       type: str
 cost:
   description: >-
-    What the change does to the monthly price, in currency units. There for orders, new sizes, suspensions,
-    resumptions and deletions. After a task that failed, what was done to the price.
-  returned: when money moves
+    Effect of the change on the monthly price, in currency units. Returned for orders, new sizes, suspensions,
+    resumptions and deletions. If the task failed, the effect of what was done.
+  returned: if the price changes
   type: dict
   sample:
     monthly_before: "0.00"
@@ -470,20 +471,20 @@ cost:
       type: str
     monthly_after:
       description:
-        - The rate that is billed after the whole task, which is that of the storage where the service is suspended.
-          Null when it cannot be known.
-        - Where the platform bills another rate in the end than was announced, it is that one, and a warning has both.
+        - The rate that is billed after the whole task, which is the storage rate if the service is suspended. Null if
+          it cannot be known.
+        - If the platform bills a different rate than announced, this is the billed rate, and a warning shows both.
       type: str
     monthly_change:
       description: The difference.
       type: str
     currency:
-      description: Currency of the amounts. Null if the platform does not name it to this token.
+      description: Currency of the amounts. Null if this token cannot read it.
       type: str
     moves:
       description:
-        - What changes the price, in its order, V(order), V(create), V(resize), V(suspend), V(resume) or V(delete).
-          After a task that failed, what was done and what may have been done.
+        - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend), V(resume) or
+          V(delete). If the task failed, those that were made or may have been made.
       type: list
       elements: str
     service:
@@ -493,13 +494,13 @@ cost:
       description: Id of the service. Null if it does not exist yet.
       type: str
     balance:
-      description: The balance, if a quote tells it.
+      description: The balance, if a quote shows it.
       type: str
     min_balance:
-      description: The least balance that the order requires, if a quote tells it.
+      description: The minimum balance that the order requires, if a quote shows it.
       type: str
     days_covered:
-      description: How many days the balance covers, if a quote tells it.
+      description: How many days the balance covers, if a quote shows it.
       type: int
     lines:
       description: The lines of the quote.
@@ -510,7 +511,7 @@ cost:
           description: Name of the part.
           type: str
         detail:
-          description: Details, for people.
+          description: Details, as readable text.
           type: str
         monthly:
           description: Its monthly price.
@@ -528,15 +529,15 @@ service_id:
   sample: svc_8c1d
 namesakes:
   description:
-    - Ids of other services of the name that were ordered in the same moment, by another run, for example. The platform
-      lets all of them through, and bills each.
-    - When an order is refused because a service of the name is there, the id of that one.
-  returned: when there are any
+    - Ids of other services with the same name that were ordered at the same time, for example by another run. The
+      platform accepts and bills all of them.
+    - If an order is refused because a service with the name exists, the id of that service.
+  returned: if there are any
   type: list
   elements: str
   sample: [svc_2f60]
 secrets:
-  description: Secrets that the platform generated with the order and shows only once.
+  description: Secrets that the platform generated with the order. It shows them only once.
   returned: when a service was ordered and O(return_secrets) is true
   type: dict
   sample:
