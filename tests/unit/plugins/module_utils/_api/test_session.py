@@ -589,7 +589,7 @@ def test_verify_is_not_loosened_by_the_environment(
 def test_a_server_that_speaks_no_tls_is_not_blamed_for_its_certificate(server: Server, connect: Open) -> None:
     server.script = [OK]
     error = outcome(
-        connect(base_url=server.url.replace("http:", "https:"), retries=0, timeout=1), r.Idempotency.READ
+        connect(base_url=server.url.replace("http:", "https:"), retries=0, timeout=20), r.Idempotency.READ
     )
     assert isinstance(error, errors.ConfigurationError), "it will not get better by trying again"
     assert "no TLS with https://" in error.message
