@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -424,3 +425,28 @@ def test_a_token_server_with_no_valid_address_cannot_be_reached(tmp_path: Path, 
         pytest.raises(HostedError, match=words),
     ):
         strange.repository().has_blob(DIGEST)
+
+
+DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
+INDEX = "application/vnd.oci.image.index.v1+json"
+
+
+@pytest.mark.parametrize(
+    ("header", "content", "media_type"),
+    [
+        (DOCKER, b"{}", DOCKER),
+        (f"{DOCKER}; charset=utf-8", b"{}", DOCKER),
+        ("application/json", json.dumps({"mediaType": DOCKER}).encode(), DOCKER),
+        (None, json.dumps({"mediaType": DOCKER}).encode(), DOCKER),
+        ("text/plain", b'{"manifests": []}', INDEX),
+        ("text/plain", b'{"mediaType": "of tomorrow", "layers": []}', MANIFEST),
+        ("text/plain", b"not JSON", MANIFEST),
+        ("text/plain", b"[]", MANIFEST),
+    ],
+)
+def test_a_manifest_is_of_the_type_that_its_header_or_else_its_content_names(
+    header: str | None, content: bytes, media_type: str
+) -> None:
+    """Some registries serve every manifest as plain JSON or text."""
+    response = SimpleNamespace(headers={"Content-Type": header} if header else {}, content=content)
+    assert registry.media_type_of(response) == media_type

@@ -694,6 +694,17 @@ def test_an_order_whose_answer_is_lost_is_adopted_and_its_secrets_are_mourned(cl
     assert any("are lost too" in warning for warning in task.warnings)
 
 
+def test_the_state_of_a_service_that_another_task_ordered_is_awaited(
+    client: FakeClient, clock: Clock
+) -> None:
+    """It appears between the plan and the order, and its container reports nothing at first."""
+    plan, _task = planned(client, **ORDER, state="started")
+    client.add_service("svc_other", "new", state=None)
+    clock.then = [lambda: None, lambda: client.states.update(svc_other="stopped")]
+    carry_out(plan)
+    assert client.calls == [("power", "svc_other", "start")]
+
+
 def test_an_order_in_doubt_is_not_sent_again(client: FakeClient) -> None:
     client.before["order"] = lose
     with pytest.raises(EffectUnverified):

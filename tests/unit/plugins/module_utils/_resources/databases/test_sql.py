@@ -250,3 +250,20 @@ def test_queries_that_take_no_page(text: str) -> None:
 )
 def test_an_engine_has_its_dialect_however_it_is_spelled(engine: str | None, dialect: str | None) -> None:
     assert Statement("SELECT 1", engine).dialect == dialect
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("BEGIN", True),
+        ("BEGIN; COMMIT", False),
+        ("BEGIN; ROLLBACK;", False),
+        ("BEGIN; INSERT INTO t VALUES (1)", True),
+        ("BEGIN; INSERT INTO t VALUES (1); COMMIT", False),
+        ("COMMIT", True),
+        ("SELECT 1; COMMIT", False),
+        ("SELECT 1", False),
+    ],
+)
+def test_a_transaction_that_no_call_ends_counts_on_the_next_one(text: str, spans: bool) -> None:
+    assert Statement(text, "postgresql").spans_calls is spans

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api import models as m
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import error_for_status
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.restore_points import names
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
@@ -72,6 +73,26 @@ def test_no_second_copy_is_made_with_every_run() -> None:
     names.check_distinct_name("backup", SERVICE, "nightly", backups("nightly", "weekly"))
     with pytest.raises(Invalid, match="has no backup named 'Nightly 1', but 'nightly-1'"):
         names.check_distinct_name("backup", SERVICE, "Nightly 1", backups("nightly-1"))
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "found"),
+    [
+        ("a backup of this name already exists", ["before-the", "before"], "before-the"),
+        ("a backup of this name already exists", ["nightly"], None),
+        ("at most 5 backups", ["before-the"], None),
+    ],
+)
+def test_a_name_that_is_taken_may_be_that_of_a_copy_whose_name_was_cut(
+    said: str, there: list[str], found: str | None
+) -> None:
+    error = error_for_status(said, 409)
+    name = "before-the-move"
+    if found is None:
+        names.check_name_conflict(error, "backup", SERVICE, name, backups(*there))
+        return
+    with pytest.raises(Invalid, match=f"backup '{found}' may be the one.* may store {len(found)} characters"):
+        names.check_name_conflict(error, "backup", SERVICE, name, backups(*there))
 
 
 def test_another_name_than_the_one_asked_for_is_told() -> None:

@@ -31,6 +31,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.order import (
     Ordering,
     check_quote,
+    order_fields,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
     one_at_a_time,
@@ -565,6 +566,17 @@ def test_what_is_ordered_is_what_was_quoted() -> None:
     }
     assert client.quoted == quoted
     assert client.calls == [("order", {**quoted, "name": "survival"})]
+
+
+def test_an_order_holds_nothing_that_was_not_asked_for() -> None:
+    client = FakeClient()
+    SERVICE.plan(task_of(SERVICE, client, **ORDER, options=[]))
+    assert client.quoted.keys() == {"productSlug", "hostId", "dimensions"}
+
+
+def test_a_service_without_a_name_cannot_be_ordered() -> None:
+    with pytest.raises(Invalid, match="to order a service, give its name"):
+        order_fields(task_of(SERVICE, FakeClient(), **{**ORDER, "name": None}))
 
 
 @pytest.mark.parametrize(("length", "fine"), [(80, True), (81, False)])
