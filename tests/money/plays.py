@@ -15,6 +15,8 @@ import yaml
 
 Draw = random.Random
 MOST_TASKS = 4
+WAITS = {"wait_timeout": 20}
+"""On some platforms an application is created only by its first deploy, and no play has one."""
 SKIPS_WAIT = 0.15
 """The share of tasks that do not wait for the end of what they began."""
 PRODUCTS: Mapping[str, Mapping[str, Any]] = {
@@ -115,11 +117,11 @@ class Account:
         host = sold["hosts"][number % len(sold["hosts"])]
         order: dict[str, Any] = {"name": name, "product": product, "state": state, "host": host}
         if "preset" in sold and self.draw.random() < 0.1:
-            return MoneyTask("service", {**order, "preset": sold["preset"]})
+            return MoneyTask("service", {**order, "preset": sold["preset"], **WAITS})
         order["dimensions"] = self.size(name, sold)
         if product == "minecraft" and self.draw.random() < 0.5:
             order["options"] = [{"option": "option-slots", "choice": "slots-100"}]
-        return MoneyTask("service", order)
+        return MoneyTask("service", {**order, **WAITS})
 
     def size(self, name: str, sold: Mapping[str, Any]) -> dict[str, int]:
         """Draw a size; disks only grow, and those of some products never change."""
@@ -136,7 +138,7 @@ class Account:
 
     def patience(self) -> dict[str, Any]:
         """Draw whether the task waits."""
-        return {"wait": False} if self.draw.random() < SKIPS_WAIT else {}
+        return {"wait": False} if self.draw.random() < SKIPS_WAIT else WAITS
 
 
 def plays(seed: int, count: int, seconds: float) -> Iterator[Play]:
