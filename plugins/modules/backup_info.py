@@ -136,7 +136,9 @@ services:
           description: When it was completed, in UTC.
           type: str
     age_hours:
-      description: Its age in whole hours. Null if there is none.
+      description:
+        - Its age in whole hours. Null if there is none.
+        - For a suspended service, its age at the suspension, because nothing has changed since.
       type: int
     freshness:
       description:

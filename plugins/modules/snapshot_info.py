@@ -124,7 +124,9 @@ services:
           description: Size of the snapshot.
           type: int
     age_hours:
-      description: Its age in whole hours. Null if there is none.
+      description:
+        - Its age in whole hours. Null if there is none.
+        - For a suspended service, its age at the suspension, because nothing has changed since.
       type: int
     freshness:
       description:

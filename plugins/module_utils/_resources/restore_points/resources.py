@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ..._api.client import Client
 from ..._api.models import Backup, Service, Snapshot
+from ..._api.values import ServiceStatus
 from ..services.many_services import (
     ManyServicesOptions,
     Operation,
@@ -23,7 +24,7 @@ from ..services.many_services import (
 from ..shared.busy_retry import QuietOptions
 from ..shared.options import option, required
 from ..shared.plan import Plan, Resource, Task
-from ..shared.restore_points import newest_complete
+from ..shared.restore_points import newest_complete, parse_moment
 from ..shared.retention import RestorePoint, Span, read_span
 from ..shared.task_errors import Invalid
 from .restore_watch import RestoreTrace
@@ -126,20 +127,36 @@ class RestorePointInfoResource(Resource[RestorePointInfoOptions]):
             found = self.read(own.client, service.id)
             fitting = [pair for pair in found if fnmatchcase(pair[1].name, pattern)]
             return Plan(
-                result={self.kind: [one.as_dict() for one, __ in fitting], **freshness(fitting, limit)}
+                result={
+                    self.kind: [one.as_dict() for one, __ in fitting],
+                    **freshness(fitting, limit, fresh_until(service)),
+                }
             )
 
         blank: dict[str, Any] = {self.kind: [], "newest": None, "age_hours": None, "freshness": None}
         return plan_many(task, Operation(self.kind, self.kind, read, blank))
 
 
-def freshness(found: Sequence[tuple[Backup | Snapshot, RestorePoint]], limit: Span | None) -> dict[str, Any]:
-    """Return the newest good copy, its age in hours, and the verdict on it.
+def fresh_until(service: Service) -> datetime:
+    """Return up to when the age of the copies of a service counts: now, or when it was suspended.
+
+    What is suspended does not change, so its newest copy is as good as it was then.
+    """
+    now = datetime.now(UTC)
+    if service.status != ServiceStatus.SUSPENDED or service.dates is None:
+        return now
+    suspended = parse_moment(service.dates.suspended_at)
+    return now if suspended is None else min(now, suspended)
+
+
+def freshness(
+    found: Sequence[tuple[Backup | Snapshot, RestorePoint]], limit: Span | None, now: datetime
+) -> dict[str, Any]:
+    """Return the newest good copy, its age in hours at a moment, and the verdict on it.
 
     ``limit`` is the greatest age that is fresh; without one there is no verdict. A copy from the future, as a
     clock that goes wrong makes it, has the age 0.
     """
-    now = datetime.now(UTC)
     best = newest_complete(copy for __, copy in found)
     made = best.created_at if best else None
     verdict = None

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from hosted_sandbox.testing import Sandbox
-from unit.plugins.module_utils._resources.platform import add, run
+from unit.plugins.module_utils._resources.platform import SEED, add, id_of, run
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,18 @@ def test_one_service_that_cannot_be_read_does_not_hide_the_others(sandbox: Sandb
     result = run(sandbox, BACKUP_INFO, services=["one", "metal"], max_age="1d")
     assert result["failed"] and not result["changed"]
     assert [entry["freshness"] for entry in result["services"]] == ["fresh", None]
+
+
+def test_the_backups_of_a_suspended_service_do_not_age(sandbox: Sandbox) -> None:
+    """Their age counts up to the suspension; once the service is resumed, up to now again."""
+    past = datetime.now(UTC) - timedelta(days=5)
+    sandbox.reset(clock=past.isoformat(), seed=SEED)
+    add(sandbox, "one", "nightly-1", 5.2)
+    service = f"/api/resources/{id_of(sandbox, 'one')}"
+    sandbox.api("POST", f"{service}/suspend")
+    entry = run(sandbox, BACKUP_INFO, services=["one"], max_age="1d")["services"][0]
+    assert (entry["freshness"], entry["age_hours"]) == ("fresh", 4)
+    assert run(sandbox, BACKUP_INFO, services=["one"], max_age="4h")["services"][0]["freshness"] == "stale"
+    sandbox.api("POST", f"{service}/resume")
+    entry = run(sandbox, BACKUP_INFO, services=["one"], max_age="1d")["services"][0]
+    assert (entry["freshness"], entry["age_hours"]) == ("stale", 124)
