@@ -23,6 +23,7 @@ from .._api.errors import HostedError
 from .._api.libraries import require
 from .._api.session import Session
 from .._api.text import HIDDEN, Redactor
+from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.currency import currency_of, format_price
 from .._resources.shared.effects import Effects
@@ -62,8 +63,12 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
             client = context.connect(connection(options, resource.name), context.log)
             client.hide(partial(secrets_of, resource, options))
         task = Task(client, resource.read_options(options), context.check_mode, context.progress)
+        task.guard = guard = BudgetGuard(task)
+        if client is not None:
+            client.on_commit = guard.committing
         with task.closing:
             plan = resource.plan(task)
+            guard.expect(plan)
             add_plan(resource, plan, task, context, result)
             if not context.check_mode:
                 apply_and_report(resource, plan, task, context, result)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
@@ -39,6 +39,11 @@ REMOVAL_PAUSE = 0.5
 M = TypeVar("M", bound=m.Model)
 
 
+def unwatched(client: Client, route: r.Route[Any]) -> AbstractContextManager[None]:
+    """Let a call through: the client is nobody's task."""
+    return nullcontext()
+
+
 class Client:
     """Calls the platform. Ids and names are strings; an amount is in the unit that its field's name ends in.
 
@@ -51,10 +56,14 @@ class Client:
         self.session = session
         self.on_write: Callable[[], None] = lambda: None
         """Told of each call that may change something, once the platform said that it had carried it out."""
+        self.on_commit: Callable[[Client, r.Route[Any]], AbstractContextManager[None]] = unwatched
+        """Entered around each call that may raise the price. It may refuse the call."""
 
     def clone(self) -> Client:
         """Return a client with the same settings and its own connections, for another thread."""
-        return Client(self.session.clone())
+        clone = Client(self.session.clone())
+        clone.on_commit = self.on_commit
+        return clone
 
     def close(self) -> None:
         """Close all open connections."""
@@ -78,7 +87,8 @@ class Client:
 
     def _send(self, route: r.Route[Any], *, query: Any = None, body: Any = None, **ids: str) -> Any:
         try:
-            answer = self.session.send(route, ids, query, body)
+            with self.on_commit(self, route) if route.commits else nullcontext():
+                answer = self.session.send(route, ids, query, body)
         except CallOutcomeUnknown as error:
             if route.idempotency is r.IDEMPOTENT:  # for other routes, callers find out or say so themselves
                 error.append(". Whether it was carried out is unknown")

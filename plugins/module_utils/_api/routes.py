@@ -76,7 +76,10 @@ A_co = TypeVar("A_co", covariant=True)
 
 @dataclass(frozen=True)
 class Route(Generic[A_co]):
-    """A route. ``min_timeout`` is how long the platform may legitimately take to respond, in seconds."""
+    """A route. ``min_timeout`` is how long the platform may legitimately take to respond, in seconds.
+
+    A call on a route that ``commits`` may raise what the account, or a project, costs a month.
+    """
 
     method: str
     path: str
@@ -84,6 +87,7 @@ class Route(Generic[A_co]):
     idempotency: Idempotency
     answer: A_co
     min_timeout: float = 0
+    commits: bool = False
 
     def url(self, ids: dict[str, Any], quote: Any) -> str:
         """Return the path with ``ids`` in its placeholders, each quoted with ``quote``.
@@ -112,7 +116,7 @@ QUERY, LONG, SLOW, LONGEST = 20, 120, 180, 300
 # Applications
 WHOAMI = Route("GET", "/api/apps/whoami", REGISTRY, READ, One(m.Whoami))
 APPS = Route("GET", "/api/apps", REGISTRY, READ, Many(m.App))
-APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NO_SCHEMA, LONG)
+APP_CREATE = Route("POST", "/api/apps", REGISTRY, CREATE, NO_SCHEMA, LONG, commits=True)
 APP_QUOTE = Route("POST", "/api/apps/quote", REGISTRY, READ, One(m.AppQuote))
 APP_NODES = Route("GET", "/api/apps/nodes", REGISTRY, READ, NO_SCHEMA)
 APP_PROJECTS = Route("GET", "/api/apps/projects", REGISTRY, READ, NO_SCHEMA)
@@ -130,13 +134,13 @@ METRICS = Route("GET", "/api/resources/metrics", FULL, READ, Keyed(m.Metrics))
 # Settings
 SETTINGS = Route("GET", "/api/resources/{id}/settings", FULL, READ, One(m.Settings))
 NETWORK = Route("PUT", "/api/resources/{id}/network", FULL, ACT, NO_SCHEMA, SLOW)
-SCALE = Route("PUT", "/api/resources/{id}/scale", FULL, IDEMPOTENT, NO_SCHEMA)
+SCALE = Route("PUT", "/api/resources/{id}/scale", FULL, IDEMPOTENT, NO_SCHEMA, commits=True)
 COMMAND = Route("PUT", "/api/resources/{id}/deploy", FULL, IDEMPOTENT, NO_SCHEMA)
-MOVE = Route("PUT", "/api/resources/{id}/project", FULL, IDEMPOTENT, NO_SCHEMA)
+MOVE = Route("PUT", "/api/resources/{id}/project", FULL, IDEMPOTENT, NO_SCHEMA, commits=True)
 # Power, suspension, deletion
 POWER = Route("POST", "/api/resources/{id}/power", FULL, ACT, One(m.Service), SLOW)
 SUSPEND = Route("POST", "/api/resources/{id}/suspend", FULL, ACT, NO_SCHEMA, SLOW)
-RESUME = Route("POST", "/api/resources/{id}/resume", FULL, ACT, NO_SCHEMA, SLOW)
+RESUME = Route("POST", "/api/resources/{id}/resume", FULL, ACT, NO_SCHEMA, SLOW, commits=True)
 SERVICE_DELETE = Route("DELETE", "/api/resources/{id}", FULL, IDEMPOTENT, NO_SCHEMA)
 # Files
 FILES = Route("GET", "/api/resources/{id}/files", FULL, READ, Many(m.FileEntry))
@@ -177,7 +181,7 @@ PROJECT_SPEND = Route("GET", "/api/projects/{id}/consommation", OPEN, READ, One(
 PROJECT_GRAPH = Route("GET", "/api/projects/{id}/graphe", OPEN, READ, One(m.ProjectGraph))
 # Ordering
 QUOTE = Route("POST", "/api/order/quote", OPEN, READ, One(m.Quote))
-ORDER = Route("POST", "/api/order", OPEN, CREATE, One(m.Order), LONG)
+ORDER = Route("POST", "/api/order", OPEN, CREATE, One(m.Order), LONG, commits=True)
 # SSH keys
 SSH_KEYS = Route("GET", "/api/users/me/ssh-keys", OPEN, READ, Many(m.SshKey))
 SSH_KEY_ADD = Route("POST", "/api/users/me/ssh-keys", OPEN, CREATE, NO_SCHEMA)

@@ -26,8 +26,9 @@ from .applications.lookup import (
 )
 from .services.lookup import expect_created, find_project
 from .services.namesakes import order_lock, similar_name
-from .services.options import BudgetOptions, Size
+from .services.options import CommitmentOptions, Size
 from .services.settings import check_budget, check_limit, describe_size
+from .shared.budget import Commitment
 from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
 from .shared.money import Cost, Move, describe_monthly, format_amount, from_millicents, read_amount
@@ -40,7 +41,7 @@ SIZE = ("cpu_cores", "ram_gb", "storage_gb")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AppOptions(OnAppOptions, BudgetOptions, WaitOptions):
+class AppOptions(OnAppOptions, CommitmentOptions, WaitOptions):
     """The options of module app."""
 
     host: str | None = option(None, selects=True)
@@ -108,7 +109,17 @@ def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) ->
 
     seen: list[App] = []
     price = describe_monthly(format_price(task, cost.after))
-    steps = [Step(f"create application {slug!r} {price}", make, move=Move("create", cost.after))]
+    adds = Commitment(
+        "create",
+        f"application {slug!r}",
+        cost.after,
+        name=slug,
+        project=project,
+        project_name=None if project else options.project,
+    )
+    steps = [
+        Step(f"create application {slug!r} {price}", make, move=Move("create", cost.after), commitment=adds)
+    ]
     if task.options.wait:
         wait = f"wait until application {slug!r} is created"
         steps.append(Step(wait, lambda: seen.append(await_app(task))))

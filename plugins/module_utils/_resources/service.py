@@ -234,7 +234,7 @@ def order_steps(
     summary = f"order {task.options.product} as service {ordering.name!r} {price}"
     then = f"bring service {ordering.name!r} to state {task.options.state}"
     return (
-        Step(summary, order, move=Move("order", ordering.cost.after)),
+        Step(summary, order, move=Move("order", ordering.cost.after), commitment=ordering.commitment),
         Expansion(then, go_on, move=suspension),
     )
 

@@ -58,6 +58,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
     Resource,
 )
 from ansible_collections.hosted.services.plugins.plugin_utils._broker.client import connect_to_broker
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import (
+    budget_sources,
+    with_budget,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     URL,
@@ -89,6 +93,8 @@ class InProcessAction(ActionBase):
     resource: ClassVar[Resource]
     _own_environment: Mapping[str, str] = MappingProxyType({})
     """The ``environment`` of the task."""
+    _outer_environment: Mapping[str, str] = MappingProxyType({})
+    """That of the run, without it."""
     _uses_broker = True
     _supports_async = True
     _supports_check_mode = True
@@ -97,6 +103,7 @@ class InProcessAction(ActionBase):
         """Run the task here, or hand it over where it has to run elsewhere."""
         variables = task_vars or {}
         result: dict[str, Any] = super().run(tmp, variables)
+        self._outer_environment = dict(os.environ)
         with self._environment() as environment:
             # The broker has the environment of the run: another proxy needs connections of the task's own.
             self._uses_broker = not environment and boolean(variables.get("hosted_keep_connections", True))
@@ -115,6 +122,7 @@ class InProcessAction(ActionBase):
         completed = with_host_variables(
             self.resource, self._task.args, environment, variables, self._templar.template
         )
+        completed = replace(completed, arguments=self._with_budget(completed.arguments, variables))
         as_module = self._task.async_val or self._must_run_as_module(variables)
         if not as_module or self._connection.transport == "local":
             folder = self._loader.get_basedir()
@@ -126,6 +134,14 @@ class InProcessAction(ActionBase):
             result = self._run_here(completed.arguments, self._progress(variables))
         add_warnings(self.resource, completed, result)
         return result
+
+    def _with_budget(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments with the limits that hold for the task, wherever they are set."""
+        if "budget" not in self.resource.options:
+            return dict(arguments)
+        environments = [self._outer_environment, self._own_environment]
+        sources = budget_sources(self._task, environments, variables, self._templar.template)
+        return with_budget(self.resource, arguments, sources)
 
     def _run_as_module(self, completed: CompletedArguments, variables: Mapping[str, Any]) -> dict[str, Any]:
         in_background = self._task.async_val and not self._connection.has_native_async

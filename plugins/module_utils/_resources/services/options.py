@@ -52,6 +52,13 @@ class BudgetOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CommitmentOptions(BudgetOptions):
+    """What the account, its projects and the run may cost at most, for a task that commits money."""
+
+    budget: Any | None = option(None, selects=True)
+
+
+@dataclass(frozen=True, kw_only=True)
 class OrderOptions(Options):
     """What is ordered."""
 
@@ -65,7 +72,7 @@ class OrderOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServiceOptions(OrderOptions, BudgetOptions, WaitOptions, StateDirOptions, SecretsOptions):
+class ServiceOptions(OrderOptions, CommitmentOptions, WaitOptions, StateDirOptions, SecretsOptions):
     """Which service, how it is to be, and what may be done to bring it there."""
 
     id: str | None = option(None, selects=True, names_target=True, host_variables=[SERVICE_ID])

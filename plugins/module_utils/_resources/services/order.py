@@ -14,6 +14,7 @@ from ..._api.errors import HostedError, UnexpectedAnswer
 from ..._api.models import Dimensions, Order, Project, Quote, ServiceSummary
 from ..._api.values import WITH_SETTINGS
 from ..shared import secrets_file
+from ..shared.budget import Commitment
 from ..shared.controller_state import one_at_a_time
 from ..shared.currency import format_price
 from ..shared.money import (
@@ -182,6 +183,19 @@ class Ordering:
     def name(self) -> str:
         """The name of the service."""
         return self.task.options.wanted_name
+
+    @property
+    def commitment(self) -> Commitment:
+        """What the order adds to the running rate."""
+        project = self.project
+        return Commitment(
+            "order",
+            f"service {self.name!r}",
+            self.cost.after,
+            name=self.name,
+            project=project.id if project else None,
+            project_name=project.name if project else None,
+        )
 
     def place(self) -> str:
         """Place the order, unless the service has appeared since the plan was made. Return its id.

@@ -18,10 +18,11 @@ from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_un
 from .options import ServiceOptions
 from .pending_changes import mark_in_effect, pending_until_start
 from .rates import cost_of, price_change, rates_of
-from .settings import ServiceChanges, check_budget, check_immutable
+from .settings import ServiceChanges, check_budget, check_immutable, commitment_of
 from .view import (
     ContainerSample,
     View,
+    billed_rate,
     observe,
     read_diagnostics,
     read_service,
@@ -82,6 +83,7 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
         f"resume {view.label}",
         lambda: resume(task, view),
         Move("resume", changes.rates.full),
+        commitment_of(view, "resume", changes.rates.full, billed_rate(view.service)),
         status=ServiceStatus.ACTIVE,
     )
 
@@ -164,6 +166,7 @@ def plan_suspension(task: Task[WaitOptions], view: View, changes: ServiceChanges
         f"suspend {view.label}",
         lambda: suspend(task, view),
         Move("suspend", changes.rates.storage),
+        commitment_of(view, "suspend", changes.rates.storage),
         status=ServiceStatus.SUSPENDED,
     )
 

@@ -21,7 +21,7 @@ from ..shared.waiting import wait_until
 from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
-from .settings import check_immutable
+from .settings import check_immutable, commitment_of
 from .view import View, managed_settings
 
 NAMED_COPIES = 5
@@ -59,6 +59,7 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
                 f"delete {view.label} with its disk, its backups and its snapshots",
                 remove,
                 move=Move("delete", Decimal(0)),
+                commitment=commitment_of(view, "delete", Decimal(0)),
             )
         ],
         before=managed_settings(view, task.options),

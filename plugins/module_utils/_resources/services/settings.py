@@ -15,6 +15,7 @@ from ..._api.errors import AccessDenied, Refused
 from ..._api.models import Dimensions, Project, Scale, Service
 from ..._api.values import WITH_SETTINGS, ContainerState, ServiceStatus
 from ..shared.aliases import read_aliases, warn_of_clashes
+from ..shared.budget import Commitment, CommitmentKind
 from ..shared.controller_state import one_at_a_time, state_key
 from ..shared.currency import format_price
 from ..shared.money import Cost, Move, format_amount, from_millicents, read_amount
@@ -25,10 +26,11 @@ from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
 from .options import BudgetOptions, ServiceOptions
 from .pending_changes import mark_in_effect, write_recorded
-from .rates import Rates, rates_of_size
+from .rates import Rates, rates_of, rates_of_size
 from .view import (
     ContainerSample,
     View,
+    billed_rate,
     check_in_service,
     read_settings,
     read_state,
@@ -61,9 +63,16 @@ class ServiceChanges:
         self.steps.insert(0, Step(summary, run, changes=False))
         self.result.update(result)
 
-    def add(self, summary: str, run: Callable[[], Any], move: Move | None = None, **after: Any) -> None:
+    def add(
+        self,
+        summary: str,
+        run: Callable[[], Any],
+        move: Move | None = None,
+        commitment: Commitment | None = None,
+        **after: Any,
+    ) -> None:
         """Add a step, its effect on the price, and the values that it changes in the diff."""
-        self.steps.append(Step(summary, run, move=move))
+        self.steps.append(Step(summary, run, move=move, commitment=commitment))
         self.after.update(after)
 
 
@@ -127,6 +136,7 @@ def plan_project(task: Task, view: View, project: Project, changes: ServiceChang
     changes.add(
         f"move {view.label} to project {project.name!r}",
         lambda: task.client.set_project(service.id, project.id),
+        commitment=commitment_of(view, "move", billed_rate(service), project=project),
         project=project.name,
     )
 
@@ -198,7 +208,7 @@ def plan_scale(
     if scale.editable is False and not resumes:  # a suspended service is locked until it is resumed
         raise Invalid(f"the size of {view.label} is locked: {scale.locked_reason or 'no reason was given'}")
     check_scale(view, scale, target)
-    changed = Dimensions(**target)
+    changed, before = Dimensions(**target), rates_of(service).full
     changes.rates = rates_of_size(service, scale, target)
     check_budget(task, changes.rates.full, f"the new size of {view.label}")
     changes.result["dimensions"] = changed.as_dict()
@@ -206,7 +216,40 @@ def plan_scale(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
         lambda: set_scale(task, view, changed),
         Move("resize", changes.rates.full),
+        commitment_of(
+            view,
+            "resize",
+            changes.rates.full,
+            before,
+            changes.result.get("project_id"),
+            shrinks=all(known[name] is not None and target[name] <= known[name] for name in known),
+        ),
         dimensions=target,
+    )
+
+
+def commitment_of(
+    view: View,
+    kind: CommitmentKind,
+    monthly: Decimal | None,
+    before: Decimal | None = None,
+    project_id: str | None = None,
+    *,
+    project: Project | None = None,
+    shrinks: bool = False,
+) -> Commitment:
+    """Return what a step on an existing service does to the running rate."""
+    service = view.service
+    return Commitment(
+        kind,
+        view.label,
+        monthly,
+        id=service.id,
+        name=service.name,
+        project=(project.id if project else project_id) or service.project_id,
+        project_name=project.name if project else None,
+        before=before,
+        shrinks=shrinks,
     )
 
 

@@ -5,19 +5,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import HostedError
-from .controller_state import RUN_FOLDER, lock_file, write_json
 from .money import format_amount
 from .plan import Task
+from .run_memory import remember
 
 CURRENCY = "currency"
-"""The key in the memory of a task, and in the file that the tasks of a run share."""
+"""The key in the memory of a task, and in that of the run."""
 CALL_SECONDS = 5.0
 """Seconds for the call. A price without its currency is no reason to wait for longer, or to fail."""
 MAX_LENGTH = 8
@@ -35,26 +32,10 @@ def format_price(task: Task[Any], amount: Decimal | None) -> str | None:
 def currency_of(task: Task[Any]) -> str | None:
     """Return the currency of the account; ``None`` where the platform does not name it to this token."""
     if CURRENCY not in task.memory:
-        task.memory[CURRENCY] = None if task.client is None else shared_currency(task)
+        read = None if task.client is None else remember(task.client, CURRENCY, lambda: read_currency(task))
+        task.memory[CURRENCY] = checked_currency(read)
     currency: str | None = task.memory[CURRENCY]
     return currency
-
-
-def shared_currency(task: Task[Any]) -> str | None:
-    """Return what another task of the run has read, or read it for all of them.
-
-    A task that runs as a module elsewhere does not share a folder with them, and reads it for itself.
-    """
-    folder = os.environ.get(RUN_FOLDER)
-    if not folder:
-        return read_currency(task)
-    path = os.path.join(folder, f"hosted.services.{CURRENCY}.{task.client.account_key}")
-    with suppress(OSError, ValueError), lock_file(f"{path}.lock", CALL_SECONDS):
-        if not os.path.exists(path):
-            write_json(path, {CURRENCY: read_currency(task)})
-        with open(path, encoding="utf-8") as file:
-            return checked_currency(json.load(file).get(CURRENCY))
-    return None
 
 
 def read_currency(task: Task[Any]) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, cast, get_args
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.text import printable
+from .budget import Commitment, Guard
 from .effects import Effects
 from .money import Cost, Move
 from .options import Options, WaitOptions, declarations_of
@@ -56,6 +57,8 @@ class Task(Generic[OptionsT_co]):
     """What is open from the plan to the last step, such as a connection; closed when the task ends."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What was read and does not change while the task runs."""
+    guard: Guard = field(default_factory=Guard)
+    """What holds the budget. Each step tells it what it commits."""
 
     def warn(self, message: str) -> None:
         """Warn the user. Each message is shown once."""
@@ -88,6 +91,13 @@ class Step:
     branch: Branch | None = None
     move: Move | None = None
     """What it does to the price, if it moves money. That of an expansion tells only what is expected."""
+    commitment: Commitment | None = None
+    """What it does to the running rate, for the budget. A step that moves money has one."""
+
+    def __post_init__(self) -> None:
+        """Refuse a step that moves money and does not say what it commits: no budget would know of it."""
+        if self.move is not None and self.commitment is None and not isinstance(self, Expansion):
+            raise ValueError(f"the step {self.summary!r} moves money, so it needs a commitment")
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,7 +132,8 @@ def perform_step(step: Step, task: Task, client: Client) -> None:
     if move_of(step) is not None:
         effects.billed = None  # what the platform said of an earlier step
     try:
-        outcome = step.run()
+        with task.guard.step(step.commitment):
+            outcome = step.run()
     except HostedError as error:
         note_failure(step, error, effects, effects.writes > before)
         raise

@@ -1,0 +1,449 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The guard of a task's budget: each call that may raise the price passes here, right before it is sent.
+
+The commitments of one controller are made one after the other: from the look at the running rate until the
+response to the call, all others wait. The client asks for leave before each call on a route that ``commits``,
+whichever step makes it, so that no step can be forgotten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.errors import AccessDenied, HostedError
+from ..._api.models import Project
+from ..._api.routes import Route
+from ..shared.budget import (
+    ENVIRONMENT,
+    LOWERING,
+    NEW,
+    VARIABLE,
+    Budget,
+    BudgetExceeded,
+    Commitment,
+    Excess,
+    Guard,
+    Holding,
+    Holdings,
+    Limits,
+    ProjectLimit,
+    added_by,
+    find_excess,
+    read_budget,
+    with_commitment,
+)
+from ..shared.commitment_record import (
+    CommitmentRecord,
+    Content,
+    Entry,
+    new_entry,
+    with_entries,
+    with_predictions,
+)
+from ..shared.controller_state import RUN_FOLDER, normalized_url
+from ..shared.currency import format_price
+from ..shared.money import format_amount
+from ..shared.names import same_name
+from ..shared.plan import Plan, Task
+from ..shared.run_memory import remember
+from .namesakes import oldest_projects
+from .options import CommitmentOptions
+from .spending import read_holdings
+
+NOTHING_SENT = "Nothing was sent"
+VERBS = {
+    "order": "the order of",
+    "create": "the creation of",
+    "resize": "the new size of",
+    "resume": "the resumption of",
+    "move": "the move of",
+}
+REMEDY = (
+    f"Suspend, delete or shrink something, or raise the limit: the option budget, the variable {VARIABLE} "
+    f"and {ENVIRONMENT} in the environment all hold, and of each kind the lowest counts"
+)
+
+
+def budget_of(task: Task[Any]) -> Budget:
+    """Return the budget that the options and the environment of a task set.
+
+    :raises Invalid: if one of them is not a budget.
+    """
+    if not isinstance(task.options, CommitmentOptions):
+        return Budget()
+    given = {"budget": task.options.budget, ENVIRONMENT: os.environ.get(ENVIRONMENT)}
+    budget = Budget()
+    for source, value in given.items():
+        if value is not None:
+            budget = budget.with_limits_of(read_budget(value, source))
+    return budget
+
+
+def run_id() -> str | None:
+    """Return what tells this run from others, in each of its processes; ``None`` for a module elsewhere."""
+    folder = os.environ.get(RUN_FOLDER)
+    return hashlib.blake2b(folder.encode(), digest_size=16).hexdigest() if folder else None
+
+
+def account_of(task: Task[Any]) -> str:
+    """Return the name of the file for an account, the same for each of its tokens."""
+    client = task.client
+    try:
+        email = remember(client, "account", lambda: client.whoami().email) or client.whoami().email
+    except HostedError as error:
+        raise unreadable(error) from error
+    account = email or client.account_key
+    text = f"{normalized_url(task.options.base_url or '')}\n{account}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Commitments that fit: what the account has before them, what each adds, and what the platform shows."""
+
+    holdings: Mapping[str, Holding]
+    adds: Sequence[Decimal | None]
+    shown: Sequence[Entry] = ()
+
+
+class BudgetGuard(Guard):
+    """The guard of one task."""
+
+    def __init__(self, task: Task[Any]) -> None:
+        self.task = task
+        self.budget = budget_of(task)
+        self._local = threading.local()
+        self._projects: list[Project] | None = None
+
+    # --- Around steps and calls ---------------------------------------------------------------------
+
+    @contextmanager
+    def step(self, commitment: Commitment | None) -> Iterator[None]:
+        """Run a step, and expect of its calls what it commits."""
+        self._local.commitment = commitment
+        try:
+            yield
+        finally:
+            self._local.commitment = None
+        if commitment is not None and commitment.lowers and self.budget:
+            self._release(commitment)
+
+    @contextmanager
+    def committing(self, client: Client, route: Route[Any]) -> Iterator[None]:
+        """Let a call through that may raise the price, if what it commits fits.
+
+        :raises BudgetExceeded: if it does not, before anything is sent.
+        :raises ValueError: if the step does not say what it commits, which is a defect of the collection.
+        """
+        commitment = getattr(self._local, "commitment", None)
+        if commitment is None:
+            raise ValueError(f"a step that calls {route} has to say what it commits")
+        if not self.budget or commitment.lowers:
+            yield
+            return
+        record = CommitmentRecord.of(account_of(self.task))
+        with record.locked() as content:
+            entry = self._reserve(client, record, content, commitment)
+            try:
+                yield
+            except HostedError as error:
+                if error.nothing_done:
+                    record.update(lambda now: drop(now, entry))
+                raise
+            record.update(lambda now: confirm(now, entry))
+
+    def _reserve(
+        self, client: Client, record: CommitmentRecord, content: Content, commitment: Commitment
+    ) -> Entry:
+        """Check a commitment, and write its entry."""
+        for earlier in [each for each in content.entries if replaces(commitment, each)]:
+            content.settle(earlier, done=False)
+        checked = self._check(client, content, [commitment])
+        for entry in checked.shown:
+            content.settle(entry, done=True)
+        entry = new_entry(commitment, checked.adds[0], run_id(), checked.holdings)
+        content.entries.append(entry)
+        record.write(content)
+        return entry
+
+    def _release(self, commitment: Commitment) -> None:
+        """Settle the entries on a service that costs less from now on, or is gone."""
+        record = CommitmentRecord.of(account_of(self.task))
+        if not os.path.exists(record.path):
+            return
+        with record.locked() as content:
+            ended = [entry for entry in content.entries if ends(commitment, entry)]
+            for entry in ended:
+                content.settle(entry, done=True)
+            if ended:
+                record.write(content)
+
+    # --- When the plan is made ----------------------------------------------------------------------
+
+    def expect(self, plan: Plan) -> None:
+        """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts.
+
+        :raises BudgetExceeded: if it does not fit.
+        """
+        commitments = [step.commitment for step in plan.steps if step.commitment is not None]
+        if not self.budget or not commitments:
+            return
+        if self.task.check_mode:
+            self._predict(commitments)
+        elif raising := [commitment for commitment in commitments if not commitment.lowers]:
+            record = CommitmentRecord.of(account_of(self.task))
+            try:
+                self._check_plan(record.read(), raising)
+            except BudgetExceeded:  # what others are about to commit may fail
+                with record.locked() as content:
+                    self._check_plan(content, raising)
+
+    def _check_plan(self, content: Content, commitments: Sequence[Commitment]) -> None:
+        keys = {commitment.key for commitment in commitments}
+        others = [entry for entry in content.entries if entry.key not in keys]
+        self._check(self.task.client, replace(content, entries=others), commitments, planning=True)
+
+    def _predict(self, commitments: Sequence[Commitment]) -> None:
+        """Check in check mode, and note what the run would commit."""
+        account = account_of(self.task)
+        content = CommitmentRecord.of(account).read()
+        record = CommitmentRecord.of_predictions(account)
+        if record is None:
+            self._check(self.task.client, content, commitments)
+            return
+        with record.locked() as predicted:
+            keys = {each.key for each in commitments if each.kind in NEW}
+            predicted.entries = [entry for entry in predicted.entries if entry.key not in keys]
+            checked = self._check(self.task.client, content, commitments, predicted)
+            for commitment, adds in zip(commitments, checked.adds, strict=True):
+                predicted.entries.append(new_entry(commitment, adds, run_id(), {}))
+            record.write(predicted)
+
+    # --- Deciding -----------------------------------------------------------------------------------
+
+    def _check(
+        self,
+        client: Client,
+        content: Content,
+        commitments: Sequence[Commitment],
+        predicted: Content | None = None,
+        planning: bool = False,
+    ) -> Checked:
+        """Check commitments that are made one after the other.
+
+        What is refused by what the list shows is looked at service by service first.
+
+        :raises BudgetExceeded: for the first that does not fit.
+        """
+        limits = [self._limits_of(client, commitment) for commitment in commitments]
+        if not any(each.account is not None or each.projects for each in limits):
+            known = with_predictions({}, predicted.entries) if predicted else {}
+            return self._check_with(Checked(known, ()), limits, commitments, content, predicted)
+        in_projects = any(each.projects for each in limits)
+        refusal: BudgetExceeded | None = None
+        for each in dict.fromkeys((in_projects, True)):
+            seen = self._look(client, content, predicted, each)
+            if planning:
+                commitments = [made for made in commitments if not may_be_there(made, seen.holdings)]
+                limits = [self._limits_of(client, made) for made in commitments]
+            try:
+                return self._check_with(seen, limits, commitments, content, predicted)
+            except BudgetExceeded as error:
+                refusal = error
+        raise refusal or AssertionError("each look ends in a decision")
+
+    def _look(self, client: Client, content: Content, predicted: Content | None, each: bool) -> Checked:
+        """Return what the account has, with what is reserved and predicted.
+
+        :raises BudgetExceeded: if that cannot be read.
+        """
+        try:
+            listed = read_holdings(client, each)
+            created = any(entry.kind == "create" for entry in content.entries)
+            slugs = {app.slug: app.id for app in client.apps()} if created else {}
+        except HostedError as error:
+            raise unreadable(error) from error
+        holdings, shown = with_entries(listed, content.entries, slugs)
+        if predicted is not None:
+            holdings = with_predictions(holdings, predicted.entries)
+        return Checked(holdings, (), shown)
+
+    def _check_with(
+        self,
+        seen: Checked,
+        limits: Sequence[Limits],
+        commitments: Sequence[Commitment],
+        content: Content,
+        predicted: Content | None,
+    ) -> Checked:
+        run = run_id()
+        added = content.added_by(run) if run else Decimal(0)
+        added += predicted.added_by(run) if predicted else Decimal(0)
+        holdings, adds = seen.holdings, list[Decimal | None]()
+        for limit, commitment in zip(limits, commitments, strict=True):
+            excess = find_excess(limit, commitment, holdings, added)
+            if excess is not None and not commitment.lowers:
+                raise self._refusal(commitment, excess)
+            adds.append(added_by(commitment, holdings))
+            added += adds[-1] or Decimal(0)
+            holdings = with_commitment(holdings, commitment)
+        return replace(seen, adds=adds)
+
+    def _limits_of(self, client: Client, commitment: Commitment) -> Limits:
+        """Return the limits that hold for a commitment."""
+        if commitment.lowers:
+            return Limits()
+        if self.budget.run is not None and run_id() is None:
+            raise BudgetExceeded(
+                "the budget limits what a run may add, and this task runs as a module on another machine, "
+                f"where its run is not known. {NOTHING_SENT}. Run the task on the controller: leave "
+                "delegate_to out"
+            )
+        return Limits(self.budget.account, self._project_limits(client, commitment), self.budget.run)
+
+    def _project_limits(self, client: Client, commitment: Commitment) -> list[ProjectLimit]:
+        """Return the limits of the projects that a commitment raises, or may raise."""
+        if not self.budget.projects:
+            return []
+        found = []
+        for name, most in self.budget.projects.items():
+            ids = self._ids_of(client, name)
+            if not ids and same_name(commitment.project_name or "", name):  # check mode: not there yet
+                ids = {str(commitment.project_name)}
+            elif commitment.home is not None:
+                ids &= commitment.home
+            elif commitment.kind in NEW:  # it joins the default project, which is not shown
+                ids &= oldest_projects(self._all_projects(client))
+            found += [ProjectLimit(name, id, most) for id in sorted(ids)]
+        return found
+
+    def _ids_of(self, client: Client, wanted: str) -> set[str]:
+        """Return the ids of the projects that a limit names."""
+        projects = self._all_projects(client)
+        for fits in (
+            lambda project: project.id == wanted,
+            lambda project: project.name == wanted,
+            lambda project: same_name(project.name, wanted),
+        ):
+            if found := {project.id for project in projects if fits(project)}:
+                return found
+        if not self.task.check_mode:
+            self.task.warn(f"the budget limits project {wanted!r}, but no project has this id or name")
+        return set()
+
+    def _all_projects(self, client: Client) -> list[Project]:
+        if self._projects is None:
+            try:
+                self._projects = client.projects()
+            except HostedError as error:
+                raise unreadable(error) from error
+        return self._projects
+
+    # --- Refusing -----------------------------------------------------------------------------------
+
+    def _refusal(self, commitment: Commitment, excess: Excess) -> BudgetExceeded:
+        """Return the error for a commitment that does not fit: all figures, and what to do."""
+        what = f"{VERBS.get(commitment.kind, '')} {commitment.what}"
+        facts = [self._describe_change(excess)]
+        if excess.running is not None:
+            facts.insert(0, f"the running rate is {self._price(excess.running)}{self._reserved(excess)}")
+        facts.insert(0, f"the budget of {excess.scope} is {self._price(excess.most)} a month")
+        facts.append(f"this run has added {self._price(excess.added_by_run)}")
+        return BudgetExceeded(
+            f"{what} is refused by the budget{self._verdict(excess)}: {', '.join(facts)}. {NOTHING_SENT}. "
+            f"{self._remedy(excess)}",
+            budget={
+                "scope": excess.scope,
+                "limit": format_amount(excess.most),
+                "running": format_amount(excess.running),
+                "reserved": format_amount(excess.reserved),
+                "added_by_run": format_amount(excess.added_by_run),
+                "adds": format_amount(excess.adds),
+                "over": None if excess.unpriced else format_amount(excess.over),
+                "unpriced": list(excess.unpriced),
+            },
+        )
+
+    def _price(self, amount: Decimal | None) -> str | None:
+        return format_price(self.task, amount)
+
+    def _reserved(self, excess: Excess) -> str:
+        if not excess.reserved:
+            return ""
+        return f" ({self._price(excess.reserved)} of it committed and not shown by the platform yet)"
+
+    def _describe_change(self, excess: Excess) -> str:
+        if excess.adds is None:
+            return "what this task would add is not known"
+        return f"this task would add {self._price(excess.adds)}"
+
+    def _verdict(self, excess: Excess) -> str:
+        if excess.adds is None or excess.unpriced or excess.over is None:
+            return ", as a price is not known"
+        return f", {self._price(excess.over)} over it"
+
+    def _remedy(self, excess: Excess) -> str:
+        if excess.unpriced:
+            names = ", ".join(excess.unpriced[:5])
+            return (
+                f"The platform does not show the rate of {names}; run this again when it does, delete it, or "
+                "leave this budget out"
+            )
+        if excess.adds is None:
+            return (
+                "The platform does not show the price; choose a size whose price quote shows, or leave this "
+                "budget out"
+            )
+        if excess.running is None:
+            return f"Order less in one run, or raise the limit. {REMEDY.partition('limit: ')[2].capitalize()}"
+        return REMEDY
+
+
+def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:
+    """Tell whether what a plan creates is there by now, so that the step may find nothing left to do."""
+    return commitment.kind in NEW and any(
+        same_name(holding.name, commitment.name or "") for holding in holdings.values()
+    )
+
+
+def unreadable(error: HostedError) -> BudgetExceeded:
+    """Return the error for an account whose running rate cannot be read."""
+    scope = " It takes a token of scope FULL." if isinstance(error, AccessDenied) else ""
+    return BudgetExceeded(
+        f"a budget is set, and what the account costs cannot be read: {error.message}. {NOTHING_SENT}."
+        f"{scope} Run this again when it can be read, or leave the budget out"
+    )
+
+
+def replaces(commitment: Commitment, entry: Entry) -> bool:
+    """Tell whether an entry is that of an earlier attempt, which was seen to have no effect."""
+    return entry.key == commitment.key and entry.kind == commitment.kind and not entry.done
+
+
+def ends(commitment: Commitment, entry: Entry) -> bool:
+    """Tell whether a commitment that lowers the price ends an entry."""
+    if entry.id is not None:
+        return entry.id == commitment.id and entry.kind != "move"
+    return commitment.kind in LOWERING and same_name(entry.name or "", commitment.name or "")
+
+
+def drop(content: Content, entry: Entry) -> None:
+    """Remove an entry whose call was not carried out."""
+    content.entries = [each for each in content.entries if each.token != entry.token]
+
+
+def confirm(content: Content, entry: Entry) -> None:
+    """Note that the call of an entry was carried out."""
+    content.entries = [
+        replace(each, done=True) if each.token == entry.token else each for each in content.entries
+    ]

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collect the budget of a task from all places that may set one. Each of them holds.
+
+Unlike the settings of the connection, the nearest does not win: a guard that a nearer setting raises is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible.playbook.task import Task
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    ENVIRONMENT,
+    VARIABLE,
+    Budget,
+    read_budget,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+
+OPTION = "budget"
+INVENTORY_VARIABLE = "hosted_inventory_budget"
+"""The budget of the inventory file, next to the variable that users set, which may have a nearer value."""
+
+
+def with_budget(
+    resource: Resource, arguments: Mapping[str, Any], sources: Sequence[tuple[str, Any]]
+) -> dict[str, Any]:
+    """Return the arguments of a task with the limits of all sources in the option ``budget``.
+
+    A module that runs elsewhere finds there what the controller's variables and environment set.
+
+    :raises Invalid: if one of them is not a budget.
+    """
+    if OPTION not in resource.options:
+        return dict(arguments)
+    if OPTION in arguments:
+        sources = [*sources, (OPTION, arguments[OPTION])]
+    budget = Budget()
+    for source, value in sources:
+        budget = budget.with_limits_of(read_budget(untagged(value), source))
+    return {**arguments, OPTION: budget.as_option()} if budget else dict(arguments)
+
+
+def budget_sources(
+    task: Task,
+    environments: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any],
+    template: Callable[[Any], Any],
+) -> list[tuple[str, Any]]:
+    """Return what the environments, the variables and the defaults of a task set, and where."""
+    found = [(ENVIRONMENT, each[ENVIRONMENT]) for each in environments if ENVIRONMENT in each]
+    found += [
+        (name, template(variables[name])) for name in (VARIABLE, INVENTORY_VARIABLE) if name in variables
+    ]
+    defaults = (template(options) for options in defaults_of(task))
+    budgets = [each[OPTION] for each in defaults if isinstance(each, Mapping) and OPTION in each]
+    return [*found, *(("budget of module_defaults", template(budget)) for budget in budgets)]
+
+
+def defaults_of(task: Task) -> list[Any]:
+    """Return the ``module_defaults`` of each level: Ansible passes on the nearest one only."""
+    levels = [level for level in task.module_defaults or [] if level]
+    if not levels:
+        return []
+    groups = getattr(task.get_play(), "_action_groups", None) or {}
+    action = task.resolved_action
+    names = [action, *(f"group/{group}" for group in groups.get(action, ()))]
+    return [level[name] for level in levels for name in names if name in level]

@@ -1,0 +1,323 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The guard of a budget: each commitment passes it, and what is open keeps its part."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api import routes as r
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import Interrupted, error_for_status
+from ansible_collections.hosted.services.plugins.module_utils._api.models import Whoami
+from ansible_collections.hosted.services.plugins.module_utils._resources.project import PROJECT
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.commitments import (
+    BudgetGuard,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
+    CommitmentOptions,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
+    BudgetExceeded,
+    Commitment,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.commitment_record import (
+    CommitmentRecord,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.controller_state import (
+    FOLDER_VARIABLE,
+    RUN_FOLDER,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Expansion,
+    Plan,
+    Step,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.fakes import FakeClient, task_of
+from unit.plugins.resources import RESOURCES
+
+
+class Account(FakeClient):
+    """An account that names itself, and whose list shows prices."""
+
+    def whoami(self) -> Whoami:
+        return Whoami(email="someone@example.com")
+
+    def apps(self) -> list[Any]:
+        return []
+
+    def has(self, id: str, monthly: int, **more: Any) -> None:
+        pricing = {"monthlyMillicents": monthly, "billedMonthlyMillicents": monthly, "isFree": False}
+        self.add_service(id, id, monthlyMillicents=monthly, pricing=pricing, **more)
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep records in a folder of the test."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "home"))
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
+    monkeypatch.delenv("HOSTED_SERVICES_BUDGET", raising=False)
+
+
+@pytest.fixture
+def account() -> Account:
+    return Account()
+
+
+def guard_of(account: Account, budget: Any, check_mode: bool = False, **options: Any) -> BudgetGuard:
+    return BudgetGuard(task_of(SERVICE, account, check_mode, name="web", budget=budget, **options))
+
+
+def order(name: str = "new", monthly: str | None = "6", **more: Any) -> Commitment:
+    price = None if monthly is None else Decimal(monthly)
+    return Commitment("order", f"service {name!r}", price, name=name, **more)
+
+
+def commit(guard: BudgetGuard, commitment: Commitment, call: Callable[[], object] = lambda: None) -> None:
+    with guard.step(commitment), guard.committing(guard.task.client, r.ORDER):
+        call()
+
+
+def fail(error: Exception) -> Callable[[], None]:
+    def call() -> None:
+        raise error
+
+    return call
+
+
+def entries(tmp_path: Path) -> list[Any]:
+    [path] = (tmp_path / "home" / "budget").glob("*.json")
+    return CommitmentRecord(str(path)).read().entries
+
+
+def test_what_fits_is_let_through_until_it_does_not(account: Account) -> None:
+    account.has("old", 10000)
+    guard = guard_of(account, 23)
+    commit(guard, order("one"))
+    commit(guard, order("two"))
+    with pytest.raises(BudgetExceeded) as caught:
+        commit(guard, order("three"))
+    error = caught.value
+    assert error.nothing_done and isinstance(error, Invalid)
+    for part in ("23.00 a month", "22.00 (12.00 of it", "add 6.00", "5.00 over it", "has added 12.00"):
+        assert part in error.message
+    assert error.details["budget"]["over"] == "5.00"
+
+
+def test_a_refusal_gives_back_and_an_unknown_outcome_keeps(account: Account, tmp_path: Path) -> None:
+    guard = guard_of(account, 10)
+    with pytest.raises(Exception, match="no"):
+        commit(guard, order(), fail(error_for_status("no", 409)))
+    assert entries(tmp_path) == []
+    with pytest.raises(Interrupted):
+        commit(guard, order(), fail(Interrupted("lost")))
+    [kept] = entries(tmp_path)
+    assert not kept.done and kept.adds == 6
+    with pytest.raises(BudgetExceeded):
+        commit(guard, order("other"))
+    commit(guard, order())  # the same again replaces it: it was seen to have no effect
+    [again] = entries(tmp_path)
+    assert again.done
+    account.has("svc", 5000)
+    account.service_records["svc"]["name"] = "new"
+    commit(guard, order("other", "5"))
+    assert [entry.name for entry in entries(tmp_path)] == ["other"]
+
+
+def test_a_run_counts_what_it_added_though_it_is_settled(account: Account) -> None:
+    guard = guard_of(account, {"run": 10, "account": 1000})
+    commit(guard, order())
+    account.add_service("svc", "new", monthlyMillicents=6000)
+    commit(guard, order("two", "4"))
+    with pytest.raises(BudgetExceeded, match=r"the budget of this run is 10.00"):
+        commit(guard, order("three", "0.01"))
+
+
+def test_a_run_that_is_not_known_is_refused(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(RUN_FOLDER)
+    commit(guard_of(account, 10), order())
+    with pytest.raises(BudgetExceeded, match="delegate_to"):
+        commit(guard_of(account, {"run": 10}), order("two"))
+
+
+def test_what_lowers_the_rate_reads_nothing_and_ends_entries(account: Account, tmp_path: Path) -> None:
+    guard = guard_of(account, 10)
+    commit(guard, order())
+    with guard.step(Commitment("delete", "service 'new'", Decimal(0), id="svc", name="new")):
+        pass
+    assert entries(tmp_path) == []
+    account.services = fail(AssertionError("read"))  # type: ignore[assignment,method-assign]
+    shrinks = Commitment("resize", "it", Decimal(5), id="svc", before=Decimal(6))
+    with guard.step(shrinks), guard.committing(guard.task.client, r.SCALE):
+        pass
+    guard.expect(Plan(None, [Step("shrink", bool, commitment=shrinks)]))
+
+
+@pytest.mark.parametrize("budget", [5, {"projects": {"default": 5}}])
+def test_an_account_that_cannot_be_read_is_refused(account: Account, budget: Any) -> None:
+    account.services = fail(error_for_status("forbidden", 403))  # type: ignore[assignment,method-assign]
+    with pytest.raises(BudgetExceeded, match=r"cannot be read: forbidden.*scope FULL"):
+        commit(guard_of(account, budget), order())
+
+
+def test_a_rate_or_a_price_that_is_not_shown_is_refused(account: Account) -> None:
+    with pytest.raises(BudgetExceeded, match="what this task would add is not known"):
+        commit(guard_of(account, 5), order(monthly=None))
+    account.add_service("odd", "odd", pricing=None)
+    with pytest.raises(BudgetExceeded, match="does not show the rate of 'odd'"):
+        commit(guard_of(account, 50), order())
+
+
+def test_projects_have_limits(account: Account) -> None:
+    account.add_project("p1", "shop", createdAt="2026-01-02T00:00:00.000Z")
+    account.project_records["prj_default"]["createdAt"] = "2026-01-01T00:00:00.000Z"
+    account.has("a", 5000, projectId="p1")
+    account.has("b", 5000)
+    guard = guard_of(account, {"projects": {"shop": 10, "default": 7, "nowhere": 1}})
+    commit(guard, order("x", "5", project="p1", project_name="shop"))
+    with pytest.raises(BudgetExceeded, match="project 'shop'"):
+        commit(guard, order("y", "1", project="p1", project_name="shop"))
+    with pytest.raises(BudgetExceeded, match="project 'default'"):
+        commit(guard, order("y", "3"))
+    commit(guard, order("y", "2"))
+    with pytest.raises(BudgetExceeded, match="the move of it"):
+        commit(guard, Commitment("move", "it", Decimal(5), id="b", project="p1"))
+    assert any("'nowhere'" in warning for warning in guard.task.warnings)
+
+
+def test_a_plan_is_refused_as_a_whole(account: Account) -> None:
+    steps = [Step(name, bool, commitment=order(name)) for name in ("one", "two")]
+    guard_of(account, 12).expect(Plan(None, steps))
+    with pytest.raises(BudgetExceeded, match=r"1.00 over"):
+        guard_of(account, 11).expect(Plan(None, steps))
+    account.add_service("svc", "two", monthlyMillicents=6000)  # the step will find it
+    guard_of(account, 12).expect(Plan(None, steps))
+
+
+def test_check_mode_counts_what_earlier_tasks_would_add(account: Account) -> None:
+    account.has("old", 6000)
+
+    def predict(*commitments: Commitment, budget: Any = 12) -> None:
+        plan = Plan(None, [Step("step", bool, commitment=each) for each in commitments])
+        guard_of(account, budget, True).expect(plan)
+
+    predict(order("one"))
+    predict(order("one"))
+    with pytest.raises(BudgetExceeded):
+        predict(order("two"))
+    predict(Commitment("delete", "old", Decimal(0), id="old", name="old"))
+    predict(order("two"))
+    with pytest.raises(BudgetExceeded, match=r"this run has added 12.00"):
+        predict(order("three", "0.1"))
+    commit(guard_of(account, 12), order("real"))  # nothing of it is there
+
+
+def test_budgets_of_the_environment_hold_too(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "{account: 5, run: 1}")
+    assert guard_of(account, {"account": 7, "run": "0.5"}).budget.as_option() == {
+        "account": "5.00",
+        "run": "0.50",
+    }
+    assert not BudgetGuard(task_of(PROJECT, account, name="x")).budget
+    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "")
+    with pytest.raises(Invalid, match="HOSTED_SERVICES_BUDGET is empty"):
+        guard_of(account, 7)
+
+
+# --- Nothing gets past it ---------------------------------------------------------------------------
+
+
+def test_a_call_that_no_step_announces_is_a_defect(account: Account) -> None:
+    guard = guard_of(account, None)
+    with (
+        pytest.raises(ValueError, match="has to say what it commits"),
+        guard.committing(guard.task.client, r.ORDER),
+    ):
+        pass
+    with pytest.raises(ValueError, match="needs a commitment"):
+        Step("order", bool, move=Move("order", Decimal(1)))
+    Expansion("later", list, move=Move("suspend", None))
+
+
+def test_every_route_that_may_raise_the_rate_asks_for_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[r.Route[Any]] = []
+
+    @contextmanager
+    def note(client: Client, route: r.Route[Any]) -> Any:
+        asked.append(route)
+        yield
+
+    class Silent:
+        def send(self, *call: Any) -> Any:
+            return {}
+
+        def clone(self) -> Silent:
+            return self
+
+    client = Client(Silent())  # type: ignore[arg-type]
+    client.on_commit = note
+    client = client.clone()
+    for route in r.ROUTES.values():
+        client._send(route, body={}, id="x", slug="x", name="x", tag="x", period="x", backup_id="x")
+    assert asked == [r.APP_CREATE, r.SCALE, r.MOVE, r.RESUME, r.ORDER]
+
+
+COMMITTING = {"create_app", "set_scale", "set_project", "resume", "order"}
+
+
+def test_every_module_that_commits_has_a_budget() -> None:
+    methods = {name: method for name, method in vars(Client).items() if inspect.isfunction(method)}
+    routes = [f"r.{name}," for name, route in r.ROUTES.items() if route.commits]
+    sources = {name: inspect.getsource(method) for name, method in methods.items()}
+    calls = {name for name, source in sources.items() if any(route in source for route in routes)}
+    assert calls == COMMITTING
+    pattern = re.compile(rf"client\.({'|'.join(COMMITTING)})\(")
+    folder = Path(inspect.getfile(BudgetGuard)).parents[1]
+    found = {
+        str(path.relative_to(folder)) for path in folder.rglob("*.py") if pattern.search(path.read_text())
+    }
+    assert found == {"app.py", "services/settings.py", "services/order.py", "services/power.py"}
+    with_budget = {
+        name for name, each in RESOURCES.items() if issubclass(each.options_type, CommitmentOptions)
+    }
+    assert with_budget == {"app", "service"}
+
+
+@pytest.mark.parametrize(
+    ("given", "kinds"),
+    [
+        ({"name": "new", "product": "p", "host": "h", "preset": "s"}, ["order"]),
+        ({"name": "new", "product": "p", "host": "h", "preset": "s", "state": "suspended"}, ["order", None]),
+        ({"id": "s", "dimensions": {"ram_gb": 8}}, ["resize"]),
+        ({"id": "s", "new_project": "shop", "dimensions": {"ram_gb": 8}}, ["move", "resize"]),
+        ({"id": "s", "state": "suspended"}, ["suspend"]),
+        ({"id": "z", "state": "resumed", "dimensions": {"ram_gb": 8}}, ["resume", "resize"]),
+        ({"id": "s", "state": "absent"}, ["delete"]),
+    ],
+)
+def test_the_steps_of_a_service_say_what_they_commit(
+    account: Account, given: dict[str, Any], kinds: list[str | None]
+) -> None:
+    account.add_project("p1", "shop")
+    account.has("s", 1060)
+    account.has("z", 1060, status="SUSPENDED", capabilities=None)
+    account.service_records["z"]["pricing"]["billedMonthlyMillicents"] = 60
+    plan = SERVICE.plan(task_of(SERVICE, account, **given))
+    steps = [step for step in plan.steps if step.move or step.commitment]
+    assert [step.commitment and step.commitment.kind for step in steps] == kinds
+    for step in steps:
+        if step.commitment and step.commitment.kind in ("resize", "move") and "new_project" in given:
+            assert step.commitment.project == "p1"
+        assert step.commitment is None or step.commitment.what
