@@ -74,7 +74,7 @@ options:
         shows what it costs. The platform may start it by itself. A service that is not suspended does not change,
         whether it is running or stopped.
       - V(absent) permanently deletes the service with its disk, backups and snapshots. The task fails if there are, or
-        may be, backups or snapshots; see O(delete_backups).
+        may be, backups or snapshots; see O(delete_backups). To have a copy, see O(keep_copy).
     type: str
     choices: [present, started, stopped, restarted, killed, suspended, resumed, absent]
     default: present
@@ -192,6 +192,47 @@ options:
       - A service whose creation failed is deleted without it, unless its lists show a copy.
     type: bool
     default: false
+  keep_copy:
+    description:
+      - Folder of the controller that O(state=absent) copies the service to before it asks for the deletion. The copy is
+        read back and compared with the service. On any doubt nothing is deleted, and the error says what is doubtful
+        and what helps. Works with O(state=absent) only.
+      - It must be there, or the folder above it; one that is missing is made for you alone. A folder of the system,
+        such as one below C(/etc) or C(/run), is refused.
+      - Each copy goes to a folder of its own, such as C(survival-svc_8c1d/20261123T021500Z), once it is verified and
+        written to the disk. One that was cut off has a name with C(.partial-) and is removed by the next run.
+      - B(What is copied) are the files of the service over SFTP, or a dump of a database of PostgreSQL, MariaDB or
+        MySQL by the engine's own program, which must be installed. C(service.yml) is a task that orders the service
+        again, and C(manifest.json) lists every file with its size and its checksum. Files that an earlier copy of the
+        service has are shared with it by hard links.
+      - B(What is not copied) are the backups and the snapshots on the platform, which O(delete_backups) decides about;
+        the values of the environment, the variables and options of the order and the secrets generated with it, none of
+        which the platform shows; the image of an application, which its registry may keep. Symbolic links that lead
+        out of the service are only listed, with a warning, and so are sockets, pipes and devices.
+      - Copied files belong to their owner alone (mode 0600 or 0700). C(manifest.json) has the modes of the service.
+      - Every file is read twice, and so is the list of files. A database is dumped twice. Where the second reading
+        differs, the service was in use and is not deleted. Stop what writes to it first, for example with
+        O(state=stopped). An application that uses a database writes to the database.
+      - Refused for a service that is not V(ACTIVE), as others do not show all that they have; for one that has neither
+        files nor a database, such as a bucket or a machine; for a database that the controller cannot reach. The error
+        says what to do instead. Without this option, they are deleted uncopied.
+      - A deletion that fails after the copy leaves the copy there. The next run makes another one.
+    type: path
+    version_added: 0.2.0
+  private_key_file:
+    description:
+      - File of the private key to log in with over SFTP, for O(keep_copy). It must be registered on the account, see
+        M(hosted.services.ssh_key).
+      - If it is not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
+    type: path
+    version_added: 0.2.0
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH, for O(keep_copy). C(~/.ssh/known_hosts) when it is
+        not set. The key of a server that is not in it is accepted and written down there, but not in check mode. From
+        then on any other key is refused.
+    type: path
+    version_added: 0.2.0
   allow_duplicate_name:
     description:
       - Whether to order a service even if one with the same name and product exists, which may be the one that you
@@ -237,6 +278,7 @@ attributes:
 seealso:
   - module: hosted.services.service_info
   - module: hosted.services.project
+  - module: hosted.services.sftp_sync
 """
 
 EXAMPLES = r"""
@@ -291,6 +333,19 @@ EXAMPLES = r"""
     name: survival
     state: absent
     delete_backups: true
+
+- name: Delete it, and keep its files on a disk of your own
+  hosted.services.service:
+    name: survival
+    state: absent
+    keep_copy: /srv/last-copies
+    private_key_file: ~/.ssh/id_ed25519
+  register: deleted
+
+- name: Say where they are
+  ansible.builtin.debug:
+    msg: "{{ deleted.copy.files }} files are in {{ deleted.copy.path }}"
+  when: deleted.copy is defined  # it was there
 """
 
 RETURN = r"""
@@ -535,6 +590,32 @@ actions:
   type: list
   elements: str
   sample: ["order minecraft as service 'survival' for 10.74 EUR a month"]
+copy:
+  description: The last copy of a service that was deleted. In check mode, as it is expected to be.
+  returned: when O(keep_copy) is set and there was a service to delete, also if its deletion failed after the copy
+  type: dict
+  sample:
+    path: /srv/last-copies/survival-svc_8c1d/20261123T021500Z
+    kind: files
+    files: 312
+    bytes: 48210944
+    verified: true
+  contains:
+    path:
+      description: Folder of the copy.
+      type: str
+    kind:
+      description: V(files) for the files of the service, V(dump) for the dump of a database.
+      type: str
+    files:
+      description: How many files it has, not counting the list and the description.
+      type: int
+    bytes:
+      description: How many bytes they have. Null in check mode for a database.
+      type: int
+    verified:
+      description: Whether it was compared with the service. False in check mode only.
+      type: bool
 service_id:
   description: Id of a service that was ordered. Returned even if a later step failed.
   returned: when a service was ordered

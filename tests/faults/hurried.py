@@ -121,6 +121,8 @@ class FaultyTransport:
     platform: Embedded
     refused: frozenset[int] = frozenset()
     silent: frozenset[int] = frozenset()
+    watch: Callable[[str], None] = lambda request: None
+    """Told of each request before it is sent."""
     exchanges: list[Exchange] = field(default_factory=list)
     overrun: float = 0.0
     last_send: float = 0.0
@@ -130,6 +132,7 @@ class FaultyTransport:
         request, seconds = arguments
         note = Exchange(len(self.exchanges) + 1, request.method, urlsplit(request.url).path, request.body)
         self.exchanges.append(note)
+        self.watch(f"{note.method} {note.path}")
         if note.number in self.refused:
             request = dataclasses.replace(request, url=elsewhere(request.url))
         real = min(seconds, 2 * SILENCE if note.number in self.silent else PATIENCE)

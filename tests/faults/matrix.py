@@ -20,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from faults.oracle import CONVERGENCE, STATE, Problem, doubles, violations
+from faults.oracle import CONVERGENCE, STATE, Problem, doubles, uncopied_deletions, violations
 from faults.runner import REFUSED, Fault, Ran, Runner, leave_memory_alone, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
@@ -149,6 +149,7 @@ class Bench:
     def convergence(self) -> Iterator[Problem]:
         """Yield what is wrong with a clean run after it, and with the one after that."""
         again = self.run()
+        yield from uncopied_deletions(again)
         after = Truth.of(self.work.sandbox)
         if again.failed:
             yield Problem(CONVERGENCE, f"a clean run fails: {again.message}")

@@ -34,6 +34,7 @@ SECRET, UNREPORTED, LIE = "one-time secret lost", "billed and not reported", "un
 BACKUP, LAST_GOOD = "backup lost", "last good one deleted"
 DEADLINE, CONVERGENCE, STATE = "over its deadline", "no convergence", "wrong state"
 FORGOTTEN = "not in effect and forgotten"
+UNCOPIED = "deleted without a last copy"
 KINDS = (
     CRASH,
     BLIND,
@@ -47,6 +48,7 @@ KINDS = (
     CONVERGENCE,
     STATE,
     FORGOTTEN,
+    UNCOPIED,
 )
 
 WHOLE = ("COMPLETED", "RESTORING")
@@ -68,7 +70,8 @@ def violations(ran: Ran, before: Truth, after: Truth, folder: Path) -> Iterator[
     yield from blind_repeats(ran.exchanges)
     yield from lost_secrets(ran, folder)
     yield from unreported_orders(ran, before, after)
-    yield from lies(ran, before, after)
+    yield from lies(ran, before, after, folder)
+    yield from uncopied_deletions(ran)
     yield from lost_backups(ran, before, after)
     if ran.overrun > SLACK:
         yield Problem(DEADLINE, f"a call or a wait of {ran.module}, by {ran.overrun:.1f} seconds")
@@ -150,8 +153,8 @@ def forgotten(after: Truth, folder: Path) -> Iterator[Problem]:
             yield Problem(FORGOTTEN, f"{service['name']!r} runs with {used}, and written is {written}")
 
 
-def lies(ran: Ran, before: Truth, after: Truth) -> Iterator[Problem]:
-    """Yield what a failed task says about itself that the platform shows to be wrong."""
+def lies(ran: Ran, before: Truth, after: Truth, folder: Path) -> Iterator[Problem]:
+    """Yield what a failed task says about itself that the platform shows to be wrong, or this machine."""
     if not ran.failed:
         return
     differences = after.differences(before)
@@ -160,8 +163,20 @@ def lies(ran: Ran, before: Truth, after: Truth) -> Iterator[Problem]:
         yield Problem(LIE, f"changed is false, and no doubt is admitted: {ran.message}: {differences}")
     if differences and NOTHING.search(ran.message) and not ran.changed and not OPEN.search(ran.said):
         yield Problem(LIE, f"nothing is said to be done: {ran.message}: {differences}")
-    if ran.changed and not differences and not happened:
+    if ran.changed and not differences and not happened and not last_copies(ran, folder):
         yield Problem(LIE, f"changed is true, but nothing changed: {ran.message}")
+
+
+def last_copies(ran: Ran, folder: Path) -> Sequence[Path]:
+    """Return the finished copies that there are, if the task was to make one."""
+    return [*folder.glob("copies/*/[0-9]*")] if ran.options.get("keep_copy") else []
+
+
+def uncopied_deletions(ran: Ran) -> Iterator[Problem]:
+    """Yield each deletion that was asked for before there was a copy of the service as it was."""
+    for deletion in ran.deletions if ran.options.get("keep_copy") else ():
+        if deletion.doubt:
+            yield Problem(UNCOPIED, f"{deletion.service_id}: {deletion.doubt}")
 
 
 def whole_backups(truth: Truth) -> dict[str, dict[str, Any]]:

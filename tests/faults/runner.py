@@ -27,6 +27,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api import http_t
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
 from ansible_collections.hosted.services.plugins.module_utils._api.session import Session
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from faults.deletions import Deletion, watch_deletion
 from faults.hurried import PATIENCE, Clock, Exchange, FaultyTransport, hurried
 from faults.truth import Truth
 from hosted_sandbox.embedded import Embedded, quick_folder
@@ -48,6 +49,8 @@ class Ran:
     result: Mapping[str, Any]
     exchanges: Sequence[Exchange]
     overrun: float
+    deletions: Sequence[Deletion] = ()
+    """What there was whenever it asked for the deletion of a service."""
 
     @property
     def failed(self) -> bool:
@@ -134,7 +137,7 @@ class Runner:
     ) -> Ran:
         """Run a task. ``faults`` says which of its requests, counted from 1, suffer what."""
         struck = dict(faults or {})
-        line = self.transport(struck)
+        line, deletions = self.transport(struck), list[Deletion]()
         self.plant(struck)
         resource = resource_of(module)
         given = {
@@ -148,6 +151,12 @@ class Runner:
         validated = ModuleArgumentSpecValidator(argument_spec(resource), **resource.rules).validate(given)
         assert not validated.error_messages, f"{module}: {validated.error_messages}"
 
+        def watch(request: str) -> None:
+            found = watch_deletion(self.sandbox, request, validated.validated_parameters.get("keep_copy"))
+            deletions.extend([found] if found else [])
+
+        line.watch = watch
+
         def connect(settings: Any, log: Any) -> Client:
             return Client(Session(settings, log, self.connections))
 
@@ -155,7 +164,7 @@ class Runner:
             result = execute(resource, validated.validated_parameters, RunContext(connect=connect))
         if struck:
             self.sandbox.clear_faults()
-        return Ran(module, validated.validated_parameters, result, line.exchanges, line.overrun)
+        return Ran(module, validated.validated_parameters, result, line.exchanges, line.overrun, deletions)
 
     def transport(self, faults: Mapping[int, Fault]) -> FaultyTransport:
         """Return a transport on which these faults are known to come."""

@@ -26,6 +26,10 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "last_state": "tests/integration/test_open_outcomes.py",
         "last_status": "tests/integration/test_open_outcomes.py",
         "namesakes": "tests/integration/test_two_at_once.py",
+        **dict.fromkeys(
+            ("copy", "copy.bytes", "copy.files", "copy.kind", "copy.path", "copy.verified"),
+            "tests/integration/test_last_copies.py",
+        ),
         "secrets": "tests/integration/test_open_outcomes.py",
         "secrets_file": "tests/integration/test_open_outcomes.py",
     },

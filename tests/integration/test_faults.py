@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.routes import ROUTES, Idempotency
+from ansible_collections.hosted.services.plugins.module_utils._resources import service
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import CopyFolder
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.last_copy import LastCopy
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import Manifest
+from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from faults.chaos import ChaosRun
 from faults.matrix import Bench, Cell
-from faults.oracle import BLIND, DOUBLE, FORGOTTEN, Problem, forgotten, makes
+from faults.oracle import BLIND, DOUBLE, FORGOTTEN, UNCOPIED, Problem, forgotten, makes, uncopied_deletions
 from faults.runner import Runner, runner
 from faults.scenarios import ACCOUNT, SCENARIOS, Scenario
 from faults.truth import Truth
@@ -128,3 +135,43 @@ def test_a_change_that_is_not_in_effect_and_noted_nowhere_is_caught(
     (work.folder / "pending").mkdir()
     (work.folder / "pending" / "1.json").write_text(service["id"])
     assert list(forgotten(after, work.folder)) == []
+
+
+COPIED = ("service: delete with a last copy", "service: delete with backups and a last copy")
+
+
+def uncopied(bench: Bench) -> list[Problem]:
+    """Return what the oracle finds in a run that nothing disturbs."""
+    bench.restore()
+    return list(uncopied_deletions(bench.run()))
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_a_deletion_without_a_whole_copy_is_caught(
+    name: str, work: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were nothing copied, a copy not verified, or given its name too early, the matrix would fail."""
+    bench = Bench(work, BY_NAME[name])
+    assert len(bench.undisturbed.deletions) == 1
+    assert uncopied(bench) == []
+    pull = Remote.pull
+
+    async def spoil(own: Remote, target: Local, path: str, *rest: Any) -> None:
+        await pull(own, target, path, *rest)
+        Path(target.at(path)).write_bytes(b"?")
+
+    damages: dict[str, list[tuple[Any, str, Any]]] = {
+        "nothing is copied": [(service, "plan_kept", lambda task, view: None)],
+        "a wrong byte and no comparison": [
+            (Remote, "pull", spoil),
+            (LastCopy, "_verify", lambda own, folder: Manifest({}, "files", "", [])),
+        ],
+        "no name": [(CopyFolder, "place", lambda own, partial, made_at: partial)],
+    }
+    for damage, changes in damages.items():
+        with monkeypatch.context() as patch:
+            for owner, attribute, value in changes:
+                patch.setattr(owner, attribute, value)
+            kinds = {problem.kind for problem in uncopied(bench)}
+        assert kinds == {UNCOPIED}, damage
+    assert uncopied(bench) == []

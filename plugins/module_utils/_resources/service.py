@@ -21,7 +21,7 @@ from .services.order import Ordering, check_quote
 from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
 from .services.read_back import await_changes_shown
-from .services.removal import plan_removal
+from .services.removal import Kept, plan_removal
 from .services.settings import ServiceChanges, check_limit, plan_settings, warn_over_budget
 from .services.target import Target, identify
 from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
@@ -54,7 +54,7 @@ class ServiceResource(Resource[ServiceOptions]):
         power.check_resume(task)
         target = identify(task)
         if task.options.state == "absent":
-            return plan_removal(task, target.id)
+            return plan_removal(task, target.id, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
@@ -66,6 +66,16 @@ class ServiceResource(Resource[ServiceOptions]):
 
 
 SERVICE = ServiceResource()
+
+
+def plan_kept(task: Task[ServiceOptions], view: View) -> Kept | None:
+    """Return the plan for the last copy of a service that is deleted; ``None`` if the task asks for none."""
+    if task.options.keep_copy is None:
+        return None
+    # It takes a quarter of a second to import what transfers files, which few tasks do.
+    from .last_copies.last_copy import plan_last_copy  # noqa: PLC0415
+
+    return plan_last_copy(task, view, task.options.keep_copy)
 
 
 def nothing_to_move(task: Task[ServiceOptions], target: Target) -> Plan:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import posixpath
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,8 @@ from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, within
 
 FILES_AT_ONCE = 64
 WRITABLE = 0o300
+EMPTY = hashlib.sha256().digest()
+"""The checksum of a file that holds nothing."""
 PUSH, PULL = "push", "pull"
 Act = Callable[[str, TreeEntry], Awaitable[None]]
 
@@ -60,8 +63,14 @@ class Mirror:
 
         One that cannot be read is none of them. To copy it tells why.
         """
+        return set(await self.equal_checksums(source, target))
+
+    async def equal_checksums(
+        self, source: Mapping[str, TreeEntry], target: Mapping[str, TreeEntry]
+    ) -> dict[str, bytes]:
+        """Return the checksum of each file that holds the same on both sides (:meth:`same_content`)."""
         candidates = {path: entry for path, entry in source.items() if same_size(entry, target.get(path))}
-        equal = {path for path, entry in candidates.items() if not entry.size}
+        equal = {path: EMPTY for path, entry in candidates.items() if not entry.size}
         candidates = {path: entry for path, entry in candidates.items() if entry.size}
         count = self._count("compare", candidates)
 
@@ -69,7 +78,7 @@ class Mirror:
             try:
                 there = await self.remote.digest(path, entry, count.moved)
                 if there == await asyncio.to_thread(self.local.digest, path):
-                    equal.add(path)
+                    equal[path] = there
             except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
                 raise
             except (asyncssh.SFTPError, OSError):

@@ -7,321 +7,46 @@
 
 The connection comes on standard input, so that its password is in no argument: `engine`, `host`, `port`,
 `user`, `password`, `database`, and where the service is open to the Internet `public_host` and `public_port`.
-The dump program reads the password from a file of mode 0600 that is in memory only and goes with this
-process, however that ends. Prints the result as one line of JSON; ends with 1 and one sentence on standard
-error when there is no dump.
+Prints the result as one line of JSON; ends with 1 and one sentence on standard error when there is no dump.
+
+What does the work is shared with the modules of the collection, and read from its folder by path: a process
+of its own does not know the collection by its name.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import re
-import shutil
-import socket
-import subprocess
 import sys
-import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import IO, Any
+from types import ModuleType
 
-CONNECT_SECONDS = 10
-LAST_WORDS = 500
-LAST_LINES = 5
-
-#: Who owns a view, trigger, routine or event of MariaDB and MySQL, which only an administrator may restore.
-#: The clause stands in these lines alone, and a value of a row in none of them.
-DEFINER = re.compile(rb"DEFINER=`(?:[^`]|``)*`(?:@`(?:[^`]|``)*`)? ?")
-VIEW_OWNER = re.compile(rb"/\*!50013 " + DEFINER.pattern + rb"SQL SECURITY ")
-OWNED = re.compile(rb"(?:/\*!\d+ )?CREATE(?: OR REPLACE)?(?:\*/ /\*!\d+| )")
-END_OF_BODY = b";;"
-"""What such a statement ends with, and so does the line before it, which sets that."""
-COMPLETED = b"-- Dump completed"
-"""What the programs of MariaDB and MySQL end a dump with."""
-ARCHIVE = b"PGDMP"
-"""What PostgreSQL's custom format begins with."""
-SANDBOX_MODE = b"/*M!999999"
-"""A line that MariaDB's client understands and others take for a command of their own."""
-
-
-class NoDumpError(Exception):
-    """There is no dump; the message says why, and what to do."""
-
-
-@dataclass(frozen=True)
-class Login:
-    """Where a database is and who opens it."""
-
-    host: str
-    port: int
-    user: str
-    password: str
-    database: str
-
-
-@dataclass(frozen=True)
-class Engine:
-    """How the databases of an engine are dumped.
-
-    `programs` are by preference. `secret` writes the file that holds the password, `command` the arguments
-    after the program's name, and `environment` what they leave out. The program writes to standard output,
-    which is compressed here where the program does not do it, without the lines and clauses that `lines`
-    leaves out.
-    """
-
-    programs: tuple[str, ...]
-    package: str
-    file: str
-    compress: bool
-    secret: Callable[[Login], str]
-    command: Callable[[Login, str], list[str]]
-    environment: Callable[[Login, str], dict[str, str]]
-    lines: Callable[[Iterable[bytes]], Iterator[bytes]] = iter
-
-
-# --- Engines ----------------------------------------------------------------------------------------
-
-
-def pgpass(login: Login) -> str:
-    """Write PostgreSQL's password file: one line for whatever is asked for."""
-    password = login.password.replace("\\", "\\\\").replace(":", "\\:")
-    return f"*:*:*:*:{password}\n"
-
-
-def pg_environment(login: Login, secret: str) -> dict[str, str]:
-    """Name host, user and database where they cannot be taken for options."""
-    return {
-        "PGHOST": login.host,
-        "PGPORT": str(login.port),
-        "PGUSER": login.user,
-        "PGDATABASE": login.database,
-        "PGPASSFILE": secret,
-        "PGCONNECT_TIMEOUT": str(CONNECT_SECONDS),
-    }
-
-
-def option_file(login: Login) -> str:
-    """Write an option file of MariaDB and MySQL."""
-    values = {"host": login.host, "port": str(login.port), "user": login.user, "password": login.password}
-    lines = (f"{name}={quoted(value)}\n" for name, value in values.items())
-    return "[client]\nprotocol=tcp\n" + "".join(lines)
-
-
-def quoted(value: str) -> str:
-    """Write a value of an option file so that it is read as it is."""
-    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    return '"' + "".join(escapes.get(character, character) for character in value) + '"'
-
-
-def mysql_command(login: Login, secret: str) -> list[str]:
-    """Dump in one transaction, with all that belongs to the database."""
-    return [
-        f"--defaults-extra-file={secret}",
-        "--comments",  # the last one says that the dump is complete
-        "--single-transaction",
-        "--quick",
-        "--hex-blob",
-        "--routines",
-        "--triggers",
-        "--events",
-        "--no-tablespaces",
-        "--loose-set-gtid-purged=OFF",  # of MySQL alone; restoring it takes an administrator
-        "--",
-        login.database,
-    ]
-
-
-def without_owners(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a dump without owners: what is restored belongs to whoever restores it."""
-    before = b""
-    for line in lines:
-        begins_body = before.endswith(END_OF_BODY) and OWNED.match(line)
-        before = line.rstrip()
-        yield DEFINER.sub(b"", line, count=1) if begins_body or VIEW_OWNER.match(line) else line
-
-
-def for_mysql(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a dump as MySQL's own client reads them, whichever program made it."""
-    return without_owners(line for line in lines if not line.startswith(SANDBOX_MODE))
-
-
-POSTGRESQL = Engine(
-    programs=("pg_dump",),
-    package="postgresql-client",
-    file="database.dump",
-    compress=False,  # the custom format is compressed
-    secret=pgpass,
-    command=lambda login, secret: ["--no-password", "--format=custom"],
-    environment=pg_environment,
+LIBRARY = Path(__file__).parents[3] / "plugins" / "module_utils" / "_resources" / "databases" / "dump.py"
+OTHER_WAY = (
+    "leave it out of the off-site copies with offsite.databases: skip; its backup on the platform is not "
+    "affected"
 )
-MARIADB = Engine(
-    programs=("mariadb-dump", "mysqldump"),
-    package="mariadb-client",
-    file="database.sql.gz",
-    compress=True,
-    secret=option_file,
-    command=mysql_command,
-    environment=lambda login, secret: {},
-    lines=without_owners,
-)
-MYSQL = replace(
-    MARIADB, programs=("mysqldump", "mariadb-dump"), package="default-mysql-client", lines=for_mysql
-)
-ENGINES = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "mariadb": MARIADB, "mysql": MYSQL}
 
 
-# --- Finding program and database -------------------------------------------------------------------
-
-
-def engine_of(name: str) -> Engine:
-    """Return how an engine is dumped."""
-    engine = ENGINES.get(re.sub(r"[^a-z].*", "", name.strip().lower()))  # postgresql-16, say
-    if engine is None:
-        raise NoDumpError(
-            f"a database of engine {name!r} cannot be dumped: this role knows the dump programs of "
-            "PostgreSQL, MariaDB and MySQL. Its backup on the platform is not affected; with "
-            "offsite.databases: skip it is left out of the off-site copies"
-        )
-    return engine
-
-
-def program_of(engine: Engine) -> str:
-    """Return the path of the engine's dump program."""
-    found = next(filter(None, map(shutil.which, engine.programs)), None)
-    if found is None:
-        raise NoDumpError(
-            f"{' or '.join(engine.programs)} is not installed on this machine; install {engine.package}"
-        )
-    return found
-
-
-def reach(connection: Mapping[str, Any]) -> tuple[str, int]:
-    """Return the first address of the database that answers: the internal one, then the public one."""
-    addresses = [(connection.get("host"), connection.get("port"))]
-    addresses.append((connection.get("public_host"), connection.get("public_port")))
-    reasons = []
-    for host, port in addresses:
-        if not host or not port:
-            continue
-        try:
-            socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
-        except OSError as error:
-            reasons.append(f"{host}:{port}: {error.strerror or error}")
-            continue
-        return str(host), int(port)
-    raise NoDumpError(
-        f"this machine cannot reach the database ({'; '.join(reasons) or 'it has no address'}). Its internal "
-        "name is known only inside the project's network: run the plan on a service of that project, open "
-        "the database to the Internet (public: true), or leave it out with offsite.databases: skip"
-    )
-
-
-def surroundings() -> dict[str, str]:
-    """Return the environment without what would lead PostgreSQL elsewhere; how it encrypts is the user's."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("PG") or name.startswith("PGSSL")
-    }
-
-
-# --- Dumping ----------------------------------------------------------------------------------------
-
-
-@contextmanager
-def in_memory(text: str) -> Iterator[int]:
-    """Hold a text in a file of mode 0600 that is on no disk; yield its descriptor."""
-    descriptor = os.memfd_create("secret")
-    try:
-        os.fchmod(descriptor, 0o600)
-        os.write(descriptor, text.encode())
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def dump(folder: Path, connection: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the dump of a database into a folder; return what was done."""
-    engine = engine_of(str(connection.get("engine")))
-    program = program_of(engine)
-    host, port = reach(connection)
-    names = ("user", "password", "database")
-    login = Login(host, port, *(str(connection.get(name) or "") for name in names))
-    target = folder / engine.file
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".partial")
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            write(file, engine, program, login)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return {"file": engine.file, "bytes": target.stat().st_size, "address": f"{host}:{port}"}
-
-
-def write(file: IO[bytes], engine: Engine, program: str, login: Login) -> None:
-    """Let the dump program write into a file."""
-    with in_memory(engine.secret(login)) as descriptor, tempfile.TemporaryFile() as words:
-        secret = f"/proc/self/fd/{descriptor}"
-        with subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, *engine.command(login, secret)],
-            env={**surroundings(), **engine.environment(login, secret)},
-            pass_fds=[descriptor],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if engine.compress else file,
-            stderr=words,
-        ) as process:
-            last: deque[bytes] = deque(maxlen=LAST_LINES)
-            if process.stdout:
-                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                    packed.writelines(noting(last, engine.lines(process.stdout)))
-        if process.returncode:
-            words.seek(0)
-            said = words.read().decode(errors="replace")
-            if login.password:
-                said = said.replace(login.password, "***")
-            said = " ".join(said.split())[-LAST_WORDS:]
-            raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
-        check_whole(file, engine, last, program)
-
-
-def noting(last: deque[bytes], lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines, and keep the last ones."""
-    for line in lines:
-        last.append(line)
-        yield line
-
-
-def check_whole(file: IO[bytes], engine: Engine, last: Iterable[bytes], program: str) -> None:
-    """Refuse what is no dump, or not all of one, although the program said that all went well.
-
-    A wrapper that swallows an exit code leaves such a file, and nobody finds out before the restore.
-    """
-    if engine.compress:
-        whole, sign = any(line.startswith(COMPLETED) for line in last), f"no line {COMPLETED.decode()!r}"
-    else:
-        file.seek(0)
-        whole, sign = file.read(len(ARCHIVE)) == ARCHIVE, f"no {ARCHIVE.decode()} at its beginning"
-    if not whole:
-        raise NoDumpError(
-            f"{program} ended with 0, but what it wrote is no whole dump: it has {sign}. "
-            "Is it a wrapper that hides a failure?"
-        )
+def load() -> ModuleType:
+    """Return what dumps databases."""
+    loader = SourceFileLoader("hosted_services_dump", str(LIBRARY))
+    module = ModuleType(loader.name)
+    sys.modules[loader.name] = module  # its dataclasses look for their module there
+    loader.exec_module(module)
+    return module
 
 
 def main() -> None:
     """Dump what standard input tells."""
     os.umask(0o077)
+    library = load()
     try:
-        print(json.dumps(dump(Path(sys.argv[1]), json.load(sys.stdin))))
-    except NoDumpError as error:
+        print(json.dumps(library.dump(Path(sys.argv[1]), json.load(sys.stdin))))
+    except library.NotDumpableError as error:
+        sys.exit(f"{error}. Or {OTHER_WAY}")
+    except library.NoDumpError as error:
         sys.exit(str(error))
     except OSError as error:
         sys.exit(f"the dump could not be written: {error}")

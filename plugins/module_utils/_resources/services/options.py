@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ..._api.values import FAMILIES
-from ..shared.options import Options, StateDirOptions, WaitOptions, option
+from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from ..shared.plan import SERVICE_ID
 from ..shared.secrets_file import SecretsOptions
 
@@ -87,6 +87,9 @@ class ServiceOptions(OrderOptions, CommitmentOptions, WaitOptions, StateDirOptio
     command: str | None = None
     resume: bool = True
     delete_backups: bool = False
+    keep_copy: FilePath | None = option(None, selects=True)
+    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
+    known_hosts: FilePath | None = None
     allow_duplicate_name: bool = False
 
     @property

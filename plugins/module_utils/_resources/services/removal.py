@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
@@ -28,8 +30,21 @@ NAMED_COPIES = 5
 """How many copies a refusal names."""
 
 
-def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
-    """Plan the deletion of a service, after checking for backups and snapshots."""
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a service that is deleted: the step that keeps it, and what a diff shows of it."""
+
+    step: Step
+    after: Mapping[str, Any]
+
+
+def plan_removal(
+    task: Task[ServiceOptions], id: str | None, keep: Callable[[Task[ServiceOptions], View], Kept | None]
+) -> Plan:
+    """Plan the deletion of a service, after checking for backups and snapshots.
+
+    ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
+    """
     service = find_existing(task, id) if id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_near_matches(task)
@@ -52,17 +67,20 @@ def plan_removal(task: Task[ServiceOptions], id: str | None) -> Plan:
             wait_until_gone(task, service.id)
         remove_notes(task, subject_of(ORDERED, service.name))
 
+    kept = keep(task, view)
+    first = [kept.step] if kept else []
+    delete = Step(
+        f"delete {view.label} with its disk, its backups and its snapshots",
+        remove,
+        needs=first,
+        move=Move("delete", Decimal(0)),
+        commitment=commitment_of(view, "delete", Decimal(0)),
+    )
     return Plan(
         result=None,
-        steps=[
-            Step(
-                f"delete {view.label} with its disk, its backups and its snapshots",
-                remove,
-                move=Move("delete", Decimal(0)),
-                commitment=commitment_of(view, "delete", Decimal(0)),
-            )
-        ],
+        steps=[*first, delete],
         before=managed_settings(view, task.options),
+        after=kept.after if kept else {},
         cost=cost_of(service, Decimal(0)),
         subject=service.name,
     )

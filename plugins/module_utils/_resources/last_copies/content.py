@@ -1,0 +1,319 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a last copy holds: the files of a service over SFTP, or the dump of a database.
+
+Each is read a second time before it counts: what differs by then was changed in between, or was not copied.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..._api.models import SftpAccess
+from ..._api.text import counted
+from ..._sftp.compare import PERMISSIONS, Rules, compare, without_stray_links
+from ..._sftp.errors import TransferFailed
+from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
+from ..._sftp.library import require
+from ..._sftp.mirror import PULL, Mirror
+from ..._sftp.patterns import Patterns
+from ..._sftp.session import Login, SftpSession
+from ..._sftp.sides import Local, Remote
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry, local_tree, printable_path
+from ..databases.dump import NoDumpError, Source, content_digest, dump_from
+from ..files.mirror import describe_failures, describe_unreadable
+from ..services.options import ServiceOptions
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+from .manifest import DIRECTORY, FILE, LINK, Entry, entry_on_disk, name_some
+
+FILES = "files"
+"""The folder of a copy that holds the files of the service, and the kind of such a copy."""
+DUMP = "dump"
+KNOWN_HOSTS = "~/.ssh/known_hosts"
+AGAIN = ".again"
+"""The folder of the second dump, which is gone before the copy counts."""
+READABLE, ENTERED = 0o600, 0o700
+OWNER = 0o700
+KINDS = {Kind.FILE: FILE, Kind.DIRECTORY: DIRECTORY, Kind.LINK: LINK}
+
+
+class Content(ABC):
+    """What is copied."""
+
+    kind: ClassVar[str]
+    count: int
+    """The number of files."""
+    size: int | None
+    """The number of bytes in them; ``None`` if only the copy tells."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what is copied, for people."""
+
+    @abstractmethod
+    def write(self, folder: str, before: str | None) -> None:
+        """Copy into a folder. ``before`` is an earlier copy, whose files may be shared.
+
+        :raises TransferFailed: if anything cannot be copied.
+        """
+
+    @abstractmethod
+    def verify(self, folder: str) -> Sequence[Entry]:
+        """Read the service a second time and compare it with the disk; return what the copy holds.
+
+        :raises TransferFailed: on any difference.
+        """
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """What is not copied, as it has no content or leads elsewhere, with the reason."""
+        return {}
+
+
+# --- Files ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class FileContent(Content):
+    """The files of a service. Symbolic links are copied as links, and never followed."""
+
+    kind = FILES
+    sftp_session: SftpSession
+    remote: Remote
+    task: Task[ServiceOptions]
+    tree: Tree
+    """What the service had when it was read first."""
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, task: Task[ServiceOptions], access: SftpAccess) -> FileContent:
+        """Log in and read what there is. The connection stays open until the task ends."""
+        require()
+        options = task.options
+        login = Login(
+            access.host, access.port, access.username, options.private_key_file, timeout=options.timeout
+        )
+        keys = HostKeys(
+            os.path.expanduser(options.known_hosts or KNOWN_HOSTS), ACCEPT_NEW, login.host, login.port
+        )
+        session = task.closing.enter_context(SftpSession(login, keys, remember=not task.check_mode))
+        remote, skipped = Remote(session.sftp, "."), dict[str, str]()
+        tree = session.run(remote.tree(Patterns(), skipped.__setitem__))
+        check_readable(remote, tree)
+        skipped |= dict.fromkeys(tree.leftovers, "it is what a transfer that broke off has left")
+        return cls(session, remote, task, tree, skipped)
+
+    source: Tree = field(init=False)
+    """What of it is copied."""
+    count: int = field(init=False)
+    size: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source = owned(without_stray_links(self.tree, self.skipped.__setitem__))
+        sizes = [entry.size for entry in self.source.entries.values() if entry.kind is Kind.FILE]
+        self.count, self.size = len(sizes), sum(sizes)
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Links that lead out of the service, and what is no file."""
+        return self.skipped
+
+    def describe(self) -> str:
+        """Return what is copied, for people."""
+        return f"{counted(self.count, 'file')} ({counted(self.size or 0, 'byte')})"
+
+    def write(self, folder: str, before: str | None) -> None:
+        """Pull the files, sharing those that an earlier copy has by hard links."""
+        self.sftp_session.run(self._write(folder, before))
+
+    async def _write(self, folder: str, before: str | None) -> None:
+        mirror = self._mirror(folder)
+        os.mkdir(mirror.local.root, ENTERED)
+        shared = await self._share(mirror.local, before) if before else set()
+        there = local_tree(mirror.local.root, Patterns(), lambda path, why: None)
+        await mirror.apply(compare(self.source, there, Rules(lambda path, *__: path in shared)))
+        if mirror.failures:
+            raise TransferFailed(describe_failures(mirror.failures))
+
+    async def _share(self, local: Local, before: str) -> set[str]:
+        """Link the files that the earlier copy has with the same content; return them."""
+        earlier = Local(os.path.join(before, FILES))
+        there = local_tree(earlier.root, Patterns(), lambda path, why: None).entries
+        alike = {
+            path: entry
+            for path, entry in self.source.entries.items()
+            if path in there and (entry.mode, entry.mtime) == (there[path].mode, there[path].mtime)
+        }
+        mirror = Mirror(earlier, self.remote, PULL, self.task.progress)
+        shared = set()
+        for path in await mirror.same_content(alike, there):
+            with suppress(OSError):  # it is copied then
+                os.makedirs(os.path.dirname(local.at(path)), ENTERED, exist_ok=True)
+                os.link(earlier.at(path), local.at(path), follow_symlinks=False)
+                shared.add(path)
+        return shared
+
+    def _mirror(self, folder: str) -> Mirror:
+        return Mirror(Local(os.path.join(folder, FILES)), self.remote, PULL, self.task.progress)
+
+    def verify(self, folder: str) -> Sequence[Entry]:
+        """Compare every file with the service, and then see that the service has not changed since."""
+        return self.sftp_session.run(self._verify(folder))
+
+    async def _verify(self, folder: str) -> Sequence[Entry]:
+        mirror = self._mirror(folder)
+        there = local_tree(mirror.local.root, Patterns(), lambda path, why: None).entries
+        wrong = [path for path in self.source.entries.keys() | there.keys()
+                 if outline(self.source.entries.get(path)) != outline(there.get(path))]  # fmt: skip
+        if wrong:
+            raise TransferFailed(f"the copy does not have what the service has: {name_some(sorted(wrong))}")
+        checksums = await mirror.equal_checksums(self.source.entries, there)
+        differing = sorted(
+            path
+            for path, entry in self.source.entries.items()
+            if entry.kind is Kind.FILE and path not in checksums
+        )
+        if differing:
+            raise TransferFailed(changed_message(f"these differ from their copies: {name_some(differing)}"))
+        await self._check_unchanged()
+        return [*self._entries(checksums)]
+
+    async def _check_unchanged(self) -> None:
+        now = await self.remote.tree(Patterns(), lambda path, why: None)
+        check_readable(self.remote, now)
+        first, second = self.tree.entries, now.entries
+        changed = sorted(path for path in first.keys() | second.keys() if first.get(path) != second.get(path))
+        changed += sorted(self.tree.left_out ^ now.left_out)
+        if changed:
+            raise TransferFailed(changed_message(f"these are not as they were: {name_some(changed)}"))
+
+    def _entries(self, checksums: Mapping[str, bytes]) -> Sequence[Entry]:
+        """Return what the copy holds, with the permissions that the service has."""
+        return [
+            Entry(
+                os.path.join(FILES, path) if path else FILES,
+                KINDS[entry.kind],
+                entry.size if entry.kind is Kind.FILE else 0,
+                checksums[path].hex() if entry.kind is Kind.FILE else None,
+                entry.target if entry.kind is Kind.LINK else None,
+                f"{self.tree.entries[path].mode or 0:04o}",
+                entry.mtime,
+            )
+            for path, entry in sorted(self.source.entries.items())
+        ]
+
+
+def check_readable(remote: Remote, tree: Tree) -> None:
+    """Refuse a service of which not all can be read.
+
+    :raises TransferFailed: naming what cannot be.
+    """
+    if tree.unreadable:
+        said = describe_failures(describe_unreadable(remote, tree))
+        raise TransferFailed(
+            f"{said}. Make that readable to the service's own user, or remove it, then run this again"
+        )
+    if ROOT not in tree or tree.entries[ROOT].kind is not Kind.DIRECTORY:
+        raise TransferFailed("the service shows no folder with its files over SFTP")
+    hidden = sorted(p for p, entry in tree.entries.items() if entry.kind is Kind.LINK and not entry.target)
+    if hidden:
+        raise TransferFailed(
+            f"the server does not show where these links lead: {name_some(hidden)}. Remove them from the "
+            "service, then run this again"
+        )
+
+
+def owned(tree: Tree) -> Tree:
+    """Return a tree whose entries belong to their owner alone, who can read all of them."""
+
+    def private(entry: TreeEntry) -> TreeEntry:
+        least = ENTERED if entry.kind is Kind.DIRECTORY else READABLE
+        return replace(entry, mode=(entry.mode or 0) & PERMISSIONS & OWNER | least)
+
+    return replace(tree, entries={path: private(entry) for path, entry in tree.entries.items()})
+
+
+def outline(entry: TreeEntry | None) -> tuple[Any, ...]:
+    """Return what a listing tells of the content of an entry."""
+    if entry is None:
+        return ()
+    size = entry.size if entry.kind is Kind.FILE else 0
+    return entry.kind, size, entry.target if entry.kind is Kind.LINK else None
+
+
+def changed_message(what: str) -> str:
+    """Say that a service is not as it was when it was copied, and what helps."""
+    return (
+        f"the service changed while it was copied; {what}. Stop what writes to it first, such as with "
+        "state: stopped, and run this again"
+    )
+
+
+# --- Databases --------------------------------------------------------------------------------------
+
+
+@dataclass
+class DumpContent(Content):
+    """The dump of a database, by its engine's own program."""
+
+    kind = DUMP
+    source: Source
+    count: int = 1
+    size: int | None = None
+
+    def describe(self) -> str:
+        """Return what is copied, for people."""
+        return f"a dump of database {self.source.login.database!r}"
+
+    def write(self, folder: str, before: str | None) -> None:
+        """Dump the database."""
+        self._dump(folder)
+
+    def _dump(self, folder: str) -> Path:
+        try:
+            return dump_from(Path(folder), self.source)
+        except NoDumpError as error:
+            raise TransferFailed(str(error)) from None
+
+    def verify(self, folder: str) -> Sequence[Entry]:
+        """Read the dump to its end, and see that a second dump has the same content."""
+        name, again = self.source.engine.file, os.path.join(folder, AGAIN)
+        first = self._digest(Path(folder, name))
+        os.mkdir(again, ENTERED)
+        try:
+            second = self._digest(self._dump(again))
+        finally:
+            shutil.rmtree(again)
+        if first != second:
+            raise TransferFailed(changed_message("a second dump differs from the first one"))
+        return [replace(entry_on_disk(folder, name), mode=None)]
+
+    def _digest(self, dump: Path) -> str:
+        try:
+            return content_digest(dump, self.source.engine)
+        except NoDumpError as error:
+            raise TransferFailed(str(error)) from None
+
+
+def check_room(content: Content, root: str, shared: bool) -> None:
+    """Refuse a copy that does not fit on the disk, unless an earlier one shares its files.
+
+    :raises Invalid: with both figures.
+    """
+    while not os.path.lexists(root):
+        root = os.path.dirname(root)
+    free = shutil.disk_usage(root).free
+    if content.size is not None and content.size > free and not shared:
+        raise Invalid(
+            f"the copy has {counted(content.size, 'byte')}, and {printable_path(root)} has room for "
+            f"{free}; make room, or name a folder on another disk. Nothing was deleted"
+        )

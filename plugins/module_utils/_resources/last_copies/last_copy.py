@@ -1,0 +1,247 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last copy of a service before it is deleted: planned, made, verified, or else nothing is deleted."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..._api.errors import HostedError, Refused, TokenRejected
+from ..._api.models import App, DatabaseConnection, Settings, SftpAccess
+from ..._api.values import Family, ServiceStatus
+from ..._sftp.errors import TransferFailed
+from ..._sftp.trees import printable_path
+from ..databases.dump import ENGINES, NoDumpError, find_source
+from ..services.options import ServiceOptions
+from ..services.removal import Kept
+from ..services.view import View, read_settings
+from ..shared.controller_state import atomic_file, one_at_a_time
+from ..shared.plan import Step, Task
+from ..shared.task_errors import Invalid
+from .content import Content, DumpContent, FileContent, check_room
+from .description import DESCRIPTION, describe_service
+from .folders import CopyFolder, check_folder, flush_tree, remove_tree, unwritable
+from .manifest import Manifest, check_copy, entry_on_disk, read_manifest
+
+FILES_CAPABILITY = "files"
+LONGEST_COPY = 24 * 3600.0
+"""Seconds to wait for another task that copies the same service."""
+WAYS = {
+    Family.BUCKET: "copy its objects with a client for object storage",
+    Family.VIRTUAL_MACHINE: "copy what you need from inside of the machine",
+    Family.DEDICATED: "copy what you need from inside of the machine",
+}
+"""How else to copy a service that has neither files nor a dump, by family."""
+IN_STATUS = {
+    ServiceStatus.SUSPENDED: "resume it first (state: resumed)",
+    ServiceStatus.FAILED: "it never came to be, so there is nothing to copy: delete it without keep_copy",
+    ServiceStatus.PROVISIONING: "run this again once it is ACTIVE",
+    ServiceStatus.AWAITING_ADMIN: "run this again once the platform's operators are done and it is ACTIVE",
+}
+"""What to do about a service that cannot be copied now, by status."""
+
+
+@dataclass
+class LastCopy:
+    """One copy on its way."""
+
+    task: Task[ServiceOptions]
+    view: View
+    folder: CopyFolder
+    content: Content
+    description: str
+    made_at: float
+
+    @property
+    def summary(self) -> str:
+        """What is done, in one line."""
+        what = self.content.describe()
+        return f"copy {what} of {self.view.label} to {printable_path(self.folder.path)}, and verify the copy"
+
+    def facts(self, path: str, verified: Manifest | None = None) -> dict[str, Any]:
+        """Return what the result says of it."""
+        return {
+            "path": path,
+            "kind": self.content.kind,
+            "files": verified.files - 1 if verified else self.content.count,
+            "bytes": verified.bytes - len(self.description.encode()) if verified else self.content.size,
+            "verified": verified is not None,
+        }
+
+    def make(self) -> None:
+        """Make the copy, verify it, and give it its name.
+
+        :raises HostedError: if there is any doubt about it. What there is of it is removed.
+        """
+        try:
+            with one_at_a_time(f"last copy {self.folder.path}", f"copying {self.view.label}", LONGEST_COPY):
+                path, manifest = self._make()
+        except HostedError as error:
+            del self.task.effects.facts["copy"]
+            raise error.prepend(
+                f"{self.view.label} was not deleted, as there is no last copy of it: "
+            ) from None
+        self.task.effects.facts["copy"] = self.facts(path, manifest)
+
+    def _make(self) -> tuple[str, Manifest]:
+        partial = self.folder.begin()
+        try:
+            self.content.write(partial, newest_copy(self.folder, self.content.kind))
+            with atomic_file(os.path.join(partial, DESCRIPTION)) as file:
+                file.write(self.description)
+            flush_tree(partial)
+            manifest = self._verify(partial)
+            path = self.folder.place(partial, self.made_at)
+        except OSError as error:
+            remove_tree(partial)
+            raise unwritable(partial, error) from None
+        except BaseException:
+            remove_tree(partial)
+            raise
+        return path, manifest
+
+    def _verify(self, partial: str) -> Manifest:
+        """Compare the copy with the service, and what is on the disk with its list; return that."""
+        service = self.view.service
+        entries = [*self.content.verify(partial), entry_on_disk(partial, DESCRIPTION)]
+        manifest = Manifest(
+            {"id": service.id, "name": service.name, "family": service.family},
+            self.content.kind,
+            stamp(self.made_at),
+            entries,
+            [{"path": path, "reason": why} for path, why in sorted(self.content.left_out.items())],
+        )
+        manifest.write(partial)
+        flush_tree(partial)
+        check_copy(partial, manifest)
+        return manifest
+
+
+def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
+    """Plan the copy of a service into a folder before it is deleted.
+
+    Everything that can be known is checked here, in check mode too: the folder, the login, the room.
+
+    :raises Invalid: if the service cannot be copied, saying what to do instead.
+    """
+    service = view.service
+    folder = check_folder(path, service.name, service.id)
+    if service.status != ServiceStatus.ACTIVE:
+        raise uncopyable(
+            view,
+            f"its status is {service.status}, and only an {ServiceStatus.ACTIVE} one shows all that it has",
+            IN_STATUS.get(service.status, f"run this again once it is {ServiceStatus.ACTIVE}"),
+        )
+    settings = read_settings(task, service)
+    content = read_content(task, view, settings)
+    check_room(content, folder.root, newest_copy(folder, content.kind) is not None)
+    for left, why in sorted(content.left_out.items()):
+        task.warn(f"{printable_path(left)} is not in the last copy of {view.label}: {why}")
+    made_at = time.time()
+    app = own_application(task, view) if content.kind != DumpContent.kind else None
+    description = describe_service(task, view, settings, app, stamp(made_at))
+    copy = LastCopy(task, view, folder, content, description, made_at)
+    facts = copy.facts(folder.free_path(made_at))
+    task.effects.facts["copy"] = facts
+    shown = {"last copy": folder.path, "content": content.describe()}
+    return Kept(Step(copy.summary, copy.make), shown)
+
+
+def read_content(task: Task[ServiceOptions], view: View, settings: Settings | None) -> Content:
+    """Return what there is to copy of a service.
+
+    :raises Invalid: if there is nothing that could be copied.
+    """
+    service = view.service
+    if service.family == Family.APP and (connection := database_connection(task, view)):
+        return dump_content(view, connection, settings)
+    other = WAYS.get(service.family, "copy what you need in another way")
+    offered = service.capabilities
+    if offered is not None and FILES_CAPABILITY not in offered:
+        raise uncopyable(view, f"it is of family {service.family} and offers no files", other)
+    try:
+        access = task.client.sftp(service.id)
+    except TokenRejected:
+        raise
+    except Refused as error:
+        raise uncopyable(view, f"it has no SFTP access: {error.message}", other) from None
+    return open_files(task, view, access)
+
+
+def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> FileContent:
+    """Log in to a service and read what files it has."""
+    try:
+        return FileContent.open(task, access)
+    except HostedError as error:
+        error.prepend(f"{view.label} cannot be copied, so it was not deleted: ")
+        raise
+
+
+def database_connection(task: Task[ServiceOptions], view: View) -> DatabaseConnection | None:
+    """Return how to connect to a database; ``None`` for a service that is none.
+
+    The platform refuses it for a service that is none; the specification does not show with which status.
+
+    :raises Invalid: if the product is a database all the same.
+    """
+    try:
+        return task.client.database_connection(view.service.id)
+    except TokenRejected:
+        raise
+    except Refused as error:
+        product = (view.service.product and view.service.product.slug) or ""
+        if any(engine in product.lower() for engine in ENGINES):
+            why = f"its product is {product!r}, but how to connect to it cannot be read: {error.message}"
+            raise uncopyable(view, why, "run this again later, or dump the database by hand") from None
+        return None
+
+
+def dump_content(view: View, connection: DatabaseConnection, settings: Settings | None) -> DumpContent:
+    """Return the dump of a database that this machine reaches.
+
+    :raises Invalid: if it cannot be dumped from here.
+    """
+    facts: Mapping[str, Any] = connection.as_dict()
+    network = settings.network if settings else None
+    if network and network.is_public:
+        facts = {**facts, "public_host": network.public_ip, "public_port": network.public_port}
+    try:
+        return DumpContent(find_source(facts))
+    except NoDumpError as error:
+        raise uncopyable(view, str(error), "dump the database from where it can be reached") from None
+
+
+def own_application(task: Task[ServiceOptions], view: View) -> App | None:
+    """Return the application that a service is, if the account made it from an image of its own."""
+    if view.service.family != Family.APP:
+        return None
+    return next((app for app in task.client.apps() if app.id == view.service.id), None)
+
+
+def uncopyable(view: View, why: str, way: str) -> Invalid:
+    """Return the error for a service that cannot be copied."""
+    last = "" if "without keep_copy" in way else ", then delete it without keep_copy"
+    if way.startswith(("run this again once", "resume")):
+        last = ", or delete it without keep_copy"
+    return Invalid(f"keep_copy cannot copy {view.label}: {why}. Nothing was deleted. To go on, {way}{last}")
+
+
+def newest_copy(folder: CopyFolder, kind: str) -> str | None:
+    """Return the newest whole copy of this kind that is there."""
+    for path in folder.copies():
+        try:
+            if read_manifest(path).kind == kind:
+                return path
+        except TransferFailed:
+            continue
+    return None
+
+
+def stamp(moment: float) -> str:
+    """Return a moment in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))

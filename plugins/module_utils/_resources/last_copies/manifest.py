@@ -1,0 +1,144 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of what a copy holds: written with it, and compared with the disk before it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..._sftp.errors import TransferFailed
+from ..._sftp.trees import printable_path
+from ..shared.controller_state import write_json
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+FILE, DIRECTORY, LINK = "file", "directory", "link"
+MAX_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a copy. ``mode`` and ``mtime`` are those on the service, which the copy may not have."""
+
+    path: str
+    kind: str
+    size: int = 0
+    sha256: str | None = None
+    target: str | None = None
+    mode: str | None = None
+    mtime: int | None = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a copy holds, by path relative to it. ``left_out`` has what has no content, or leads elsewhere."""
+
+    service: Mapping[str, Any]
+    kind: str
+    made_at: str
+    entries: Sequence[Entry]
+    left_out: Sequence[Mapping[str, str]] = field(default=())
+
+    @property
+    def files(self) -> int:
+        """The number of files."""
+        return sum(entry.kind == FILE for entry in self.entries)
+
+    @property
+    def bytes(self) -> int:
+        """The number of bytes in them."""
+        return sum(entry.size for entry in self.entries if entry.kind == FILE)
+
+    def write(self, folder: str) -> None:
+        """Write the list into the folder of its copy, with mode 0600.
+
+        :raises OSError: if that fails.
+        """
+        content = {**asdict(self), "format": FORMAT, "files": self.files, "bytes": self.bytes}
+        write_json(os.path.join(folder, MANIFEST), content)
+
+
+def read_manifest(folder: str) -> Manifest:
+    """Read the list of a copy back.
+
+    :raises TransferFailed: if there is none, or not a whole one.
+    """
+    try:
+        with open(os.path.join(folder, MANIFEST), encoding="utf-8") as file:
+            content = json.load(file)
+        entries = [Entry(**entry) for entry in content["entries"]]
+        fields = {name: content[name] for name in ("service", "kind", "made_at", "left_out")}
+        found = Manifest(**fields, entries=entries)
+        whole = (content["format"], content["files"], content["bytes"]) == (FORMAT, found.files, found.bytes)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TransferFailed(f"the list {MANIFEST} of the copy cannot be read back: {error}") from None
+    if not whole:
+        raise TransferFailed(f"the list {MANIFEST} of the copy does not add up")
+    return found
+
+
+def check_copy(folder: str, expected: Manifest) -> None:
+    """Read a copy back from the disk, list included, and compare it with what it is to hold.
+
+    :raises TransferFailed: naming what is missing, is too much, or differs.
+    """
+    if read_manifest(folder) != expected:
+        raise TransferFailed(f"the list {MANIFEST} of the copy is not the one that was written")
+    wanted = {entry.path: entry for entry in expected.entries}
+    there = dict(entries_on_disk(folder))
+    there.pop(MANIFEST, None)
+    wrong = sorted(
+        path for path in wanted.keys() | there.keys() if not same(wanted.get(path), there.get(path))
+    )
+    if wrong:
+        raise TransferFailed(f"the copy on the disk is not what was written: {name_some(wrong)}")
+
+
+def same(wanted: Entry | None, there: Entry | None) -> bool:
+    """Tell whether the disk has what the list says."""
+    if wanted is None or there is None:
+        return False
+    facts = [(entry.kind, entry.size, entry.sha256, entry.target) for entry in (wanted, there)]
+    return facts[0] == facts[1]
+
+
+def name_some(paths: Sequence[str]) -> str:
+    """Return the first of these paths, for a message."""
+    more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+    return ", ".join(printable_path(path) or "." for path in paths[:MAX_NAMED]) + more
+
+
+def entries_on_disk(root: str, below: str = "") -> Iterator[tuple[str, Entry]]:
+    """Yield everything below a folder, with checksums. Links are not followed.
+
+    :raises TransferFailed: if something cannot be read.
+    """
+    try:
+        for name in os.listdir(os.path.join(root, below)):
+            path = os.path.join(below, name)
+            entry = entry_on_disk(root, path)
+            yield path, entry
+            if entry.kind == DIRECTORY:
+                yield from entries_on_disk(root, path)
+    except OSError as error:
+        place = printable_path(os.fsdecode(error.filename or below))
+        raise TransferFailed(f"cannot read {place} of the copy back: {error.strerror}") from None
+
+
+def entry_on_disk(root: str, path: str) -> Entry:
+    """Return one entry as the disk has it."""
+    place = os.path.join(root, path)
+    info = os.lstat(place)
+    if stat.S_ISDIR(info.st_mode):
+        return Entry(path, DIRECTORY)
+    if stat.S_ISLNK(info.st_mode):
+        return Entry(path, LINK, target=os.readlink(place))
+    with open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        return Entry(path, FILE, info.st_size, hashlib.file_digest(file, "sha256").hexdigest())

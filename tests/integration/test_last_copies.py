@@ -1,0 +1,159 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Last copies of real databases, and of services in a play: restored from what is left when they are gone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+import yaml
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
+    DumpContent,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible
+from integration.database_servers import (
+    DATABASE,
+    PASSWORD,
+    USER,
+    MariaDB,
+    PostgreSQL,
+    Server,
+    free_port,
+    missing,
+    serving,
+)
+from unit.plugins.module_utils._resources.platform import run
+
+ROWS = 1200
+TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
+GAME = {"product": "minecraft", "project": "games"}
+
+
+@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
+def running(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A real server for all tests: it takes seconds to make one."""
+    kind: type[Server] = request.param
+    if names := missing(kind.engine):
+        pytest.skip(f"not installed: {names}")
+    with serving(kind, free_port()) as server:
+        yield server
+
+
+@pytest.fixture
+def engine(running: Server, sandbox: Sandbox) -> Server:
+    """The server with a new table that its user owns, as the database of service ``db``."""
+    rows = ", ".join(f"({number}, 'by day')" for number in range(ROWS))
+    table = ["DROP TABLE IF EXISTS orders;", TABLE, "INSERT INTO orders VALUES", rows, ";"]
+    running.sql("\n".join(table), DATABASE)
+    if isinstance(running, PostgreSQL):
+        running.sql(f"ALTER TABLE orders OWNER TO {USER};", DATABASE)
+    id = sandbox.seed({"services": [{"name": "db", "product": running.engine}]})["services"]["db"]
+    sandbox.operator(f"services/{id}", connection=running.connection)
+    return running
+
+
+def names(sandbox: Sandbox) -> set[str]:
+    """Return the names of the services that are there."""
+    return {service["name"] for service in sandbox.api("GET", "/api/resources").json()["items"]}
+
+
+def delete(sandbox: Sandbox, folder: Path, check_mode: bool = False) -> dict[str, Any]:
+    """Delete the database, with a last copy."""
+    return run(sandbox, SERVICE, check_mode, name="db", state="absent", keep_copy=str(folder))
+
+
+def test_a_database_is_dumped_and_can_be_restored(engine: Server, sandbox: Sandbox, tmp_path: Path) -> None:
+    expected = delete(sandbox, tmp_path / "keep", check_mode=True)
+    assert expected["actions"][0].startswith("copy a dump of database 'shop' of service 'db'")
+    assert [*tmp_path.iterdir()] == []
+    result = delete(sandbox, tmp_path / "keep")
+    assert "db" not in names(sandbox)
+    copy = result["copy"]
+    assert (copy["kind"], copy["files"], copy["verified"]) == ("dump", 1, True)
+    file = "database.dump" if engine.engine == "postgresql" else "database.sql.gz"
+    folder = Path(copy["path"])
+    assert sorted(os.listdir(folder)) == sorted([file, "manifest.json", "service.yml"])
+    assert (folder / file).stat().st_size == copy["bytes"]
+    assert (folder / file).stat().st_mode & 0o777 == 0o600
+    engine.restore(folder / file, "restored")
+    assert engine.sql("SELECT count(*) FROM orders;", "restored").strip() == str(ROWS)
+    for path in (found for found in tmp_path.rglob("*") if found.is_file()):
+        assert PASSWORD.encode() not in path.read_bytes(), path
+    assert PASSWORD not in str(result)
+
+
+def test_a_database_that_changes_is_kept(
+    engine: Server, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row more between the two dumps."""
+    verify = DumpContent.verify
+
+    def meanwhile(own: DumpContent, folder: str) -> Any:
+        engine.sql("INSERT INTO orders VALUES (-1, 'in between');", DATABASE)
+        return verify(own, folder)
+
+    monkeypatch.setattr(DumpContent, "verify", meanwhile)
+    result = delete(sandbox, tmp_path / "keep")
+    assert result["failed"] and not result["changed"] and "copy" not in result
+    assert "a second dump differs from the first one" in result["msg"]
+    assert "db" in names(sandbox)
+    assert sandbox.journal("resources.delete") == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("in_process", [True, False], ids=["here", "as a module"])
+def test_several_in_a_play_and_one_of_them_again(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """What cannot be copied is kept, and keeps nothing else; what is gone is ordered from its description."""
+    sandbox.seed({
+        "projects": ["games"],
+        "services": [
+            {"name": "one", **GAME, "files": {"a.txt": "first", "{{ odd }}/b": "b"}},
+            {"name": "metal", "product": "dedicated", "host": "node-metal-1"},
+            {"name": "two", **GAME, "files": {"a.txt": "second"}},
+        ],
+    })  # fmt: skip
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    (tmp_path / "key").touch(mode=0o600)
+    (tmp_path / "key").write_bytes(key.export_private_key())
+    public = key.export_public_key().decode().strip()
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "deploy", "publicKey": public})
+    tasks = f"""
+- name: Delete
+  hosted.services.service:
+    name: "{{{{ item }}}}"
+    state: absent
+    keep_copy: keep
+    private_key_file: {tmp_path}/key
+    known_hosts: {tmp_path}/known_hosts
+    wait_interval: 0.2
+  loop: [one, metal, two]
+  ignore_errors: true
+"""
+    done = ansible.tasks(tasks, in_process=in_process)
+    results = done.items("Delete")
+    assert [bool(item.failed) for item in results] == [False, True, False]
+    assert names(sandbox) == {"metal"}
+    copies = [item.result["copy"] for item in (results[0], results[2])]
+    assert [(copy["kind"], copy["files"], copy["bytes"]) for copy in copies] == [
+        ("files", 2, 6),
+        ("files", 1, 6),
+    ]
+    assert all(copy["verified"] for copy in copies)
+    first = Path(copies[0]["path"])
+    assert (first / "files" / "{{ odd }}" / "b").read_text() == "b"
+    described = yaml.safe_load((first / "service.yml").read_text())
+    assert described[0]["hosted.services.service"]["project"] == "games"
+    again = ansible.tasks(f"- ansible.builtin.include_tasks: {first}/service.yml\n").succeed()
+    assert again["Order service one again"].result["changed"]
+    assert names(sandbox) == {"metal", "one"}

@@ -1,0 +1,236 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dumps by a program of the test's own: whole or not at all, the password in a file that only it can read.
+
+What real engines make of it is in tests/integration/test_backups_dumps.py.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases import dump as script
+
+PASSWORD = "p:a\\ss'w\"o#rd"
+PROGRAMS = {"postgresql": "pg_dump", "mariadb": "mariadb-dump", "mysql": "mysqldump"}
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that something listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder in which programs are looked for, but for those of the system that a script needs."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in ("cat", "stat"):
+        (folder / name).symlink_to(f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def program(tools: Path, name: str, body: str) -> None:
+    """Let there be a dump program."""
+    (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+    (tools / name).chmod(0o700)
+
+
+def connection(port: int, engine: str = "postgresql") -> dict[str, Any]:
+    """What the platform tells of a database."""
+    facts = {"engine": engine, "user": "owner", "password": PASSWORD, "database": "shop"}
+    return {**facts, "host": "127.0.0.1", "port": port}
+
+
+def folder_of(tmp_path: Path) -> Path:
+    """Make the folder that takes a dump."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    return folder
+
+
+def test_postgresql(tmp_path: Path, tools: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are in the environment, the password in a file of mode 0600, and nothing of it elsewhere."""
+    monkeypatch.setenv("PGPASSWORD", "of somebody else")
+    monkeypatch.setenv("PGSSLMODE", "require")
+    program(
+        tools,
+        "pg_dump",
+        'echo "PGDMP$*|$PGHOST:$PGPORT|$PGUSER|$PGDATABASE|$PGPASSWORD|$PGSSLMODE"\n'
+        'stat -Lc %a "$PGPASSFILE"; cat "$PGPASSFILE"',
+    )
+    done = script.dump(folder_of(tmp_path), connection(port))
+    lines = (tmp_path / "copy" / "database.dump").read_text().splitlines()
+    assert lines == [
+        f"PGDMP--no-password --format=custom|127.0.0.1:{port}|owner|shop||require",
+        "600",
+        "*:*:*:*:p\\:a\\\\ss'w\"o#rd",
+    ]
+    assert done["file"] == "database.dump"
+    assert os.stat(tmp_path / "copy" / "database.dump").st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("engine", ["mariadb", "mysql"])
+def test_mariadb_and_mysql(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
+    """All that the program needs is in an option file, and what it writes is compressed."""
+    program(tools, PROGRAMS[engine], 'echo "$*"; cat "${1#*=}"; echo "-- Dump completed"')
+    script.dump(folder_of(tmp_path), connection(port, engine))
+    arguments, *options = (
+        gzip.decompress((tmp_path / "copy" / "database.sql.gz").read_bytes()).decode().splitlines()
+    )
+    assert arguments.startswith("--defaults-extra-file=/proc/self/fd/") and arguments.endswith("-- shop")
+    assert "--single-transaction" in arguments and "rd" not in arguments.replace("--hex", "")
+    assert options == [
+        "[client]",
+        "protocol=tcp",
+        'host="127.0.0.1"',
+        f'port="{port}"',
+        'user="owner"',
+        'password="p:a\\\\ss\'w\\"o#rd"',
+        "-- Dump completed",
+    ]
+
+
+def test_a_dump_names_no_owners() -> None:
+    """Rows and bodies that look alike stay as they are; MySQL gets no line of MariaDB's client."""
+    data = b"(1,'/*!50013 DEFINER=`a`@`b` SQL SECURITY DEFINER */'),\n"
+    body = b"CREATE DEFINER=`in a body`@`%`\n"
+    lines = [
+        b"/*M!999999\\- enable the sandbox mode */ \n",
+        data,
+        b"/*!50013 DEFINER=`a``b`@`%` SQL SECURITY INVOKER */\n",
+        b"DELIMITER ;;\n",
+        b"CREATE DEFINER=`a`@`b` PROCEDURE `p`()\n",
+        body,
+        b"end ;;\n",
+        b"/*!50106 CREATE*/ /*!50117 DEFINER=`role`*/ /*!50106 EVENT `e`\n",
+    ]
+    without = [
+        *lines[:2],
+        b"/*!50013 SQL SECURITY INVOKER */\n",
+        lines[3],
+        b"CREATE PROCEDURE `p`()\n",
+        body,
+        lines[6],
+        b"/*!50106 CREATE*/ /*!50117 */ /*!50106 EVENT `e`\n",
+    ]
+    assert list(script.MARIADB.lines(lines)) == without
+    assert list(script.MYSQL.lines(lines)) == without[1:]
+    assert list(script.POSTGRESQL.lines(lines)) == lines
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_a_program_that_fails(tmp_path: Path, tools: Path, port: int, engine: str) -> None:
+    """Its last words are told, without the password, and what it wrote is not left behind."""
+    (tmp_path / "words").write_text(f"no:\n  {PASSWORD}  is wrong")
+    program(tools, PROGRAMS[engine], f"echo half; cat {tmp_path}/words >&2; exit 3")
+    with pytest.raises(script.NoDumpError, match=f"{PROGRAMS[engine]} ended with 3: no: \\*\\*\\* is wrong$"):
+        script.dump(folder_of(tmp_path), connection(port, engine))
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "wrote"),
+    [
+        ("postgresql", ""),
+        ("postgresql", "-- a plain dump of PostgreSQL\n-- Dump completed\n"),
+        ("mariadb", ""),
+        ("mariadb", "-- Dump completed of an earlier one\n" + 9 * "INSERT;\n"),
+        ("mysql", "INSERT INTO `t` VALUES ('-- Dump completed');\n"),
+    ],
+)
+def test_a_program_that_writes_no_whole_dump(
+    tmp_path: Path, tools: Path, port: int, engine: str, wrote: str
+) -> None:
+    """It counts as none, although the program says that all went well; and nothing of it is left."""
+    (tmp_path / "wrote").write_text(wrote)
+    program(tools, PROGRAMS[engine], f"cat {tmp_path}/wrote")
+    sign = "no PGDMP at its beginning" if engine == "postgresql" else "no line '-- Dump completed'"
+    with pytest.raises(script.NoDumpError, match=f"ended with 0, but .* no whole dump: it has {sign}"):
+        script.dump(folder_of(tmp_path), connection(port, engine))
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+def test_the_public_address_is_the_second_choice(port: int) -> None:
+    """What does not answer is passed over; when nothing does, every reason is told."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        silent = closed.getsockname()[1]
+    inside = {"host": "127.0.0.1", "port": silent}
+    assert script.reach({**inside, "public_host": "127.0.0.1", "public_port": port}) == ("127.0.0.1", port)
+    assert script.reach({"host": "127.0.0.1", "port": port, "public_host": "x", "public_port": 1})[1] == port
+    with pytest.raises(script.NoDumpError, match=rf"127\.0\.0\.1:{silent}: .*only inside the project's"):
+        script.reach({**inside, "public_host": None, "public_port": None})
+
+
+def test_what_cannot_be_dumped(tmp_path: Path, tools: Path, port: int) -> None:
+    """An engine without a program known here, and a program that is not installed."""
+    with pytest.raises(script.NoDumpError, match="a database of engine 'valkey' cannot be dumped"):
+        script.dump(tmp_path, connection(port, "valkey"))
+    with pytest.raises(script.NoDumpError, match="mariadb-dump or mysqldump is not installed"):
+        script.dump(tmp_path, connection(port, "mariadb"))
+
+
+@pytest.mark.parametrize(
+    "name", ["postgresql", "PostgreSQL", "postgresql-16", "PostgreSQL 16", "postgres:17"]
+)
+def test_an_engine_is_known_however_it_is_spelled(name: str) -> None:
+    assert script.engine_of(name) is script.POSTGRESQL
+    with pytest.raises(script.NoDumpError, match="'mongodb-7' cannot be dumped"):
+        script.engine_of("mongodb-7")
+
+
+def packed(folder: Path, text: str) -> Path:
+    """Write a dump of MariaDB."""
+    with gzip.open(folder / "database.sql.gz", "wt") as file:
+        file.write(text)
+    return folder / "database.sql.gz"
+
+
+def test_the_time_of_a_dump_is_no_content(tmp_path: Path) -> None:
+    def digest(text: str) -> str:
+        return script.content_digest(packed(tmp_path, text), script.MARIADB)
+
+    first = digest("INSERT 1;\n-- Dump completed on 2026-01-01\n")
+    assert first == digest("INSERT 1;\n-- Dump completed on 2026-01-02\n")
+    assert first != digest("INSERT 2;\n-- Dump completed on 2026-01-01\n")
+
+
+def test_the_key_of_a_restricted_dump_is_no_content(tmp_path: Path, tools: Path) -> None:
+    file = tmp_path / "database.dump"
+
+    def digest(text: str) -> str:
+        file.write_text(text)
+        return script.content_digest(file, script.POSTGRESQL)
+
+    program(tools, "pg_restore", 'test "$1 $2" = "--file=- --" && exec cat "$3"')
+    assert digest("\\restrict a1\nCOPY\n\\unrestrict a1\n") == digest(
+        "\\restrict b2\nCOPY\n\\unrestrict b2\n"
+    )
+    # That is a row whose text begins with a carriage return.
+    assert digest("\\restrict a1\tx\n") != digest("\\restrict b2\tx\n")
+
+
+def test_a_dump_that_cannot_be_read_back(tmp_path: Path, tools: Path) -> None:
+    cut = packed(tmp_path, "INSERT 1;\n" * 100)
+    cut.write_bytes(cut.read_bytes()[:-9])
+    with pytest.raises(script.NoDumpError, match=r"database\.sql\.gz cannot be read back"):
+        script.content_digest(cut, script.MARIADB)
+    file = tmp_path / "database.dump"
+    with pytest.raises(script.NoDumpError, match="pg_restore, which reads dumps, is not installed"):
+        script.content_digest(file, script.POSTGRESQL)
+    program(tools, "pg_restore", "echo half; echo 'unexpected end of file' >&2; exit 1")
+    with pytest.raises(
+        script.NoDumpError, match=r"database\.dump cannot be read back: unexpected end of file"
+    ):
+        script.content_digest(file, script.POSTGRESQL)

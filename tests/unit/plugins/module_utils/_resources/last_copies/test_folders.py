@@ -1,0 +1,167 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where copies go: into no folder of the system or of somebody else, whatever the service is called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import (
+    check_folder,
+    flush_tree,
+    folder_name,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
+
+MOMENT = 1_764_000_000.0
+NAME = "20251124T160000Z"
+
+
+def test_a_folder_that_is_missing_is_planned_and_not_made(tmp_path: Path) -> None:
+    folder = check_folder(str(tmp_path / "keep"), "web", "svc_1")
+    assert folder.path == str(tmp_path / "keep" / "web-svc_1")
+    assert [*tmp_path.iterdir()] == []
+    assert [*folder.copies()] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/etc",
+        "/etc/copies",
+        "/proc/self",
+        "/dev/mapper",
+        "/usr/local/copies",
+        "/run/copies",
+        "/srv/../etc",
+    ],
+)
+def test_folders_of_the_system_are_refused(path: str) -> None:
+    with pytest.raises(Invalid, match=r"a folder of the system; .*Nothing was deleted"):
+        check_folder(path, "web", "svc_1")
+
+
+def test_a_link_to_a_folder_of_the_system_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/etc")
+    with pytest.raises(Invalid, match="inside of '/etc'"):
+        check_folder(str(tmp_path / "link"), "web", "svc_1")
+
+
+def test_a_mounted_disk_of_a_desktop_is_none() -> None:
+    with pytest.raises(Invalid, match="the folder above it"):
+        check_folder("/run/media/nobody/disk/copies", "web", "svc_1")
+
+
+def test_a_link_is_followed_once_and_one_to_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk")
+    (tmp_path / "nowhere").symlink_to("unmounted/disk")
+    assert check_folder(str(tmp_path / "link"), "web", "svc_1").root == str(tmp_path / "disk")
+    with pytest.raises(Invalid, match=r"unmounted', does not exist\. Is a disk not mounted"):
+        check_folder(str(tmp_path / "nowhere"), "web", "svc_1")
+
+
+def test_a_missing_parent_a_file_and_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Invalid, match="the folder above it"):
+        check_folder(str(tmp_path / "a" / "b"), "web", "svc_1")
+    with pytest.raises(Invalid, match="is no folder"):
+        check_folder(str(tmp_path / "file"), "web", "svc_1")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(Invalid, match="cannot be written to by this user"):
+        check_folder(str(tmp_path), "web", "svc_1")
+
+
+@pytest.mark.parametrize("kind", ["link", "file", "of another user"])
+def test_what_somebody_else_put_in_its_place(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "web-svc_1"
+    if kind == "link":
+        place.symlink_to("/tmp")
+    elif kind == "file":
+        place.write_text("")
+    else:
+        place.mkdir()
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(Invalid, match="is not a folder of this user"):
+        check_folder(str(tmp_path), "web", "svc_1")
+
+
+@pytest.mark.parametrize(
+    ("name", "id", "expected"),
+    [
+        ("web", "svc_1", "web-svc_1"),
+        ("Web Shop!", "svc_1", "Web_Shop-svc_1"),
+        ("../../etc/passwd", "svc_1", "etc_passwd-svc_1"),
+        ("\n\x1b[2J", "svc_1", "2J-svc_1"),
+        ("", "svc_1", "service-svc_1"),
+        ("...", "svc_1", "service-svc_1"),
+        ("a" * 300, "svc_1", "a" * 60 + "-svc_1"),
+    ],
+)
+def test_names_of_folders(name: str, id: str, expected: str) -> None:
+    assert folder_name(name, id) == expected
+
+
+def test_ids_that_are_no_names_stay_apart() -> None:
+    names = [folder_name("web", id) for id in ("a/b", "a_b", "a\nb", "../b", "x" * 200, "x" * 201, "\ud800")]
+    assert len(set(names)) == len(names)
+    assert all("/" not in name and ".." not in name and len(name.encode()) < 200 for name in names)
+
+
+def test_a_copy_gets_its_name_at_the_end(tmp_path: Path) -> None:
+    folder = check_folder(str(tmp_path / "keep"), "web", "svc_1")
+    partial = Path(folder.begin())
+    (partial / "a").write_text("a")
+    assert [*folder.copies()] == []
+    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "keep", partial.parent, partial)]
+    assert modes == [0o700] * 3
+    final = folder.place(str(partial), MOMENT)
+    assert final == str(tmp_path / "keep" / "web-svc_1" / NAME)
+    assert folder.free_path(MOMENT) == f"{final}-2"
+    second = folder.place(folder.begin(), MOMENT)
+    assert [*folder.copies()] == [second, final]
+    assert (Path(final) / "a").read_text() == "a"
+
+
+def test_what_a_run_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    folder = check_folder(str(tmp_path), "web", "svc_1")
+    left = Path(folder.begin())
+    (left / "files").mkdir()
+    (left / "files" / "a").write_text("half")
+    mine = left.parent / "notes"
+    mine.mkdir()
+    again = Path(folder.begin())
+    assert {path.name for path in left.parent.iterdir()} == {again.name, "notes"}
+    assert [*folder.copies()] == []
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = check_folder(str(tmp_path), "web", "svc_1")
+
+    def full(*__: object, **___: object) -> None:
+        raise OSError(28, "No space left on device", str(tmp_path / "x"))
+
+    monkeypatch.setattr(os, "mkdir", full)
+    with pytest.raises(TransferFailed, match=r"cannot write .*: No space left on device"):
+        folder.begin()
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(TransferFailed, match="No space left on device"):
+        folder.place(str(tmp_path), MOMENT)
+
+
+def test_every_file_and_folder_is_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_text("a")
+    (tmp_path / "link").symlink_to("/nowhere")
+    flushed: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.readlink(f"/proc/self/fd/{handle}")))
+    flush_tree(str(tmp_path))
+    assert sorted(flushed) == sorted(map(str, (tmp_path, tmp_path / "in", tmp_path / "in" / "a")))

@@ -1,0 +1,376 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A deletion with a last copy, on the sandbox over its real SFTP: verified, or nothing is deleted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies import last_copy
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.content import (
+    FileContent,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.folders import CopyFolder
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+    Manifest,
+    check_copy,
+    read_manifest,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services import removal
+from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import add, id_of, writes
+
+Delete = Callable[..., dict[str, Any]]
+
+
+def is_there(sandbox: Sandbox, name: str) -> bool:
+    items = sandbox.api("GET", "/api/resources").json()["items"]
+    return any(service["name"] == name for service in items)
+
+
+def refused(sandbox: Sandbox, result: dict[str, Any], tmp_path: Path, name: str = "one") -> str:
+    """Return the error of a task that deleted nothing, left no copy and claims none."""
+    assert result.get("failed"), result
+    assert writes(sandbox) == []
+    assert is_there(sandbox, name)
+    assert not result["changed"]
+    assert "copy" not in result
+    assert left(tmp_path) == []
+    return str(result["msg"])
+
+
+def left(tmp_path: Path) -> list[Path]:
+    """Return what is in the folders of services."""
+    return [path for folder in tmp_path.glob("keep/*") for path in folder.iterdir()]
+
+
+def write(sandbox: Sandbox, name: str, path: str, text: str) -> None:
+    """Change a file of a service, as whoever uses it does."""
+    done = sandbox.api(
+        "POST", f"/api/resources/{id_of(sandbox, name)}/files/write", {"path": path, "content": text}
+    )
+    assert done.ok
+    sandbox.clear_journal()
+
+
+def test_a_service_is_copied_and_then_deleted(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    write(sandbox, "one", "world/level.dat", "1" * 70_000)
+    id = id_of(sandbox, "one")
+    result = delete("one")
+    assert not is_there(sandbox, "one")
+    (copy,) = left(tmp_path)
+    assert copy.parent.name == f"one-{id}"
+    expected = {"path": str(copy), "kind": "files", "files": 2, "bytes": 70_005, "verified": True}
+    assert result["copy"] == expected
+    assert [action.split()[0] for action in result["actions"]] == ["copy", "delete"]
+    assert (copy / "files" / "a.txt").read_text() == "first"
+    assert (copy / "files" / "world" / "level.dat").read_text() == "1" * 70_000
+    for path in (copy, *copy.rglob("*")):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    manifest = read_manifest(str(copy))
+    assert manifest.service == {"id": id, "name": "one", "family": "GAME"}
+    ((task,),) = [yaml.safe_load((copy / "service.yml").read_text())]
+    assert task["hosted.services.service"]["product"] == "minecraft"
+    assert task["hosted.services.service"]["project"] == "web"
+    again = delete("one")
+    assert not again["changed"] and "copy" not in again
+
+
+def test_check_mode_says_what_would_be_copied_and_writes_nothing(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path
+) -> None:
+    result = delete("one", check_mode=True)
+    assert result["changed"]
+    copied = result["copy"]
+    assert (copied["files"], copied["bytes"], copied["verified"]) == (1, 5, False)
+    assert copied["path"].startswith(str(tmp_path / "keep" / "one-"))
+    assert result["actions"][0].startswith("copy 1 file (5 bytes) of service 'one'")
+    assert "content: 1 file (5 bytes)" in result["diff"]["after"]
+    assert [*tmp_path.iterdir()] == []
+    assert writes(sandbox) == []
+
+
+def test_an_absent_service_needs_no_copy(delete: Delete, tmp_path: Path) -> None:
+    result = delete("gone", keep_copy="/etc")
+    assert not result["changed"]
+    assert "copy" not in result
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_without_the_option_nothing_is_copied(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    result = delete("one", keep_copy=None)
+    assert result["changed"] and "copy" not in result
+    assert not is_there(sandbox, "one")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_second_copy_shares_what_is_the_same(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    """A deletion that failed left a copy; the next one has links to its files, and trusts none of them."""
+    write(sandbox, "one", "same.txt", "same")
+    write(sandbox, "one", "b.txt", "old")
+    sandbox.fault("resources.delete", "status", status=403, count=1)
+    first = delete("one")
+    assert first["failed"] and first["changed"]
+    assert first["copy"]["verified"]
+    before = Path(first["copy"]["path"])
+    write(sandbox, "one", "b.txt", "new")
+    times = os.stat(before / "files" / "a.txt")
+    (before / "files" / "a.txt").write_text("worst")  # the same size and time, damaged later
+    os.utime(before / "files" / "a.txt", (times.st_atime, times.st_mtime))
+    second = Path(delete("one")["copy"]["path"])
+    assert before != second
+    texts = {name: (second / "files" / name).read_text() for name in ("a.txt", "b.txt", "same.txt")}
+    assert texts == {"a.txt": "first", "b.txt": "new", "same.txt": "same"}
+    assert (before / "files" / "b.txt").read_text() == "old"
+    inodes = [(copy / "files" / "same.txt").stat().st_ino for copy in (before, second)]
+    assert inodes[0] == inodes[1]
+    assert not is_there(sandbox, "one")
+
+
+def test_what_an_earlier_run_left_is_no_copy(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    folder = tmp_path / "keep" / f"one-{id_of(sandbox, 'one')}"
+    (folder / ".partial-x" / "files").mkdir(parents=True)
+    (folder / ".partial-x" / "files" / "a.txt").write_text("fi")
+    (folder / "20260101T000000Z").mkdir()  # without a list
+    result = delete("one")
+    assert {path.name for path in left(tmp_path)} == {"20260101T000000Z", Path(result["copy"]["path"]).name}
+
+
+# --- What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "way"),
+    [
+        ("SUSPENDED", "resume it first (state: resumed), or delete it without keep_copy"),
+        ("FAILED", "there is nothing to copy: delete it without keep_copy"),
+        ("PROVISIONING", "run this again once it is ACTIVE, or delete it without keep_copy"),
+        ("AWAITING_ADMIN", "once the platform's operators are done"),
+    ],
+)
+def test_only_an_active_service_is_copied(
+    status: str, way: str, sandbox: Sandbox, delete: Delete, tmp_path: Path
+) -> None:
+    sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
+    for check_mode in (True, False):
+        message = refused(sandbox, delete("one", check_mode, delete_backups=True), tmp_path)
+        assert f"its status is {status}" in message
+        assert way in message
+        assert "Nothing was deleted" in message
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_machine_has_no_files_to_copy(
+    check_mode: bool, sandbox: Sandbox, delete: Delete, tmp_path: Path
+) -> None:
+    message = refused(sandbox, delete("metal", check_mode), tmp_path, "metal")
+    assert "it is of family DEDICATED and offers no files" in message
+    assert "copy what you need from inside of the machine, then delete it without keep_copy" in message
+
+
+def test_a_database_that_is_out_of_reach_is_kept(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    sandbox.clear_journal()
+    message = refused(sandbox, delete("db", check_mode=True), tmp_path, "db")
+    assert "this machine cannot reach the database" in message
+    assert "open the database to the Internet (public: true)" in message
+
+
+def test_an_engine_without_a_dump_is_kept(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    sandbox.seed({"services": [{"name": "cache", "product": "valkey"}]})
+    sandbox.clear_journal()
+    message = refused(sandbox, delete("cache"), tmp_path, "cache")
+    assert "a database of engine 'valkey' cannot be dumped" in message
+
+
+def test_a_database_whose_connection_is_refused_is_not_copied_as_files(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path
+) -> None:
+    sandbox.seed({"services": [{"name": "db", "product": "postgresql"}]})
+    sandbox.clear_journal()
+    sandbox.fault("database.connection", "status", status=409, count=None)
+    message = refused(sandbox, delete("db"), tmp_path, "db")
+    assert "its product is 'postgresql', but how to connect to it cannot be read" in message
+
+
+def test_backups_have_their_say_first(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    add(sandbox, "one", "nightly")
+    assert "delete_backups: true" in refused(sandbox, delete("one"), tmp_path)
+    assert delete("one", delete_backups=True)["copy"]["verified"]
+
+
+def test_a_folder_that_cannot_be(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    for path in ("/etc/copies", str(tmp_path / "no" / "where"), __file__):
+        assert "Nothing was deleted" in refused(sandbox, delete("one", keep_copy=path), tmp_path)
+
+
+def test_a_key_that_is_not_registered(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:
+    for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
+        sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
+    sandbox.clear_journal()
+    message = refused(sandbox, delete("one", check_mode=True), tmp_path)
+    assert "cannot be copied, so it was not deleted" in message
+    assert "hosted.services.ssh_key" in message
+
+
+def test_no_room_is_known_before(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=4))
+    message = refused(sandbox, delete("one", check_mode=True), tmp_path)
+    assert "the copy has 5 bytes" in message and "has room for 4; make room" in message
+
+
+# --- What goes wrong while it is copied ---------------------------------------------------------------
+
+
+def test_a_file_that_changes_after_it_was_copied(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = FileContent.verify
+
+    def verify(own: FileContent, folder: str) -> Any:
+        write(sandbox, "one", "a.txt", "other")
+        return original(own, folder)
+
+    monkeypatch.setattr(FileContent, "verify", verify)
+    message = refused(sandbox, delete("one"), tmp_path)
+    assert "was not deleted, as there is no last copy of it" in message
+    assert "the service changed while it was copied; these differ from their copies: a.txt" in message
+    assert "state: stopped" in message
+
+
+@pytest.mark.parametrize("change", ["new.txt", "a.txt"])
+def test_a_file_that_changes_while_it_is_verified(
+    change: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list is read last of all, so that a file which came or grew in between is seen."""
+    original = FileContent._check_unchanged
+
+    async def check(own: FileContent) -> None:
+        write(sandbox, "one", change, "more than before")
+        await original(own)
+
+    monkeypatch.setattr(FileContent, "_check_unchanged", check)
+    message = refused(sandbox, delete("one"), tmp_path)
+    assert f"these are not as they were: {change}" in message.replace("., ", "")
+
+
+def test_a_byte_that_arrives_wrong(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Remote.pull
+
+    async def pull(own: Remote, target: Local, path: str, *rest: Any) -> None:
+        await original(own, target, path, *rest)
+        Path(target.at(path)).write_text("fIrst")
+
+    monkeypatch.setattr(Remote, "pull", pull)
+    assert "these differ from their copies: a.txt" in refused(sandbox, delete("one"), tmp_path)
+
+
+def test_a_file_that_is_lost_on_the_way(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def pull(*__: Any) -> None:
+        """Say that all went well."""
+
+    monkeypatch.setattr(Remote, "pull", pull)
+    message = refused(sandbox, delete("one"), tmp_path)
+    assert "the copy does not have what the service has: a.txt" in message
+
+
+def test_a_disk_that_loses_what_was_written(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy is compared with its list after it was compared with the service."""
+    original = FileContent.verify
+
+    def verify(own: FileContent, folder: str) -> Any:
+        found = original(own, folder)
+        Path(folder, "files", "a.txt").write_text("fIrst")
+        return found
+
+    monkeypatch.setattr(FileContent, "verify", verify)
+    message = refused(sandbox, delete("one"), tmp_path)
+    assert "the copy on the disk is not what was written: files/a.txt" in message
+
+
+@pytest.mark.parametrize("step", ["fsync", "rename", "utime"])
+def test_a_disk_that_is_full_or_broken(
+    step: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*__: Any, **___: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, broken)
+    message = refused(sandbox, delete("one"), tmp_path)
+    assert "o space left on" in message
+
+
+def test_a_failure_leaves_an_earlier_copy_alone(
+    sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.fault("resources.delete", "status", status=403, count=1)
+    first = Path(delete("one")["copy"]["path"])
+
+    def broken(*__: Any) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(CopyFolder, "place", broken)
+    assert "Input/output error" in delete("one")["msg"]
+    assert left(tmp_path) == [first]
+    assert (first / "files" / "a.txt").read_text() == "first"
+
+
+# --- Runs that are killed -----------------------------------------------------------------------------
+
+PLACES: dict[str, tuple[Any, str]] = {
+    "before anything": (CopyFolder, "begin"),
+    "before the files": (FileContent, "write"),
+    "in the middle of the files": (Remote, "pull"),
+    "before it is on the disk": (last_copy, "flush_tree"),
+    "before it is verified": (FileContent, "verify"),
+    "before the list": (Manifest, "write"),
+    "before the list is compared": (last_copy, "check_copy"),
+    "before it has its name": (CopyFolder, "place"),
+    "before the deletion": (removal, "delete_service"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_run_that_is_killed(
+    place: str, sandbox: Sandbox, delete: Delete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is deleted, nothing half is taken for a copy, and the next run finishes the work."""
+    child = os.fork()
+    if child == 0:
+        try:
+            owner, name = PLACES[place]
+            monkeypatch.setattr(owner, name, lambda *__, **___: os.kill(os.getpid(), signal.SIGKILL))
+            delete("one")
+        finally:
+            os._exit(1)
+    __, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert is_there(sandbox, "one")
+    assert writes(sandbox) == []
+    whole = [path for path in left(tmp_path) if not path.name.startswith(".partial-")]
+    assert len(whole) == (place == "before the deletion")
+    for path in whole:
+        check_copy(str(path), read_manifest(str(path)))
+    copy = Path(delete("one")["copy"]["path"])
+    assert not is_there(sandbox, "one")
+    assert sorted(left(tmp_path)) == sorted([*whole, copy])
+    assert (copy / "files" / "a.txt").read_text() == "first"

@@ -1,0 +1,106 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of a copy: whatever is damaged on the disk, the copy does not count."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import (
+    MANIFEST,
+    Entry,
+    Manifest,
+    check_copy,
+    entries_on_disk,
+    read_manifest,
+)
+from ansible_collections.hosted.services.plugins.module_utils._sftp.errors import TransferFailed
+
+ODD = b"not-utf8-\xff"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy with something of everything."""
+    (tmp_path / "files" / "deep").mkdir(parents=True)
+    (tmp_path / "files" / "a.txt").write_text("aaa")
+    (tmp_path / "files" / "deep" / "line\nbreak").write_text("")
+    (tmp_path / "files" / "link").symlink_to("../../../etc/passwd")
+    with open(os.fsencode(tmp_path / "files") + b"/" + ODD, "wb") as file:
+        file.write(b"odd")
+    return tmp_path
+
+
+@pytest.fixture
+def manifest(copy: Path) -> Manifest:
+    """The list that goes with it."""
+    entries = [entry for __, entry in entries_on_disk(str(copy))]
+    found = Manifest(
+        {"id": "svc_1"}, "files", "2026-01-01T00:00:00Z", entries, [{"path": "s", "reason": "r"}]
+    )
+    found.write(str(copy))
+    return found
+
+
+def test_it_comes_back_as_it_was(copy: Path, manifest: Manifest) -> None:
+    check_copy(str(copy), manifest)
+    assert read_manifest(str(copy)) == manifest
+    assert (manifest.files, manifest.bytes) == (3, 6)
+    assert (copy / MANIFEST).stat().st_mode & 0o777 == 0o600
+    paths = {entry.path for entry in manifest.entries}
+    assert os.fsdecode(b"files/" + ODD) in paths
+    assert Entry("files/link", "link", target="../../../etc/passwd") in manifest.entries
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "files/a.txt": lambda copy: (copy / "files" / "a.txt").write_text("aab"),
+    "files/b.txt": lambda copy: (copy / "files" / "b.txt").write_text("more"),
+    "files/deep/line\\nbreak": lambda copy: (copy / "files" / "deep" / "line\nbreak").unlink(),
+    "files/link": lambda copy: os.replace(copy / "files" / "a.txt", copy / "files" / "link"),
+    "files/deep": lambda copy: (copy / "files" / "deep").rename(copy / "files" / "elsewhere"),
+}
+
+
+@pytest.mark.parametrize("named", DAMAGES)
+def test_damage_on_the_disk_is_named(named: str, copy: Path, manifest: Manifest) -> None:
+    DAMAGES[named](copy)
+    with pytest.raises(TransferFailed, match="on the disk is not what was written") as caught:
+        check_copy(str(copy), manifest)
+    assert named in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"entries": [{"a": 1}]}'])
+def test_a_list_that_is_none(text: str, copy: Path, manifest: Manifest) -> None:
+    (copy / MANIFEST).write_text(text)
+    with pytest.raises(TransferFailed, match="cannot be read back"):
+        check_copy(str(copy), manifest)
+
+
+def test_a_list_that_is_another(copy: Path, manifest: Manifest) -> None:
+    content = json.loads((copy / MANIFEST).read_text())
+    (copy / MANIFEST).write_text(json.dumps({**content, "bytes": 7}))
+    with pytest.raises(TransferFailed, match="does not add up"):
+        check_copy(str(copy), manifest)
+    (copy / MANIFEST).write_text(json.dumps({**content, "made_at": "later"}))
+    with pytest.raises(TransferFailed, match="not the one that was written"):
+        check_copy(str(copy), manifest)
+
+
+def test_a_missing_list_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TransferFailed, match="cannot be read back"):
+        read_manifest(str(tmp_path))
+
+
+def test_a_file_that_cannot_be_read(copy: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(path: str) -> os.stat_result:
+        raise OSError(5, "Input/output error", path)
+
+    monkeypatch.setattr(os, "lstat", broken)
+    with pytest.raises(TransferFailed, match="of the copy back: Input/output error"):
+        check_copy(str(copy), manifest)
