@@ -234,6 +234,12 @@ BILLED_PROFILES ?= plain
 test-billed: dev ## is what callback `cost` announces billed? Random plays over 30 days (RUNS=200 SEED=1)
 	@python -m money.billed --runs $(or $(RUNS),200) --seed $(or $(SEED),1) --profiles $(BILLED_PROFILES)
 
+# PROFILE=pairwise lets the plays take turns through all values of the gap points.
+.PHONY: test-budget
+test-budget: dev ## random plays under a budget (RUNS=10000 SEED=1 PROFILE=plain); one broken off goes on
+	@python -m money.budget --runs $(or $(RUNS),10000) --seed $(or $(SEED),1) --profiles $(or $(PROFILE),plain) \
+	    --log $(BUILD)/budget.jsonl
+
 # For files of a kind: make mutants ONLY=services/order,shared/money SAMPLE=0. SAMPLE=0 takes every change.
 .PHONY: mutants
 mutants: dev ## change plugins in one place at a time; do unit tests notice? (SAMPLE=100 SEED=1 ONLY=... MIRROR=1)

@@ -1,0 +1,117 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sample of the random plays under a budget, and proof that the judge sees a budget that is broken.
+
+`make test-budget` runs as many as you like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from money.budget import Result, Stage
+from money.budget_plays import LARGE, BudgetPlay, Change, Limits, RunOf, draw_play, price
+
+SAMPLE = range(1, 11)
+SLOW_LIST = {"route": "GET /api/resources", "kind": "latency", "latency": 1.0, "count": None}
+"""What is read is old when it arrives, so that parallel tasks decide by the same figures."""
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[Sandbox]:
+    """A sandbox of its own: what is called here is no part of what the other tests cover."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+def problems(platform: Sandbox, folder: Path, seed: int, profile: str) -> Sequence[str]:
+    """Run a drawn play, and return what is wrong with it."""
+    result = Stage(platform, folder).run(draw_play(seed), profile)
+    assert result.tasks > 0
+    return result.problems
+
+
+@pytest.mark.parametrize("seed", SAMPLE)
+def test_a_sample_of_plays_stays_within_its_budget(platform: Sandbox, tmp_path: Path, seed: int) -> None:
+    assert problems(platform, tmp_path, seed, f"pairwise:{seed}" if seed % 2 else "plain") == []
+
+
+def breaks(play: BudgetPlay) -> bool:
+    """Tell whether a play breaks its budget if nothing holds it back, by adding up its tasks one by one."""
+    limits = play.limits
+    rates = {change.service(unit): change.before for _run, change, unit in play.services()}
+    homes = {change.service(unit): change.home(False) for _run, change, unit in play.services()}
+    begun, broken = sum(rates.values()), False
+    for _run, change, unit in play.services():
+        name = change.service(unit)
+        moves = homes[name] != change.home(True)
+        rates[name], homes[name] = change.after, change.home(True)
+        if not (change.adds > 0 or moves):
+            continue
+        there = sum(rate for service, rate in rates.items() if homes[service] == "games")
+        into = homes[name] == "games"
+        broken |= change.adds > 0 and limits.account is not None and sum(rates.values()) > limits.account
+        broken |= into and "games" in limits.projects and there > limits.projects["games"]
+        broken |= change.adds > 0 and limits.run is not None and sum(rates.values()) - begun > limits.run
+    return broken
+
+
+def one_by_one(play: BudgetPlay) -> bool:
+    """Tell whether the tasks of a play come in the order in which they are written."""
+    [run, *others] = play.runs
+    return (
+        play.mode == "quiet" and not others and run.strategy == "linear" and not (run.serial or run.as_module)
+    )
+
+
+def test_each_play_that_breaks_its_budget_without_a_guard_is_found(platform: Sandbox, tmp_path: Path) -> None:
+    drawn = [play for play in map(draw_play, range(100, 400)) if one_by_one(play)][:8]
+    found = {play.seed: Stage(platform, tmp_path, guarded=False).run(play).problems for play in drawn}
+    expected = {play.seed for play in drawn if breaks(play)}
+    assert {seed for seed, told in found.items() if told} == expected
+    assert 3 <= len(expected) < len(drawn)
+
+
+def parallel_orders() -> BudgetPlay:
+    """Return a play of five hosts, each of which orders at the same time; one order fits."""
+    order = Change(1, "order", LARGE, "shop")
+    run = RunOf("a", [f"a{number}" for number in range(1, 6)], [order], looped=False)
+    limits = Limits(account=price(LARGE) * 3 / 2, places={"account": "variable"})
+    return BudgetPlay(0, "quiet", [run], limits, faults=[SLOW_LIST])
+
+
+def above(result: Result) -> bool:
+    """Tell whether a play went above its budget."""
+    return any(
+        Decimal(text.split(" costs ")[1].split(",")[0]) > price(LARGE) for text in result.verdict.breaches
+    )
+
+
+def test_parallel_tasks_keep_the_budget(platform: Sandbox, tmp_path: Path) -> None:
+    result = Stage(platform, tmp_path).run(parallel_orders())
+    assert result.problems == []
+    assert (result.verdict.commitments, result.verdict.refusals) == (1, 4)
+
+
+@pytest.mark.parametrize("defect", ["blind", "stale"])
+def test_a_guard_with_a_defect_is_caught(platform: Sandbox, tmp_path: Path, defect: str) -> None:
+    """One ignores what parallel tasks reserve; the other does not look again before the call."""
+    result = Stage(platform, tmp_path, planted=defect).run(parallel_orders())
+    assert above(result)
+
+
+def test_a_refusal_of_what_fits_is_caught(platform: Sandbox, tmp_path: Path) -> None:
+    order = Change(1, "order", LARGE, "shop")
+    run = RunOf("a", ["a1"], [order])
+    limits = Limits(account=price(LARGE), places={"account": "option"})
+    stage = Stage(platform, tmp_path)
+    assert stage.run(BudgetPlay(0, "quiet", [run], limits)).problems == []
+    result = Stage(platform, tmp_path, planted="stingy").run(BudgetPlay(0, "quiet", [run], limits))
+    [told] = result.problems
+    assert "refusal of what fits: t1 order of t1-a1 (+10.74)" in told
