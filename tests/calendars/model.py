@@ -40,7 +40,9 @@ class Walk:
         return self.shows[wall][-1] if wall in self.shows else self.later(wall)
 
     def later(self, wall: datetime) -> int:
-        """Return the first minute that shows a later time."""
+        """Return the first minute that shows a later time; the end of the walk if that lies beyond it."""
+        if wall > self.walls[-1]:
+            return len(self.walls)
         near = wall
         while near not in self.shows:  # a clock is never put forward by more than a day or so
             near += MINUTE
