@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any, Literal
 
 from ..services.many_services import ManyServicesOptions
+from ..services.options import CommitmentOptions
 from ..shared.options import FilePath, StateDirOptions, WaitOptions, option, required
 from ..shared.task_errors import Invalid
 from ..shared.time_zones import zone_named
@@ -64,7 +65,7 @@ class KeepAwakeOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SleepPlanOptions(ManyServicesOptions, WaitOptions, StateDirOptions):
+class SleepPlanOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, StateDirOptions):
     """The options of module sleep_plan."""
 
     name: str = required(selects=True)

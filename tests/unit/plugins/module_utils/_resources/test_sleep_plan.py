@@ -236,6 +236,18 @@ def test_the_price_is_told_with_each_move(sandbox: Sandbox, tick: Tick) -> None:
     assert entry(tick(DAY), "alone")["cost"]["moves"] == ["resume"]
 
 
+def test_a_budget_lets_services_sleep_and_refuses_to_resume_them(
+    sandbox: Sandbox, tick: Tick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is sent."""
+    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", "{account: 0.01}")
+    assert tick(NIGHT)["changed"]
+    sandbox.clear_journal()
+    refused = tick(DAY)
+    assert "budget" in refused["msg"] and writes(sandbox) == []
+    assert set(status(sandbox).values()) == {"SUSPENDED"}
+
+
 def test_announced_is_what_the_ledger_saves_in_sixty_days(sandbox: Sandbox, tick: Tick) -> None:
     """Within a cent a service, next to twins that never sleep; so is what is counted from the usage."""
     begin = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)  # the clocks change within
