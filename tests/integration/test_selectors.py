@@ -136,16 +136,16 @@ def contradictions(form: Form) -> dict[str, Any]:
     return {**others, "name": "db"} if form.module == "service" else others
 
 
+SET = {("ssh_key", "public_key"), ("file", "new_name"), ("project", "new_name"), ("sleep_plan", "name")}
+"""Selectors that name what is set, not what it is set on: a plan to sleep of another name is another plan."""
+
+
 def near_cases() -> Iterator[Case]:
     """Yield slips of the pen: another case, two letters swapped. A name may be that of something new."""
     for name, form in FORMS.items():
         for option in sorted(RESOURCES[form.module].selectors & form.arguments.keys()):
             text = text_of(form, option)
-            if (
-                "{{" in text
-                or isinstance(form.arguments[option], dict)
-                or option in ("public_key", "new_name")
-            ):  # what is set, not what it is set on
+            if "{{" in text or isinstance(form.arguments[option], dict) or (form.module, option) in SET:
                 continue
             slips = {"in another case": text.swapcase(), "misspelt": text[:-2] + text[:-3:-1]}
             for how, slip in slips.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import Commitment
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Cost, Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.options import (
     FilePath,
@@ -61,7 +62,13 @@ def test_steps_that_only_wait_are_no_change() -> None:
 
 def test_only_steps_that_say_so_move_money() -> None:
     move = Move("order", Decimal(2))
-    assert Plan(None, [Step("a", nothing), Step("b", nothing, move=move)]).moves == [move]
+    order = Commitment("order", "service 'web'", Decimal(2))
+    assert Plan(None, [Step("a", nothing), Step("b", nothing, move=move, commitment=order)]).moves == [move]
+
+
+def test_a_step_that_moves_money_says_what_it_commits() -> None:
+    with pytest.raises(ValueError, match="'order web' moves money, so it needs a commitment"):
+        Step("order web", nothing, move=Move("order", Decimal(2)))
 
 
 # --- Plans that wait first ------------------------------------------------------------------------------
