@@ -15,6 +15,7 @@ import concurrent.futures
 import dataclasses
 import importlib
 import json
+import math
 import socket
 import sys
 import threading
@@ -101,9 +102,9 @@ class Clock:
         return self.now
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass at once."""
+        """Let time pass at once. The shortest pause moves the clock too, or a wait might never end."""
         if seconds > 0:
-            self.now += seconds
+            self.now = max(self.now + seconds, math.nextafter(self.now, math.inf))
             self.follow(seconds)
 
     def __getattr__(self, name: str) -> Any:

@@ -22,6 +22,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.last_co
 from ansible_collections.hosted.services.plugins.module_utils._resources.last_copies.manifest import Manifest
 from ansible_collections.hosted.services.plugins.module_utils._sftp.sides import Local, Remote
 from faults.chaos import ChaosRun
+from faults.hurried import Clock
 from faults.matrix import Bench, Cell
 from faults.oracle import BLIND, DOUBLE, FORGOTTEN, UNCOPIED, Problem, forgotten, makes, uncopied_deletions
 from faults.runner import Runner, runner
@@ -93,6 +94,14 @@ def test_a_slip_in_the_retry_table_is_caught(
     assert BLIND in kinds
     if route == "ORDER":
         assert DOUBLE in kinds
+
+
+def test_the_shortest_pause_moves_the_clock() -> None:
+    """A wait that has next to nothing left would never end otherwise."""
+    clock = Clock(lambda seconds: None)
+    begun = clock.now
+    clock.sleep(1e-20)
+    assert begun < clock.now < begun + 1e-6
 
 
 def test_no_route_that_makes_something_is_left_out() -> None:
