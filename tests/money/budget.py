@@ -30,7 +30,7 @@ from hosted_sandbox.profiles import expand
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, read_outcome
 from integration.warm import COLD, COLLECTIONS
-from money.budget_judge import Done, Evidence, Verdict, judge
+from money.budget_judge import Done, Evidence, PlatformClock, Verdict, judge, moment_of
 from money.budget_plays import BudgetPlay, RunOf, draw_play
 
 COLD_SHARE = 0.02
@@ -38,7 +38,10 @@ PLAY_SECONDS = 300
 HERE = Path(__file__).resolve().parent
 PLUGINS = HERE / "callback_plugins"
 SPEED = {"faults": 20, "killed": 20}
-"""How much faster the collection's clock runs in a mode: pauses after lost responses take seconds else."""
+"""How much faster the clocks run in a mode: pauses after lost responses take seconds otherwise.
+
+The sandbox's clock runs as fast as that of the collection: what a platform shows late is waited for.
+"""
 DELAYS = {"provision": 0.05, "start": 0.02, "stop": 0.02, "resume": 0.05, "delete": 0.02}
 QUIET_SECONDS = 0.4
 """For how long a killed run must have sent nothing, so that it has ended."""
@@ -113,7 +116,13 @@ class Stage:
         now = datetime.now(UTC)
         self.sandbox.reset(profile=profile, delays=DELAYS, clock=(now - timedelta(seconds=10)).isoformat())
         self.sandbox.clock(set=now.isoformat())
+        self.sandbox.clock(rate=speed_of(play))
         self.sandbox.seed(play.account)
+
+
+def speed_of(play: BudgetPlay) -> int:
+    """Return how fast the clocks of the collection and of the sandbox run in a play."""
+    return SPEED.get(play.mode, 1)
 
 
 class Turn:
@@ -137,6 +146,7 @@ class Turn:
         for fault in self.play.faults:
             self.sandbox.control("POST", "/faults", dict(fault))
         begun = time.time() * 1000
+        clock = moment_of(self.sandbox.clock()["now"])
         killed = self.run()
         self.settle()
         return Evidence(
@@ -146,6 +156,7 @@ class Turn:
             projects,
             self.done,
             begun,
+            PlatformClock(clock, begun, speed_of(self.play)),
             len(self.started) if len(self.play.runs) == 1 else 1,
             killed,
         )
@@ -209,7 +220,7 @@ class Turn:
             "RESULTS_FILE": str(results),
             "ANSIBLE_CALLBACK_PLUGINS": plugins,
             "ANSIBLE_CALLBACKS_ENABLED": "results_file,planted",
-            "PLANTED_SPEED": str(SPEED.get(self.play.mode, 1)),
+            "PLANTED_SPEED": str(speed_of(self.play)),
             "PLANTED_DEFECT": self.stage.planted,
             **({"HOSTED_SERVICES_BUDGET": json.dumps(budget)} if budget else {}),
         }

@@ -113,6 +113,20 @@ class Verdict:
     wrong_refusals: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class PlatformClock:
+    """The clock of the ledger, beside that of the machine, in milliseconds."""
+
+    at: float
+    real: float
+    """The machine's time when the platform's is `at`."""
+    speed: int = 1
+
+    def to_real(self, moment: float) -> float:
+        """Return the machine's time of a moment by the platform's clock."""
+        return self.real + (moment - self.at) / self.speed
+
+
 @dataclass
 class Evidence:
     """What the platform and the runs left behind."""
@@ -124,6 +138,7 @@ class Evidence:
     """The names of the projects by their ids."""
     done: Sequence[Done]
     begun: float
+    clock: PlatformClock
     runs: int
     """How often a playbook was started: a second run of one has a limit of its own."""
     killed: bool = False
@@ -138,7 +153,8 @@ class Evidence:
             change = owners[line["name"]][1]
             homes = [(self.begun, change.home(False))]
             homes += [(at, project) for at, id, project in moves if id == line["service_id"]]
-            rates = list(rates_of(line, orders.get(line["service_id"])))
+            told = rates_of(line, orders.get(line["service_id"]))
+            rates = [(self.clock.to_real(at), rate) for at, rate in told]
             for moment in sorted({at for at, _rate in rates} | {at for at, _home in homes}):
                 rate = [rate for at, rate in rates if at <= moment][-1:] or [Decimal(0)]
                 home = [home for at, home in homes if at <= moment][-1:] or [homes[0][1]]
