@@ -190,7 +190,7 @@ def test_every_line_of_the_guide(tmp_path: Path, surroundings: dict[str, str], t
 def test_the_first_test_has_three_lines() -> None:
     section = GUIDE.read_text().partition("\n## A first test\n")[2].partition("\n## ")[0]
     (own_test,) = [rest for name, rest in named_files(section).items() if name.endswith(".py")]
-    assert "Write a test, of three lines:" in section
+    assert "Write a test in three lines:" in section
     assert len(own_test.splitlines()) == 3
 
 

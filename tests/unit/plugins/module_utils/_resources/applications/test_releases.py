@@ -125,7 +125,7 @@ def test_a_scan_that_is_refused_while_it_runs_is_pending(plain: Platform, status
 def test_a_verdict_that_comes_after_a_refusal_is_taken(plain: Platform) -> None:
     """The deploy is refused while the analysis runs, and so is the scan: both are asked again."""
     fill(plain, scan__wait="1 s", refusal__scan_unfinished="409")
-    plain.sandbox.delays(scan_wait=0.1, scan=2.5)
+    plain.sandbox.delays(scan_wait=0.1, scan=5)
     digest = push_new(plain, "v3")
     assert plain.run(APP_RELEASE, tag="v3", digest=digest, wait=False)["release"]["scan_status"] == "PENDING"
     with pytest.MonkeyPatch.context() as patch:
