@@ -23,6 +23,20 @@ from hosted_sandbox.testing import Sandbox
 INVENTORY = "plugin: hosted.services.inventory\n"
 FLAWED = ("runc", "1.0.0~rc6")
 FLAW = "CVE-2024-21626"
+BUDGET = "{account: 20}"
+SECOND_GAME = """\
+- name: Order a second game server
+  hosts: localhost
+  gather_facts: false
+  tasks:
+    - name: Order it, if it fits the budget
+      hosted.services.service:
+        name: creative
+        project: quickstart
+        product: minecraft
+        host: node-paris-1
+        preset: preset-small
+"""
 INTENDED = "One error is intended: an image with a dangerous flaw is refused, and the playbook goes on."
 #: How the sandbox fills what the platform's documentation leaves open (docs/sandbox/gaps.md).
 PROFILE = os.environ.get("SANDBOX_PROFILE", "plain")
@@ -52,7 +66,16 @@ def main() -> None:
         second = run(quickstart, environment)
         title("The inventory: every service is a host", "ansible-inventory -i demo.hosted.yml --graph")
         graph = run(["ansible-inventory", "-i", str(inventory), "--graph"], environment)
-        problems = check(first, second, graph, sandbox)
+        play = Path(folder) / "second_game.yml"
+        play.write_text(SECOND_GAME)
+        title(
+            "A budget: an order that exceeds it is refused, before anything is sent",
+            f"HOSTED_SERVICES_BUDGET='{BUDGET}' ansible-playbook -i demo.hosted.yml second_game.yml\n"
+            "    The error is intended.",
+        )
+        order = ["ansible-playbook", "-i", str(inventory), str(play)]
+        refused = run(order, {**environment, "HOSTED_SERVICES_BUDGET": BUDGET}, failed=True)
+        problems = check(first, second, graph, refused, sandbox)
     if problems:
         sys.exit("The demo did not do what it promises:\n  - " + "\n  - ".join(problems))
     summary(time.monotonic() - begun)
@@ -73,19 +96,19 @@ def demo_environment(sandbox: Sandbox, folder: Path) -> dict[str, str]:
     }
 
 
-def run(command: list[str], environment: dict[str, str]) -> str:
-    """Run a command, show its output while it comes, and return it."""
+def run(command: list[str], environment: dict[str, str], failed: bool = False) -> str:
+    """Run a command that succeeds or, if it should, fails. Show its output while it comes, and return it."""
     lines = []
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
             print(f"  {line}", end="", flush=True)
             lines.append(re.sub(r"\x1b\[[0-9;]*m", "", line))
-    if process.returncode:
+    if bool(process.returncode) != failed:
         sys.exit(f"{' '.join(command[:1])} ended with status {process.returncode}")
     return "".join(lines)
 
 
-def check(first: str, second: str, graph: str, sandbox: Sandbox) -> list[str]:
+def check(first: str, second: str, graph: str, refused: str, sandbox: Sandbox) -> list[str]:
     """Return what is not as promised, judged by the output and by the sandbox's own books."""
     names = sorted(order["name"] for order in sandbox.ledger()["orders"])
     changed = re.findall(r"changed=(\d+)", second)
@@ -96,6 +119,7 @@ def check(first: str, second: str, graph: str, sandbox: Sandbox) -> list[str]:
         "the first run does not end with its costs": "sum for a month" in first.partition("PLAY RECAP")[2],
         "the second run names costs": "No task changed what the services cost" in second,
         "the flawed image was not refused": FLAW in first and FLAW in second,
+        "the budget did not refuse the order": "the budget of the account" in refused,
         "the inventory lacks a group": all(
             f"@{group}:" in graph for group in ("project_quickstart", "family_game", "family_app")
         ),
@@ -119,6 +143,7 @@ def summary(seconds: float) -> None:
     - an application delivered from an image, and a version with a dangerous flaw refused;
     - what the run costs in a month, in a table at its end;
     - a second run that changed nothing, and ordered nothing twice;
+    - an order that a budget refused;
     - every service as a host, grouped by project and family;
     - a file put on a service over SFTP, with the registered key, read back, and backed up.
 
