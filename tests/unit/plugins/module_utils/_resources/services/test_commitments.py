@@ -292,7 +292,7 @@ def test_every_module_that_commits_has_a_budget() -> None:
     with_budget = {
         name for name, each in RESOURCES.items() if issubclass(each.options_type, CommitmentOptions)
     }
-    assert with_budget == {"app", "service"}
+    assert with_budget == {"app", "service", "sleep_plan"}
 
 
 @pytest.mark.parametrize(
