@@ -313,7 +313,7 @@ def keep(log: Path | None, version: str, result: Result) -> None:
 def series(plays: Sequence[tuple[int, str]], workers: int, **options: Any) -> Iterator[Result]:
     """Run plays, given by seed and profile, several at a time; yield what comes of each."""
     with ThreadPoolExecutor(workers) as pool, tempfile.TemporaryDirectory(prefix="budget-") as folder:
-        stages = [Stage(Sandbox(), Path(folder), **options) for _ in range(workers)]
+        stages = [Stage(Sandbox(), Path(folder), **options) for _worker in range(workers)]
         left, running = list(reversed(plays)), dict[Future[Result], Stage]()
         try:
             while left or running:

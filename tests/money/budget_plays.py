@@ -298,6 +298,6 @@ def draw_limits(draw: Draw, runs: Sequence[RunOf]) -> Limits:
 
 def draw_faults(draw: Draw) -> Iterator[Mapping[str, Any]]:
     """Draw what befalls which calls: those that commit money, and any."""
-    for _ in range(draw.randint(1, 3)):
+    for _fault in range(draw.randint(1, 3)):
         route = draw.choice((*COMMITTING.values(), "*"))
         yield {"route": route, "nth": draw.randint(1, 3 if route != "*" else 30), **draw.choice(FAULTS)}

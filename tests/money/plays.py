@@ -145,7 +145,7 @@ def plays(seed: int, count: int, seconds: float) -> Iterator[Play]:
     """Draw plays that fill a stretch of time. A seed gives the same ones again."""
     draw = random.Random(f"money {seed}")
     account = Account(draw)
-    weights = [draw.expovariate(1) for _ in range(count)]
+    weights = [draw.expovariate(1) for _play in range(count)]
     for number, weight in enumerate(weights, start=1):
-        tasks = [account.task() for _ in range(draw.randint(1, MOST_TASKS))]
+        tasks = [account.task() for _task in range(draw.randint(1, MOST_TASKS))]
         yield Play(number, tasks, seconds * weight / sum(weights))

@@ -251,6 +251,16 @@ def test_a_call_that_no_step_announces_is_a_defect(account: Account) -> None:
     Expansion("later", list, move=Move("suspend", None))
 
 
+class Silent:
+    """A session that gets no answer worth reading."""
+
+    def send(self, *call: Any) -> Any:
+        return {}
+
+    def clone(self) -> Silent:
+        return self
+
+
 def test_every_route_that_may_raise_the_rate_asks_for_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[r.Route[Any]] = []
 
@@ -258,13 +268,6 @@ def test_every_route_that_may_raise_the_rate_asks_for_leave(monkeypatch: pytest.
     def note(client: Client, route: r.Route[Any]) -> Any:
         asked.append(route)
         yield
-
-    class Silent:
-        def send(self, *call: Any) -> Any:
-            return {}
-
-        def clone(self) -> Silent:
-            return self
 
     client = Client(Silent())  # type: ignore[arg-type]
     client.on_commit = note
