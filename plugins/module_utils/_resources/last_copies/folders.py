@@ -109,6 +109,11 @@ def check_folder(path: str, name: str, id: str) -> CopyFolder:
         check_writable_folder(path, root)
     else:
         parent = os.path.dirname(root)
+        if os.path.islink(os.path.expanduser(path)):
+            raise Invalid(
+                f"keep_copy is {path!r}, a link to {root!r}, which does not exist. Is a disk not mounted? "
+                "Create it, or name another folder. Nothing was deleted"
+            )
         if not os.path.isdir(parent):
             raise Invalid(
                 f"keep_copy is {path!r}, and the folder above it, {parent!r}, does not exist. Is a disk not "

@@ -193,6 +193,8 @@ class BudgetGuard(Guard):
     def expect(self, plan: Plan) -> None:
         """Check what a plan commits. In check mode, what earlier tasks of the run would commit counts.
 
+        A branch is checked right before its calls alone: what is refused there leaves the others alone.
+
         :raises BudgetExceeded: if it does not fit.
         """
         commitments = [step.commitment for step in plan.steps if step.commitment is not None]
@@ -200,7 +202,11 @@ class BudgetGuard(Guard):
             return
         if self.task.check_mode:
             self._predict(commitments)
-        elif raising := [commitment for commitment in commitments if not commitment.lowers]:
+        elif raising := [
+            step.commitment
+            for step in plan.steps
+            if step.commitment is not None and step.branch is None and not step.commitment.lowers
+        ]:
             record = CommitmentRecord.of(account_of(self.task))
             try:
                 self._check_plan(record.read(), raising)
@@ -405,7 +411,8 @@ class BudgetGuard(Guard):
                 "budget out"
             )
         if excess.running is None:
-            return f"Order less in one run, or raise the limit. {REMEDY.partition('limit: ')[2].capitalize()}"
+            places = REMEDY.partition("limit: ")[2]
+            return f"Order less in one run, or raise the limit. {places[0].upper()}{places[1:]}"
         return REMEDY
 
 

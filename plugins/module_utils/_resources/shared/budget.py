@@ -129,11 +129,16 @@ def read_mapping(value: Mapping[Any, Any], source: str) -> Budget:
 def check_project(name: Any, source: str) -> str:
     """Return the name of a project as text.
 
-    :raises Invalid: if it holds nothing.
+    :raises Invalid: if it holds nothing, or a template.
     """
     text = "" if name is None or isinstance(name, bool) else str(name)
     if not text.strip():
         raise Invalid(f"a project of {source} is {name!r}; give its id or its name")
+    if "{{" in text:
+        raise Invalid(
+            f"a project of {source} is {name!r}: Ansible renders no template in a key. Write the mapping "
+            "as one template, or the name as it is"
+        )
     return text
 
 

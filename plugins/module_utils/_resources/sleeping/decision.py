@@ -167,6 +167,8 @@ def after_span(text: str, now: datetime, hint: str) -> datetime:
         span = None
     if span is None:
         raise Invalid(f"until of keep_awake is {text!r}; {hint}")
+    if span.months:
+        raise Invalid(f"until of keep_awake is {text!r}, and m is a month, not a minute; {hint}")
     days = span.years * 365 + span.months * 30 + span.days
     if days * 24 + span.hours > LONGEST_KEEP * 24:
         raise Invalid(f"until of keep_awake is {text!r}; it must be within {LONGEST_KEEP} days")

@@ -246,6 +246,23 @@ def test_a_budget_lets_services_sleep_and_refuses_to_resume_them(
     refused = tick(DAY)
     assert "budget" in refused["msg"] and writes(sandbox) == []
     assert set(status(sandbox).values()) == {"SUSPENDED"}
+    assert entry(refused, "alone")["failed"], "each service has a result of its own"
+
+
+def test_a_resumption_that_a_budget_refuses_leaves_the_others_alone(
+    sandbox: Sandbox, tick: Tick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that fit are resumed."""
+    night = tick(NIGHT)
+    changes = [Decimal(entry(night, name)["cost"]["monthly_change"]) for name in ("db", "web", "alone")]
+    running = sum(
+        sandbox.api("GET", f"/api/resources/{one['id']}").json()["pricing"]["billedMonthlyMillicents"]
+        for one in sandbox.api("GET", "/api/resources").json()["items"]
+    )
+    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", str(Decimal(running) / 1000 - min(changes)))
+    refused = tick(DAY)
+    assert "services failed" in refused["msg"]
+    assert {"ACTIVE", "SUSPENDED"} <= set(status(sandbox).values())
 
 
 def test_announced_is_what_the_ledger_saves_in_sixty_days(sandbox: Sandbox, tick: Tick) -> None:

@@ -58,12 +58,21 @@ def test_a_mounted_disk_of_a_desktop_is_none() -> None:
         check_folder("/run/media/nobody/disk/copies", "web", "svc_1")
 
 
+def test_a_link_to_a_disk_that_is_not_mounted_is_refused(tmp_path: Path) -> None:
+    """Although its folder could be created in the empty mount point."""
+    (tmp_path / "mnt").mkdir()
+    (tmp_path / "copies").symlink_to("mnt/copies")
+    with pytest.raises(Invalid, match=r"a link to .*mnt/copies', which does not exist"):
+        check_folder(str(tmp_path / "copies"), "web", "svc_1")
+    assert list((tmp_path / "mnt").iterdir()) == []
+
+
 def test_a_link_is_followed_once_and_one_to_nowhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to("disk")
     (tmp_path / "nowhere").symlink_to("unmounted/disk")
     assert check_folder(str(tmp_path / "link"), "web", "svc_1").root == str(tmp_path / "disk")
-    with pytest.raises(Invalid, match=r"unmounted', does not exist\. Is a disk not mounted"):
+    with pytest.raises(Invalid, match=r"which does not exist\. Is a disk not mounted"):
         check_folder(str(tmp_path / "nowhere"), "web", "svc_1")
 
 

@@ -152,3 +152,9 @@ def test_commitments_follow_each_other() -> None:
     assert list(with_commitment(holdings, Commitment("delete", "one", Decimal(0), id="one"))) == [
         ordered("7").key
     ]
+
+
+def test_a_template_as_the_name_of_a_project_is_refused() -> None:
+    """Ansible does not render it, so the limit would be that of no project."""
+    with pytest.raises(Invalid, match="renders no template in a key"):
+        read_budget({"projects": {"{{ shop }}": 15}}, "budget")

@@ -143,6 +143,7 @@ def test_until_is_read_in_the_zone_of_the_plan(text: str, until: str) -> None:
         "100000d",
         "1000y",
         "367d",
+        "10m",  # ten months, and meant as minutes
         "9999-12-31T23:59",
         "0001-01-01",
         "2026-11-23T20:00Z",
