@@ -88,8 +88,12 @@ def test_entries_that_no_daemon_reads_are_an_error(machine: BackupMachine) -> No
 - hosts: localhost
   gather_facts: false
   tasks:
-    - ansible.builtin.include_role: {name: hosted.services.backups, tasks_from: check_cron}
-      vars: {backups_processes: "{{ item.seen }}", backups_activate: "{{ item.activate | bool }}"}
+    - ansible.builtin.include_role: {name: hosted.services.scheduled_plans, tasks_from: check_cron}
+      vars:
+        scheduled_plans_of: backups
+        scheduled_plans_never: no backup would ever be made
+        backups_processes: "{{ item.seen }}"
+        backups_activate: "{{ item.activate | bool }}"
       loop: "{{ cases }}"
 """
     nobody, somebody = str(processes(machine, "sh", "cronut")), str(processes(machine, "sh", "crond"))

@@ -366,9 +366,11 @@ EVERYTHING = """\
 - ansible.builtin.import_playbook: hosted.services.backup_check
   vars: {backups_plan: "{{ backups_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.restore_drill
+- ansible.builtin.import_playbook: hosted.services.sleep
+  vars: {sleep_schedule_plan: "{{ sleep_schedule_plans[0] }}"}
 - hosts: localhost
   gather_facts: false
-  roles: [hosted.services.backups, hosted.services.sftp_access]
+  roles: [hosted.services.backups, hosted.services.sftp_access, hosted.services.sleep_schedule]
 - hosts: localhost
   gather_facts: false
   environment: {PYTHONPATH: "{{ sandbox_sources }}"}
@@ -392,7 +394,8 @@ def variables(folder: Path) -> dict[str, Any]:
     """Return what the playbooks and roles want to know."""
     for name, data in (("1", b"1"), ("2", b"2")):
         build_image(folder / f"{name}.tar", {"app/server": data})
-    machine = {name: folder / name for name in ("etc", "state", "bin", "units", "cron", "metrics", "rules")}
+    names = ("etc", "state", "sleep", "sleep-state", "bin", "units", "cron", "metrics", "rules")
+    machine = {name: folder / name for name in names}
     for path in machine.values():
         path.mkdir(exist_ok=True)
     plan = {"name": "nightly", "services": ["survival"], "keep": {"last": 1}, "wait_timeout": 20}
@@ -410,6 +413,17 @@ def variables(folder: Path) -> dict[str, Any]:
         "backups_cron_dir": str(machine["cron"]),
         "backups_textfile_dir": str(machine["metrics"]),
         "backups_rules_dir": str(machine["rules"]),
+        "sleep_schedule_plans": [{"name": "nights", "services": ["drill"], "awake": []}],
+        "sleep_schedule_user": getpass.getuser(),
+        "sleep_schedule_activate": False,
+        "sleep_schedule_scheduler": "systemd",
+        "sleep_schedule_config_dir": str(machine["sleep"]),
+        "sleep_schedule_state_dir": str(machine["sleep-state"]),
+        "sleep_schedule_bin_dir": str(machine["bin"]),
+        "sleep_schedule_unit_dir": str(machine["units"]),
+        "sleep_schedule_cron_dir": str(machine["cron"]),
+        "sleep_schedule_textfile_dir": str(machine["metrics"]),
+        "sleep_schedule_rules_dir": str(machine["rules"]),
         "drill_service": "drill",
         "sftp_access_config": str(folder / "ssh_config"),
         "sftp_access_known_hosts": str(folder / "known_hosts"),
@@ -426,17 +440,19 @@ def test_everything_works_from_four_folders(ansible: Ansible, sandbox: Sandbox, 
     named = {path.stem for path in (REPOSITORY / "playbooks").glob("*.yml")} | {
         path.name for path in (REPOSITORY / "roles").iterdir()
     }
-    # app_delivery is what `deploy` runs.
-    assert named == set(re.findall(r"hosted\.services\.(\w+)", EVERYTHING)) | {"app_delivery", "quickstart"}
+    # app_delivery is what `deploy` runs, and backups and sleep_schedule are installed by scheduled_plans.
+    elsewhere = {"app_delivery", "quickstart", "scheduled_plans"}
+    assert named == set(re.findall(r"hosted\.services\.(\w+)", EVERYTHING)) | elsewhere
     sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in ("survival", "drill")]})
     (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
     ansible.environment["ANSIBLE_COLLECTIONS_PATH"] = str(reduced)
-    given = {**variables(ansible.folder), "backups_token": sandbox.token}
+    tokens = {"backups_token": sandbox.token, "sleep_schedule_token": sandbox.token}
+    given = {**variables(ansible.folder), **tokens}
     try:
         run = ansible.playbook(EVERYTHING, "-i", "account.hosted.yml", variables=given).succeed()
     finally:
         control = f"http://127.0.0.1:{given['sandbox_control_port']}/stop"
         subprocess.run(["curl", "-s", "-X", "POST", control], check=False, capture_output=True)
     assert len(sandbox.journal("backups.restore")) == 1
-    assert (ansible.folder / "bin" / "hosted-backup").is_file()
+    assert {path.name for path in (ansible.folder / "bin").iterdir()} == {"hosted-backup", "hosted-sleep"}
     assert not any(outcome.outcome == "failed" for outcome in run.outcomes)
