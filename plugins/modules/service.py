@@ -196,15 +196,15 @@ options:
     description:
       - Folder of the controller that O(state=absent) copies the service to before it asks for the deletion. The copy is
         read back and compared with the service. On any doubt nothing is deleted, and the error says what is doubtful
-        and what helps. Works with O(state=absent) only.
+        and what helps. It is refused with any other state.
       - It must be there, or the folder above it; one that is missing is made for you alone. A folder of the system,
         such as one below C(/etc) or C(/run), is refused.
       - Each copy goes to a folder of its own, such as C(survival-svc_8c1d/20261123T021500Z), once it is verified and
         written to the disk. One that was cut off has a name with C(.partial-) and is removed by the next run.
       - B(What is copied) are the files of the service over SFTP, or a dump of a database of PostgreSQL, MariaDB or
         MySQL by the engine's own program, which must be installed. C(service.yml) is a task that orders the service
-        again, and C(manifest.json) lists every file with its size and its checksum. Files that an earlier copy of the
-        service has are shared with it by hard links.
+        again, stopped if it was stopped, and C(manifest.json) lists every file with its size and its checksum. Files
+        that an earlier copy of the service has are shared with it by hard links.
       - B(What is not copied) are the backups and the snapshots on the platform, which O(delete_backups) decides about;
         the values of the environment, the variables and options of the order and the secrets generated with it, none of
         which the platform shows; the image of an application, which its registry may keep. Symbolic links that lead

@@ -70,7 +70,9 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
             plan = resource.plan(task)
             guard.expect(plan)
             add_plan(resource, plan, task, context, result)
-            if not context.check_mode:
+            if context.check_mode:
+                raise_foreseen_failure(plan, result)
+            else:
                 apply_and_report(resource, plan, task, context, result)
     except HostedError as error:
         result.update(without_secrets(resource, options, failed_result(error)))
@@ -104,6 +106,14 @@ def add_plan(
     if context.diff:
         subject = describe_subject(resource.name, vars(task.options), plan)
         result["diff"] = as_diff(plan, subject, partial(format_price, task))
+
+
+def raise_foreseen_failure(plan: Plan, result: dict[str, Any]) -> None:
+    """Raise what branches of a plan are refused for, as the run itself would after the others."""
+    error = plan.failure() if plan.failure else None
+    if error is not None:
+        result.pop("diff", None)
+        raise error
 
 
 def add_cost(plan: Plan, task: Task[Any], state: Any, result: dict[str, Any]) -> None:

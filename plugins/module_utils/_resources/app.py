@@ -27,7 +27,7 @@ from .applications.lookup import (
 from .services.lookup import expect_created, find_project
 from .services.namesakes import order_lock, similar_name
 from .services.options import CommitmentOptions, Size
-from .services.settings import check_budget, check_limit, describe_size
+from .services.settings import check_max_monthly, check_max_monthly_amount, describe_size
 from .shared.budget import Commitment
 from .shared.controller_state import one_at_a_time
 from .shared.currency import format_price
@@ -59,7 +59,7 @@ class AppResource(Resource[AppOptions]):
         """Plan the creation of a missing application. An existing one must match the options."""
         slug = task.options.slug
         check_slug(slug)
-        check_limit(task)
+        check_max_monthly_amount(task)
         size = requested_size(task.options.dimensions)
         app = find_app(task.client, slug)
         if app is None:
@@ -80,13 +80,13 @@ APP = AppResource()
 
 
 def plan_creation(task: Task[AppOptions], slug: str, size: Dimensions | None) -> Plan:
-    """Plan a new application, after checking its quote against the budget."""
+    """Plan a new application, after checking its quote against ``max_monthly``."""
     options = task.options
     host = select_id(options.host, options.host and task.client.app_nodes(), "host")
     project = requested_project(task)
     quote = task.client.quote_app(host, size)
     cost = replace(cost_of_app_quote(quote), service=slug)
-    check_budget(task, cost.after, f"application {slug!r}")
+    check_max_monthly(task, cost.after, f"application {slug!r}")
     warn_of_similar_slug(task, slug)
 
     quoted_host, quoted_size = as_quoted(quote, host, size)

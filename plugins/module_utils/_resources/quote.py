@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 from . import app
 from .applications.lookup import select_id
 from .services.lookup import find_project
-from .services.options import BudgetOptions, OrderOptions
+from .services.options import MaxMonthlyOptions, OrderOptions
 from .services.order import cost_of_quote, missing_options, quote_fields
-from .services.settings import check_budget, check_limit
+from .services.settings import check_max_monthly, check_max_monthly_amount
 from .shared.money import Cost, add_currency_units
 from .shared.options import names_given, option
 from .shared.plan import Plan, Resource, Task
@@ -21,7 +21,7 @@ from .shared.task_errors import Invalid
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuoteOptions(OrderOptions, BudgetOptions):
+class QuoteOptions(OrderOptions, MaxMonthlyOptions):
     """What is asked for the price of."""
 
     kind: Literal["service", "application"] = "service"
@@ -36,10 +36,10 @@ class QuoteResource(Resource[QuoteOptions]):
 
     def plan(self, task: Task[QuoteOptions]) -> Plan:
         """Read; there is nothing to do."""
-        check_limit(task)
+        check_max_monthly_amount(task)
         kind = task.options.kind
         quote, cost = quote_application(task) if kind == "application" else quote_service(task)
-        check_budget(task, cost.after, f"this {kind}")
+        check_max_monthly(task, cost.after, f"this {kind}")
         return Plan(result=add_currency_units(quote), cost=cost)
 
 

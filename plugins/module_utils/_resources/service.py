@@ -22,7 +22,7 @@ from .services.pending_changes import warn_of_pending
 from .services.rates import compare_rate, cost_of, expected_pricing, has_expected_size, note_billed
 from .services.read_back import await_changes_shown
 from .services.removal import Kept, plan_removal
-from .services.settings import ServiceChanges, check_limit, plan_settings, warn_over_budget
+from .services.settings import ServiceChanges, check_max_monthly_amount, plan_settings, warn_over_max_monthly
 from .services.target import Target, identify
 from .services.view import View, check_not_terminal, managed_settings, observe, wait_for_status
 from .shared.currency import format_price
@@ -50,11 +50,12 @@ class ServiceResource(Resource[ServiceOptions]):
 
     def plan(self, task: Task[ServiceOptions]) -> Plan:
         """Plan the order, changes, power steps or deletion that lead to the desired state."""
-        check_limit(task)
+        check_max_monthly_amount(task)
         power.check_resume(task)
+        check_keep_copy(task)
         target = identify(task)
         if task.options.state == "absent":
-            return plan_removal(task, target.id, plan_kept)
+            return plan_removal(task, target, plan_kept)
         if target.id is None and target.destination is not None:
             return nothing_to_move(task, target)
         if target.id is None:
@@ -66,6 +67,19 @@ class ServiceResource(Resource[ServiceOptions]):
 
 
 SERVICE = ServiceResource()
+
+
+def check_keep_copy(task: Task[ServiceOptions]) -> None:
+    """Refuse a last copy of a service that is not deleted.
+
+    :raises Invalid: naming both options.
+    """
+    state = task.options.state
+    if task.options.keep_copy is not None and state != "absent":
+        raise Invalid(
+            f"keep_copy copies a service before state: absent deletes it, and state is {state}; nothing was "
+            "done. Set state: absent, or leave keep_copy out"
+        )
 
 
 def plan_kept(task: Task[ServiceOptions], view: View) -> Kept | None:
@@ -180,7 +194,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
             "platform does not show those of an existing service"
         )
     if changes.cost is None:
-        warn_over_budget(task, view)
+        warn_over_max_monthly(task, view)
     if view.service.status == ServiceStatus.ACTIVE and task.options.state in (
         "present",
         "started",

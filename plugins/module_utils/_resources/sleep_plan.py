@@ -47,7 +47,7 @@ from .sleeping.savings import (
     saved_as_dict,
 )
 from .sleeping.schedule import Period, Schedule, utc_text
-from .sleeping.steps import Sleeper, ordered_steps, plan_sleeper
+from .sleeping.steps import Sleeper, goes_before, ordered_steps, plan_sleeper
 
 CAPABILITY = "suspension"
 SETTLED = (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
@@ -346,22 +346,41 @@ class Run:
         """Return the plan for all services."""
         steps: list[Step] = ordered_steps(self.sleepers, self.order)
         self.task.effects.facts["plan"] = self.as_dict()
-        error = error_of_jobs(self.jobs, self.operation)
-        if error is not None and self.task.check_mode:
-            raise error
         plan = plan_jobs(self.task, self.jobs, steps, self.operation)
         plan.failure = self.failure
         return plan
 
     def failure(self) -> HostedError | None:
-        """Return the combined error, also for the services whose turn did not come."""
-        for sleeper in self.sleepers:
-            if sleeper.acts and not sleeper.job.error and not sleeper.job.done():
-                act = sleeper.verdict.act if sleeper.verdict else ""
-                sleeper.job.error = Invalid(
-                    f"nothing was done: it waits for another service to {act} first, which failed"
-                )
-        return error_of_jobs(self.jobs, self.operation)
+        """Return the combined error, also for the services whose turn did not come, or would not."""
+        waiting = self.waiting_in_check_mode() if self.task.check_mode else self.waiting()
+        for sleeper in waiting:
+            act = sleeper.verdict.act if sleeper.verdict else ""
+            sleeper.job.error = Invalid(
+                f"nothing was done: it waits for another service to {act} first, which failed"
+            )
+        return error_of_jobs(
+            self.jobs, self.operation, self.foreseen if self.task.check_mode else ServiceJob.done
+        )
+
+    def waiting(self) -> list[Sleeper]:
+        """Return the services whose turn did not come."""
+        return [each for each in self.sleepers if each.acts and not each.job.error and not each.job.done()]
+
+    def waiting_in_check_mode(self) -> list[Sleeper]:
+        """Return the services whose turn would not come: they wait for one that a budget refuses."""
+        by_id = {sleeper.id: sleeper for sleeper in self.sleepers}
+        refused = {sleeper.id for sleeper in self.sleepers if sleeper.job.plan and sleeper.job.error}
+        return [
+            sleeper
+            for sleeper in self.sleepers
+            if not sleeper.job.error and refused.intersection(goes_before(sleeper, by_id, self.order))
+        ]
+
+    def foreseen(self, job: ServiceJob) -> list[str]:
+        """Return what check mode expects of a service: of one that fails, only what is remembered first."""
+        if not job.error:
+            return job.planned()
+        return [str(sleeper.wish) for sleeper in self.sleepers if sleeper.job is job and sleeper.wish]
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the result tells of the plan as a whole."""

@@ -14,10 +14,12 @@ from typing import Any
 from ..._api.libraries import yaml
 from ..._api.models import App, Service, Settings
 from ..._api.text import printable
+from ..._api.values import ContainerState
 from ..services.view import View
 from ..shared.plan import Task
 
 DESCRIPTION = "service.yml"
+STOPPED = (ContainerState.STOPPED, ContainerState.STOPPING)
 TEMPLATE = ("{{", "{%", "{#")
 """What Ansible would take for a template."""
 
@@ -43,12 +45,12 @@ def dumper() -> Any:
 def describe_service(
     task: Task[Any], view: View, settings: Settings | None, app: App | None, made_at: str
 ) -> str:
-    """Return a file of tasks that orders a service again."""
+    """Return a file of tasks that orders a service again, and leaves it stopped if it was stopped."""
     service = view.service
     if app is not None:
         module, options = "app", app_options(task, service, app)
     else:
-        module, options = "service", service_options(task, service, settings)
+        module, options = "service", service_options(task, view, settings)
     known = {name: value for name, value in options.items() if value is not None}
     tasks = [
         {
@@ -74,14 +76,17 @@ def heading(view: View, app: App | None, options: dict[str, Any], made_at: str) 
         lines.append(
             f"It ran the image {app.image_ref or 'that the platform does not name'}; see app_deploy."
         )
+    if options.get("state") == "stopped":
+        lines.append("It was stopped, and so is the new one; with state: present, it would run.")
     missing = [name for name in ("product", "host", "dimensions") if name in options and not options[name]]
     if missing:
         lines.append(f"The platform did not tell {' and '.join(missing)} either; add what is missing.")
     return lines
 
 
-def service_options(task: Task[Any], service: Service, settings: Settings | None) -> dict[str, Any]:
+def service_options(task: Task[Any], view: View, settings: Settings | None) -> dict[str, Any]:
     """Return what orders a service, in the options of the module."""
+    service = view.service
     network, deploy = settings and settings.network, settings and settings.deploy
     return {
         "name": service.name,
@@ -93,7 +98,7 @@ def service_options(task: Task[Any], service: Service, settings: Settings | None
         "dimensions": size_of(service),
         "public": network.is_public if network else None,
         "command": (deploy.command or None) if deploy else None,
-        "state": "present",
+        "state": "stopped" if view.state in STOPPED else "present",
     }
 
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._api.errors import HostedError, Refused, TokenRejected
 from ..._api.models import App, DatabaseConnection, Settings, SftpAccess
-from ..._api.values import Family, ServiceStatus
+from ..._api.values import Family
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
 from ..databases.dump import ENGINES, NoDumpError, find_source
+from ..services.copyable import uncopyable
 from ..services.options import ServiceOptions
 from ..services.removal import Kept
-from ..services.view import View, read_settings
+from ..services.view import View, read_settings, read_state
 from ..shared.controller_state import atomic_file, one_at_a_time
 from ..shared.plan import Step, Task
-from ..shared.task_errors import Invalid
 from .content import Content, DumpContent, FileContent, check_room
 from .description import DESCRIPTION, describe_service
 from .folders import CopyFolder, check_folder, flush_tree, remove_tree, unwritable
@@ -37,13 +37,6 @@ WAYS = {
     Family.DEDICATED: "copy what you need from inside of the machine",
 }
 """How else to copy a service that has neither files nor a dump, by family."""
-IN_STATUS = {
-    ServiceStatus.SUSPENDED: "resume it first (state: resumed)",
-    ServiceStatus.FAILED: "it never came to be, so there is nothing to copy: delete it without keep_copy",
-    ServiceStatus.PROVISIONING: "run this again once it is ACTIVE",
-    ServiceStatus.AWAITING_ADMIN: "run this again once the platform's operators are done and it is ACTIVE",
-}
-"""What to do about a service that cannot be copied now, by status."""
 
 
 @dataclass
@@ -123,7 +116,7 @@ class LastCopy:
 
 
 def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
-    """Plan the copy of a service into a folder before it is deleted.
+    """Plan the copy of an active service into a folder before it is deleted.
 
     Everything that can be known is checked here, in check mode too: the folder, the login, the room.
 
@@ -131,12 +124,6 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
     """
     service = view.service
     folder = check_folder(path, service.name, service.id)
-    if service.status != ServiceStatus.ACTIVE:
-        raise uncopyable(
-            view,
-            f"its status is {service.status}, and only an {ServiceStatus.ACTIVE} one shows all that it has",
-            IN_STATUS.get(service.status, f"run this again once it is {ServiceStatus.ACTIVE}"),
-        )
     settings = read_settings(task, service)
     content = read_content(task, view, settings)
     check_room(content, folder.root, newest_copy(folder, content.kind) is not None)
@@ -144,7 +131,8 @@ def plan_last_copy(task: Task[ServiceOptions], view: View, path: str) -> Kept:
         task.warn(f"{printable_path(left)} is not in the last copy of {view.label}: {why}")
     made_at = time.time()
     app = own_application(task, view) if content.kind != DumpContent.kind else None
-    description = describe_service(task, view, settings, app, stamp(made_at))
+    described = replace(view, state=known_state(task, view))
+    description = describe_service(task, described, settings, app, stamp(made_at))
     copy = LastCopy(task, view, folder, content, description, made_at)
     facts = copy.facts(folder.free_path(made_at))
     task.effects.facts["copy"] = facts
@@ -171,6 +159,14 @@ def read_content(task: Task[ServiceOptions], view: View, settings: Settings | No
     except Refused as error:
         raise uncopyable(view, f"it has no SFTP access: {error.message}", other) from None
     return open_files(task, view, access)
+
+
+def known_state(task: Task[ServiceOptions], view: View) -> str | None:
+    """Return the state of the container of a service; ``None`` if it is not known, which no copy needs."""
+    try:
+        return read_state(task, view.service.id)
+    except HostedError:
+        return None
 
 
 def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> FileContent:
@@ -221,14 +217,6 @@ def own_application(task: Task[ServiceOptions], view: View) -> App | None:
     if view.service.family != Family.APP:
         return None
     return next((app for app in task.client.apps() if app.id == view.service.id), None)
-
-
-def uncopyable(view: View, why: str, way: str) -> Invalid:
-    """Return the error for a service that cannot be copied."""
-    last = "" if "without keep_copy" in way else ", then delete it without keep_copy"
-    if way.startswith(("run this again once", "resume")):
-        last = ", or delete it without keep_copy"
-    return Invalid(f"keep_copy cannot copy {view.label}: {why}. Nothing was deleted. To go on, {way}{last}")
 
 
 def newest_copy(folder: CopyFolder, kind: str) -> str | None:

@@ -54,8 +54,10 @@ from ..shared.controller_state import RUN_FOLDER, normalized_url
 from ..shared.currency import format_price
 from ..shared.money import format_amount
 from ..shared.names import same_name
-from ..shared.plan import Plan, Task
+from ..shared.plan import Plan, Step, Task
 from ..shared.run_memory import remember
+from ..shared.runner import needs_of
+from .lookup import as_sentence, expect_created, near_miss
 from .namesakes import oldest_projects
 from .options import CommitmentOptions
 from .spending import read_holdings
@@ -72,6 +74,8 @@ REMEDY = (
     f"Suspend, delete or shrink something, or raise the limit: the option budget, the variable {VARIABLE} "
     f"and {ENVIRONMENT} in the environment all hold, and of each kind the lowest counts"
 )
+
+MISSING_PROJECT = "Correct the name, create the project in an earlier task, or leave its limit out"
 
 
 def budget_of(task: Task[Any]) -> Budget:
@@ -124,6 +128,10 @@ class BudgetGuard(Guard):
         self.budget = budget_of(task)
         self._local = threading.local()
         self._projects: list[Project] | None = None
+        self._awaited: set[str] = set()
+        """The names of projects that the plan itself creates."""
+        self._seen: dict[bool, dict[str, Holding]] = {}
+        """What check mode, in which nothing changes, has read of the running rates."""
 
     # --- Around steps and calls ---------------------------------------------------------------------
 
@@ -200,8 +208,9 @@ class BudgetGuard(Guard):
         commitments = [step.commitment for step in plan.steps if step.commitment is not None]
         if not self.budget or not commitments:
             return
+        self._awaited = {made.project_name for made in commitments if made.project_name and not made.project}
         if self.task.check_mode:
-            self._predict(commitments)
+            self._predict(plan)
         elif raising := [
             step.commitment
             for step in plan.steps
@@ -219,21 +228,47 @@ class BudgetGuard(Guard):
         others = [entry for entry in content.entries if entry.key not in keys]
         self._check(self.task.client, replace(content, entries=others), commitments, planning=True)
 
-    def _predict(self, commitments: Sequence[Commitment]) -> None:
+    def _predict(self, plan: Plan) -> None:
         """Check in check mode, and note what the run would commit."""
         account = account_of(self.task)
         content = CommitmentRecord.of(account).read()
         record = CommitmentRecord.of_predictions(account)
         if record is None:
-            self._check(self.task.client, content, commitments)
+            self._predict_steps(plan, content, Content())
             return
         with record.locked() as predicted:
-            keys = {each.key for each in commitments if each.kind in NEW}
-            predicted.entries = [entry for entry in predicted.entries if entry.key not in keys]
-            checked = self._check(self.task.client, content, commitments, predicted)
-            for commitment, adds in zip(commitments, checked.adds, strict=True):
-                predicted.entries.append(new_entry(commitment, adds, run_id(), {}))
+            self._predict_steps(plan, content, predicted)
             record.write(predicted)
+
+    def _predict_steps(self, plan: Plan, content: Content, predicted: Content) -> None:
+        """Add what each step would commit. A branch that is refused ends there, as it does in a real run.
+
+        :raises BudgetExceeded: for a step of no branch.
+        """
+        made = [step.commitment for step in plan.steps if step.commitment is not None]
+        keys = {each.key for each in made if each.kind in NEW}
+        predicted.entries = [entry for entry in predicted.entries if entry.key not in keys]
+        for entry in [each for each in predicted.entries if any(would_end(one, each) for one in made)]:
+            predicted.settle(entry, done=True)
+        needs, stopped = needs_of(plan.steps), set[Step]()
+        for step in plan.steps:
+            if needs[step] & stopped or not self._predict_step(step, content, predicted):
+                stopped.add(step)
+
+    def _predict_step(self, step: Step, content: Content, predicted: Content) -> bool:
+        """Add what one step would commit; return whether it may, and else leave the error to its branch."""
+        commitment = step.commitment
+        if commitment is None:
+            return True
+        try:
+            checked = self._check(self.task.client, content, [commitment], predicted)
+        except BudgetExceeded as error:
+            if step.branch is None:
+                raise
+            step.branch.error = error
+            return False
+        predicted.entries.append(new_entry(commitment, checked.adds[0], run_id(), {}))
+        return True
 
     # --- Deciding -----------------------------------------------------------------------------------
 
@@ -274,7 +309,7 @@ class BudgetGuard(Guard):
         :raises BudgetExceeded: if that cannot be read.
         """
         try:
-            listed = read_holdings(client, each)
+            listed = self._read_holdings(client, each)
             created = any(entry.kind == "create" for entry in content.entries)
             slugs = {app.slug: app.id for app in client.apps()} if created else {}
         except HostedError as error:
@@ -283,6 +318,14 @@ class BudgetGuard(Guard):
         if predicted is not None:
             holdings = with_predictions(holdings, predicted.entries)
         return Checked(holdings, (), shown)
+
+    def _read_holdings(self, client: Client, each: bool) -> dict[str, Holding]:
+        """Return the running rates: those of now, or in check mode those that were read for this task."""
+        if not self.task.check_mode:
+            return read_holdings(client, each)
+        if each not in self._seen:
+            self._seen[each] = read_holdings(client, each)
+        return self._seen[each]
 
     def _check_with(
         self,
@@ -335,17 +378,25 @@ class BudgetGuard(Guard):
 
     def _ids_of(self, client: Client, wanted: str) -> set[str]:
         """Return the ids of the projects that a limit names."""
-        projects = self._all_projects(client)
-        for fits in (
-            lambda project: project.id == wanted,
-            lambda project: project.name == wanted,
-            lambda project: same_name(project.name, wanted),
-        ):
-            if found := {project.id for project in projects if fits(project)}:
-                return found
+        found = ids_of(self._all_projects(client), wanted)
+        if not found and any(same_name(name, wanted) for name in self._awaited):
+            self._projects = None  # the plan creates it, perhaps by now
+            return ids_of(self._all_projects(client), wanted)
+        if not found:
+            self._expect_project(client, wanted)
+        return found
+
+    def _expect_project(self, client: Client, wanted: str) -> None:
+        """Refuse the limit of a project that is not there: it would limit nothing. Check mode warns.
+
+        :raises BudgetExceeded: with the most similar name, or those that there are.
+        """
+        names = (project.name for project in self._all_projects(client))
+        hint = near_miss(wanted, names)
+        missing = f"the budget limits project {wanted!r}, but no project has this id or name{hint}"
         if not self.task.check_mode:
-            self.task.warn(f"the budget limits project {wanted!r}, but no project has this id or name")
-        return set()
+            raise BudgetExceeded(f"{as_sentence(missing)} {NOTHING_SENT}. {MISSING_PROJECT}")
+        expect_created(self.task, BudgetExceeded(missing), "creates")
 
     def _all_projects(self, client: Client) -> list[Project]:
         if self._projects is None:
@@ -416,6 +467,18 @@ class BudgetGuard(Guard):
         return REMEDY
 
 
+def ids_of(projects: Sequence[Project], wanted: str) -> set[str]:
+    """Return the ids of the projects that a limit names: by the id, the name, or else a similar name."""
+    for fits in (
+        lambda project: project.id == wanted,
+        lambda project: project.name == wanted,
+        lambda project: same_name(project.name, wanted),
+    ):
+        if found := {project.id for project in projects if fits(project)}:
+            return found
+    return set()
+
+
 def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:
     """Tell whether what a plan creates is there by now, so that the step may find nothing left to do."""
     return commitment.kind in NEW and any(
@@ -442,6 +505,14 @@ def ends(commitment: Commitment, entry: Entry) -> bool:
     if entry.id is not None:
         return entry.id == commitment.id and entry.kind != "move"
     return commitment.kind in LOWERING and same_name(entry.name or "", commitment.name or "")
+
+
+def would_end(commitment: Commitment, entry: Entry) -> bool:
+    """Tell whether check mode deletes what an earlier task of the run would have ordered."""
+    if commitment.kind != "delete" or commitment.id is not None or entry.id is not None:
+        return False
+    there = commitment.home is None or entry.project in commitment.home
+    return there and same_name(entry.name or "", commitment.name or "")
 
 
 def drop(content: Content, entry: Entry) -> None:

@@ -86,8 +86,12 @@ def expect_created(task: Task, error: HostedError, does: str) -> None:
     """
     if not task.check_mode:
         raise error
-    stop = "" if error.message.endswith("?") else "."
-    task.warn(f"{error.message}{stop} That is right only if the play {does} it before this task")
+    task.warn(f"{as_sentence(error.message)} That is right only if the play {does} it before this task")
+
+
+def as_sentence(text: str) -> str:
+    """Return a text that ends as a sentence, so that another one can follow."""
+    return text if text.endswith("?") else f"{text}."
 
 
 def placeholder_project(task: Task, name: str, error: NoSuchItem) -> Project:

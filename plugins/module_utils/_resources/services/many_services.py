@@ -320,14 +320,21 @@ class SomeFailed(HostedError):
     """Some services failed; the details show the outcome for each."""
 
 
-def error_of_jobs(jobs: Sequence[ServiceJob], operation: Operation) -> HostedError | None:
-    """Return the combined error of all services, after everything possible was applied."""
+def error_of_jobs(
+    jobs: Sequence[ServiceJob],
+    operation: Operation,
+    actions_of: Callable[[ServiceJob], list[str]] = ServiceJob.done,
+) -> HostedError | None:
+    """Return the combined error of all services, after everything possible was applied.
+
+    ``actions_of`` returns what was done for one of them, or in check mode what would be.
+    """
     failed = [job for job in jobs if job.error]
     if not failed:
         return None
     if operation.all_or_none and not all(job.planned() for job in failed):
         return refuse_all(jobs)
-    return combine_errors(jobs, ServiceJob.done)
+    return combine_errors(jobs, actions_of)
 
 
 def refuse_all(jobs: Sequence[ServiceJob]) -> HostedError:

@@ -45,14 +45,14 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BudgetOptions(Options):
+class MaxMonthlyOptions(Options):
     """What the thing that the task is about may cost at most."""
 
     max_monthly: str | None = option(None, selects=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommitmentOptions(BudgetOptions):
+class CommitmentOptions(MaxMonthlyOptions):
     """What the account, its projects and the run may cost at most, for a task that commits money."""
 
     budget: Any | None = option(None, selects=True)

@@ -34,7 +34,7 @@ from ..shared.waiting import adopt, create, poll_for
 from .lookup import await_readable, close_name, describe_location, in_project, only_service, with_name
 from .namesakes import KnownProjects, check_namesakes, existing_services, order_lock
 from .options import OrderOptions, ServiceOptions
-from .settings import check_budget
+from .settings import check_max_monthly
 
 MAX_SERVICE_NAME = 80
 LOST_ORDER_SECONDS = 60.0
@@ -112,10 +112,10 @@ def quote_fields(options: OrderOptions) -> dict[str, Any]:
 
 
 def check_quote(task: Task[ServiceOptions], quote: Quote) -> Cost:
-    """Hold the budget of the user and the rule of the platform on the balance; return the cost."""
+    """Hold ``max_monthly`` and the rule of the platform on the balance; return the cost."""
     check_quote_matches(task, quote)
     cost = cost_of_quote(quote)
-    check_budget(task, cost.after, f"service {task.options.name!r}")
+    check_max_monthly(task, cost.after, f"service {task.options.name!r}")
     if quote.covers_first_day is False:
         balance, least = cost.funds.balance, cost.funds.min_balance
         raise Invalid(

@@ -18,7 +18,7 @@ from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_through, wait_un
 from .options import ServiceOptions
 from .pending_changes import mark_in_effect, pending_until_start
 from .rates import cost_of, price_change, rates_of
-from .settings import ServiceChanges, check_budget, check_immutable, commitment_of
+from .settings import ServiceChanges, check_immutable, check_max_monthly, commitment_of
 from .view import (
     ContainerSample,
     View,
@@ -77,7 +77,7 @@ def plan_resume(task: Task[ServiceOptions], view: View, changes: ServiceChanges)
             f"{explain_unknown_state(view)}. Nothing was done. state: resumed resumes it anyway, and "
             f"{describe_resume_price(task, view)}"
         )
-    check_budget(task, changes.rates.full, f"{view.label}, resumed,")
+    check_max_monthly(task, changes.rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
     changes.add(
         f"resume {view.label}",

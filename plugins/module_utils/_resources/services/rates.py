@@ -15,7 +15,7 @@ from ..._api.values import ServiceStatus
 from ..shared.currency import format_price
 from ..shared.money import Cost, from_millicents, read_amount
 from ..shared.plan import Task
-from .options import BudgetOptions
+from .options import MaxMonthlyOptions
 from .view import billed_rate
 
 PER_SIZE = ("monthly_cents", "min_balance_cents", "hourly_label")
@@ -129,7 +129,7 @@ def note_billed(task: Task[Any], service: Service, announced: Cost, status: str 
         task.effects.billed = replace(announced, after=billed)
 
 
-def compare_rate(task: Task[BudgetOptions], service: Service, announced: Cost) -> None:
+def compare_rate(task: Task[MaxMonthlyOptions], service: Service, announced: Cost) -> None:
     """Warn if the platform bills another rate than announced, and put that rate in ``cost``."""
     billed = billed_rate(service)
     if billed is None or announced.after in (None, billed):

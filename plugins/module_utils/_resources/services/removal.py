@@ -13,6 +13,7 @@ from typing import Any
 from ..._api.errors import HostedError, Refused, UnexpectedAnswer
 from ..._api.models import Backup, Service, Snapshot
 from ..._api.values import WITH_SETTINGS, BackupStatus, ServiceStatus
+from ..shared.budget import Commitment
 from ..shared.money import Move
 from ..shared.options import WaitOptions
 from ..shared.plan import Plan, Step, Task
@@ -20,10 +21,12 @@ from ..shared.restore_points import BACKUPS, SNAPSHOTS
 from ..shared.secret_notes import ORDERED, remove_notes, subject_of
 from ..shared.task_errors import Invalid
 from ..shared.waiting import wait_until
+from .copyable import check_active
 from .namesakes import existing_services, warn_of_near_matches
 from .options import ServiceOptions
 from .rates import cost_of
 from .settings import check_immutable, commitment_of
+from .target import Target
 from .view import View, managed_settings
 
 NAMED_COPIES = 5
@@ -39,16 +42,16 @@ class Kept:
 
 
 def plan_removal(
-    task: Task[ServiceOptions], id: str | None, keep: Callable[[Task[ServiceOptions], View], Kept | None]
+    task: Task[ServiceOptions], target: Target, keep: Callable[[Task[ServiceOptions], View], Kept | None]
 ) -> Plan:
     """Plan the deletion of a service, after checking for backups and snapshots.
 
     ``keep`` plans what is kept of it. Unless that step is done, nothing is deleted.
     """
-    service = find_existing(task, id) if id else None
+    service = find_existing(task, target.id) if target.id else None
     if service is None or service.status == ServiceStatus.DELETED:
         warn_of_near_matches(task)
-        return Plan(result=None)
+        return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
     view = View(service)
     check_immutable(task, view)
     if service.status == ServiceStatus.DELETING:
@@ -56,6 +59,8 @@ def plan_removal(
             f"wait until {view.label} is gone", lambda: wait_until_gone(task, service.id), changes=False
         )
         return Plan(result=None, steps=[gone] if task.options.wait and not task.check_mode else [])
+    if task.options.keep_copy is not None:
+        check_active(view)
     if not task.options.delete_backups:
         check_copies(task, view)
     if task.check_mode and is_marked_undeletable(task, service):
@@ -84,6 +89,23 @@ def plan_removal(
         cost=cost_of(service, Decimal(0)),
         subject=service.name,
     )
+
+
+def expected_removal(task: Task[ServiceOptions], target: Target) -> Step:
+    """Return what check mode plans for a service that is not there: an earlier task may have ordered it.
+
+    It changes nothing, but what the service would cost counts against no budget from then on.
+    """
+    name, project = task.options.wanted_name, target.project
+    commitment = Commitment(
+        "delete",
+        f"service {name!r}",
+        Decimal(0),
+        name=name,
+        project=project.id if project else None,
+        project_name=task.options.project,
+    )
+    return Step(f"forget service {name!r}", lambda: None, changes=False, commitment=commitment)
 
 
 def find_existing(task: Task, id: str) -> Service | None:

@@ -24,7 +24,7 @@ from ..shared.pending import COMMAND, NETWORK
 from ..shared.plan import Step, Task
 from ..shared.task_errors import Invalid, WaitEnded
 from ..shared.waiting import QUIET_SECONDS, act, poll_for, wait_until
-from .options import BudgetOptions, ServiceOptions
+from .options import MaxMonthlyOptions, ServiceOptions
 from .pending_changes import mark_in_effect, write_recorded
 from .rates import Rates, rates_of, rates_of_size
 from .view import (
@@ -188,7 +188,7 @@ def unknown_preset(view: View, preset: str, why: str) -> Invalid:
 
 
 def plan_scale(
-    task: Task[BudgetOptions], view: View, size: dict[str, Any], resumes: bool, changes: ServiceChanges
+    task: Task[MaxMonthlyOptions], view: View, size: dict[str, Any], resumes: bool, changes: ServiceChanges
 ) -> None:
     """Plan a new size, after checking every rule that the platform would refuse it for."""
     service = view.service
@@ -210,7 +210,7 @@ def plan_scale(
     check_scale(view, scale, target)
     changed, before = Dimensions(**target), rates_of(service).full
     changes.rates = rates_of_size(service, scale, target)
-    check_budget(task, changes.rates.full, f"the new size of {view.label}")
+    check_max_monthly(task, changes.rates.full, f"the new size of {view.label}")
     changes.result["dimensions"] = changed.as_dict()
     changes.add(
         f"scale {view.label} from {describe_size(known)} to {describe_size(target)}",
@@ -302,13 +302,13 @@ def check_scale(view: View, scale: Scale, target: dict[str, Any]) -> None:
             )
 
 
-def check_limit(task: Task[BudgetOptions]) -> None:
+def check_max_monthly_amount(task: Task[MaxMonthlyOptions]) -> None:
     """Check that ``max_monthly`` is an amount, whether or not anything is ordered."""
     if task.options.max_monthly is not None:
         read_amount(task.options.max_monthly, "max_monthly")
 
 
-def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
+def warn_over_max_monthly(task: Task[MaxMonthlyOptions], view: View) -> None:
     """Warn if an unchanged service costs more than ``max_monthly`` (Service, full form)."""
     limit = task.options.max_monthly
     billed = view.service.pricing.billed_monthly_millicents if view.service.pricing else None
@@ -323,7 +323,7 @@ def warn_over_budget(task: Task[BudgetOptions], view: View) -> None:
         )
 
 
-def check_budget(task: Task[BudgetOptions], monthly: Decimal | None, what: str) -> None:
+def check_max_monthly(task: Task[MaxMonthlyOptions], monthly: Decimal | None, what: str) -> None:
     """Check a monthly price against ``max_monthly``.
 
     :raises Invalid: if it is higher or unknown.

@@ -15,7 +15,7 @@ from ..services.many_services import ServiceJob
 from ..services.options import ServiceOptions
 from ..services.power import accepts_power_signals, plan_suspension, resume, start_if_needed
 from ..services.rates import Rates, cost_of, rates_of
-from ..services.settings import ServiceChanges, check_budget, commitment_of
+from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
 from ..services.view import View, billed_rate, read_service
 from ..shared.money import Move
 from ..shared.plan import NOTHING_DONE, Plan, Step, Task
@@ -97,7 +97,7 @@ def plan_sleeper(sleeper: Sleeper, verdict: Verdict, currency: str | None) -> Pl
 def plan_resumption(task: Task[Any], view: View, changes: ServiceChanges, record: Record) -> None:
     """Plan the resumption, and a start unless the container did not run before it was suspended."""
     rates = rates_of(view.service)
-    check_budget(task, rates.full, f"{view.label}, resumed,")
+    check_max_monthly(task, rates.full, f"{view.label}, resumed,")
     changes.result["status"] = ServiceStatus.ACTIVE
     changes.add(
         f"resume {view.label}",

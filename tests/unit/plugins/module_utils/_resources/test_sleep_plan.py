@@ -265,6 +265,34 @@ def test_a_resumption_that_a_budget_refuses_leaves_the_others_alone(
     assert {"ACTIVE", "SUSPENDED"} <= set(status(sandbox).values())
 
 
+def test_check_mode_says_what_a_budget_would_refuse_and_goes_on(
+    sandbox: Sandbox, tick: Tick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the run itself: what fits is planned, and what needs a refused one is not."""
+    night = tick(NIGHT)
+    more = -Decimal(entry(night, "alone")["cost"]["monthly_change"])
+    ids = [one["id"] for one in sandbox.api("GET", "/api/resources").json()["items"]]
+    pages = [sandbox.api("GET", f"/api/resources/{id}").json() for id in ids]
+    running = Decimal(sum(page["pricing"]["billedMonthlyMillicents"] for page in pages)) / 1000
+    monkeypatch.setenv("HOSTED_SERVICES_BUDGET", str(running + more))
+    sandbox.clear_journal()
+    planned = tick(DAY, check_mode=True, start_after={"db": ["alone"]})
+    assert writes(sandbox) == []
+    done = tick(DAY, start_after={"db": ["alone"]})
+    for result in (planned, done):
+        assert result["failed"] and result["changed"] and names(result)[:1] == ["alone"]
+        assert entry(result, "alone")["status"] == "ACTIVE" and not entry(result, "alone")["failed"]
+        assert "the resumption of service 'db'" in entry(result, "db")["msg"]
+        assert "is refused by the budget" in entry(result, "db")["msg"]
+        assert "it waits for another service to resume first" in entry(result, "web")["msg"]
+        assert entry(result, "db")["actions"] == entry(result, "web")["actions"] == []
+    outcomes = [
+        [(one["service"], one["failed"], one["changed"]) for one in each["services"]]
+        for each in (planned, done)
+    ]
+    assert outcomes[0] == outcomes[1] and names(planned) == names(done)
+
+
 def test_announced_is_what_the_ledger_saves_in_sixty_days(sandbox: Sandbox, tick: Tick) -> None:
     """Within a cent a service, next to twins that never sleep; so is what is counted from the usage."""
     begin = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)  # the clocks change within

@@ -28,12 +28,12 @@ class Loader(yaml.SafeLoader):
 Loader.add_constructor("!unsafe", lambda loader, node: ("unsafe", node.value))
 
 
-def described(client: FakeClient, app: App | None = None) -> tuple[str, Any]:
+def described(client: FakeClient, app: App | None = None, state: str | None = "running") -> tuple[str, Any]:
     """Return the text for the only service, and the task that it holds."""
     task = task_of(SERVICE, client, id="svc_1", state="absent")
     service = client.service("svc_1")
     assert service is not None
-    text = describe_service(task, View(service), client.settings("svc_1"), app, AT)
+    text = describe_service(task, View(service, state=state), client.settings("svc_1"), app, AT)
     ((only,),) = [yaml.load(text, Loader)]  # noqa: S506 - derived from the safe one
     return text, only
 
@@ -60,6 +60,18 @@ def test_everything_that_the_platform_tells() -> None:
     }
     assert "service 'web' (svc_1) was made at 2026-01-01T00:00:00Z" in text
     assert "backups and snapshots on the platform were destroyed" in text
+
+
+@pytest.mark.parametrize(
+    ("state", "restored"),
+    [("stopped", "stopped"), ("stopping", "stopped"), ("starting", "present"), (None, "present")],
+)
+def test_what_was_stopped_stays_stopped(state: str | None, restored: str) -> None:
+    client = FakeClient()
+    client.add_service("svc_1", "web")
+    text, task = described(client, state=state)
+    assert task["hosted.services.service"]["state"] == restored
+    assert ("It was stopped, and so is the new one" in text) == (restored == "stopped")
 
 
 def test_an_application_of_the_account() -> None:

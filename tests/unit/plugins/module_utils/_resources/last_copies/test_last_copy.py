@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -162,9 +163,12 @@ def test_what_an_earlier_run_left_is_no_copy(sandbox: Sandbox, delete: Delete, t
 def test_only_an_active_service_is_copied(
     status: str, way: str, sandbox: Sandbox, delete: Delete, tmp_path: Path
 ) -> None:
+    """The status is told before copies that cannot be listed in it."""
     sandbox.operator(f"services/{id_of(sandbox, 'one')}", status=status)
-    for check_mode in (True, False):
-        message = refused(sandbox, delete("one", check_mode, delete_backups=True), tmp_path)
+    others: list[dict[str, Any]] = [{}, {"delete_backups": True}, {"keep_copy": "/etc"}]
+    for check_mode, given in product((True, False), others):
+        message = refused(sandbox, delete("one", check_mode, **given), tmp_path)
+        assert message.startswith("keep_copy cannot copy service 'one'")
         assert f"its status is {status}" in message
         assert way in message
         assert "Nothing was deleted" in message
@@ -202,6 +206,31 @@ def test_a_database_whose_connection_is_refused_is_not_copied_as_files(
     sandbox.fault("database.connection", "status", status=409, count=None)
     message = refused(sandbox, delete("db"), tmp_path, "db")
     assert "its product is 'postgresql', but how to connect to it cannot be read" in message
+
+
+@pytest.mark.parametrize("state", ["present", "started", "stopped", "suspended"])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_only_a_deletion_takes_a_copy(
+    check_mode: bool, state: str, sandbox: Sandbox, delete: Delete, tmp_path: Path
+) -> None:
+    result = delete("one", check_mode, state=state)
+    assert sandbox.journal() == []
+    message = refused(sandbox, result, tmp_path)
+    assert f"keep_copy copies a service before state: absent deletes it, and state is {state}" in message
+
+
+def test_a_stopped_service_is_described_as_stopped(sandbox: Sandbox, delete: Delete) -> None:
+    id = id_of(sandbox, "one")
+    assert sandbox.api("POST", f"/api/resources/{id}/power", {"signal": "stop"}).ok
+    sandbox.clock(advance=60)
+    [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())
+    assert task["hosted.services.service"]["state"] == "stopped"
+
+
+def test_a_state_that_cannot_be_read_keeps_no_copy_away(sandbox: Sandbox, delete: Delete) -> None:
+    sandbox.fault("resources.metrics", "status", status=409, count=None)
+    [task] = yaml.safe_load(Path(delete("one")["copy"]["path"], "service.yml").read_text())
+    assert task["hosted.services.service"]["state"] == "present"
 
 
 def test_backups_have_their_say_first(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.shared.
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import Move
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import (
+    Branch,
     Expansion,
     Plan,
     Step,
@@ -185,7 +187,7 @@ def test_projects_have_limits(account: Account) -> None:
     account.project_records["prj_default"]["createdAt"] = "2026-01-01T00:00:00.000Z"
     account.has("a", 5000, projectId="p1")
     account.has("b", 5000)
-    guard = guard_of(account, {"projects": {"shop": 10, "default": 7, "nowhere": 1}})
+    guard = guard_of(account, {"projects": {"shop": 10, "default": 7}})
     commit(guard, order("x", "5", project="p1", project_name="shop"))
     with pytest.raises(BudgetExceeded, match="project 'shop'"):
         commit(guard, order("y", "1", project="p1", project_name="shop"))
@@ -194,7 +196,38 @@ def test_projects_have_limits(account: Account) -> None:
     commit(guard, order("y", "2"))
     with pytest.raises(BudgetExceeded, match="the move of it"):
         commit(guard, Commitment("move", "it", Decimal(5), id="b", project="p1"))
-    assert any("'nowhere'" in warning for warning in guard.task.warnings)
+
+
+def test_the_limit_of_a_project_that_is_not_there_is_refused(account: Account) -> None:
+    """It would limit nothing. The plan that creates the project has it by then; check mode cannot know."""
+    account.add_project("p1", "shop")
+    guard = guard_of(account, {"projects": {"shops": 100}})
+    plan = Plan(None, [Step("order", bool, commitment=order())])
+    attempts: list[Callable[[], None]] = [lambda: commit(guard, order()), lambda: guard.expect(plan)]
+    for attempt in attempts:
+        with pytest.raises(BudgetExceeded, match="limits project 'shops', but no project") as caught:
+            attempt()
+        assert "did you mean 'shop'? Nothing was sent. Correct the name" in caught.value.message
+    foreseen = guard_of(account, {"projects": {"shops": 100}}, check_mode=True)
+    foreseen.expect(plan)
+    [warning] = foreseen.task.warnings
+    assert "did you mean 'shop'? That is right only if the play creates it before this task" in warning
+    other = guard_of(account, {"projects": {"quite another": 100}})
+    with pytest.raises(BudgetExceeded, match="there are: 'default', 'shop'"):
+        commit(other, order())
+    lowers = Commitment("suspend", "it", Decimal(0), id="svc")
+    other.expect(Plan(None, [Step("suspend", bool, commitment=lowers)]))
+
+
+def test_the_limit_of_a_project_that_the_plan_creates_holds_in_it(account: Account) -> None:
+    guard = guard_of(account, {"projects": {"New": 10}})
+    inside, outside = order("one", project_name="new"), order("two", project="prj_default")
+    guard.expect(Plan(None, [Step(each.what, bool, commitment=each) for each in (inside, outside)]))
+    commit(guard, outside)
+    account.add_project("p2", "new")
+    commit(guard, order("one", project="p2", project_name="new"))
+    with pytest.raises(BudgetExceeded, match=r"the budget of project 'New' is 10\.00"):
+        commit(guard, order("three", project="p2", project_name="new"))
 
 
 def test_a_plan_is_refused_as_a_whole(account: Account) -> None:
@@ -222,6 +255,43 @@ def test_check_mode_counts_what_earlier_tasks_would_add(account: Account) -> Non
     with pytest.raises(BudgetExceeded, match=r"this run has added 12.00"):
         predict(order("three", "0.1"))
     commit(guard_of(account, 12), order("real"))  # nothing of it is there
+
+
+def test_check_mode_forgets_what_it_would_have_ordered_and_deleted(account: Account) -> None:
+    """As the run itself would: what it has added stays counted for the run."""
+
+    def task(budget: Any, **options: Any) -> None:
+        guard = guard_of(account, budget, True, product="p", host="h", preset="s", **options)
+        guard.expect(SERVICE.plan(guard.task))
+
+    account.add_project("p1", "shop")
+    account.quote_answer["monthlyMillicents"] = 6000
+    for __ in range(2):
+        task(8, project="shop")
+        task(8, project="shop", state="absent")
+    task(8)
+    with pytest.raises(BudgetExceeded, match=r"this run has added 18.00"):
+        task({"run": 20}, project="shop")
+    task(8, project="shop", state="absent")  # there is none
+    with pytest.raises(BudgetExceeded, match=r"4.00 over"):
+        task(8, project="shop")
+
+
+def test_check_mode_refuses_a_branch_and_what_waits_for_it(account: Account) -> None:
+    """The other branches go on, and what is not done counts nowhere."""
+    guard = guard_of(account, 10, True)
+    branches = [Branch(guard.task) for __ in range(4)]
+    first, second, last, small = (
+        Step(name, bool, needs=(), branch=branch, commitment=order(name, monthly))
+        for name, monthly, branch in zip(
+            ("one", "two", "three", "four"), ("6", "5", "1", "4"), branches, strict=True
+        )
+    )
+    last = replace(last, needs=[second])
+    guard.expect(Plan(None, [first, second, last, small]))
+    assert [type(branch.error) for branch in branches] == [type(None), BudgetExceeded, *[type(None)] * 2]
+    with pytest.raises(BudgetExceeded, match=r"the running rate is 10\.00"):
+        guard_of(account, 10, True).expect(Plan(None, [Step("five", bool, commitment=order("five"))]))
 
 
 def test_budgets_of_the_environment_hold_too(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
