@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.services.listing import HOST
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import SERVICE_ID
 
 try:
@@ -22,6 +23,8 @@ except ImportError:  # ansible-core 2.18, which takes every string for a templat
         return value
 
 
+ADDRESS = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[A-Za-z0-9][\w.-]*))(?::(?P<port>\d+))?", re.ASCII)
+MAX_PORT = 65535
 SYNTAX = frozenset("{}%#")
 
 
@@ -74,14 +77,28 @@ def connection_variables(service: Mapping[str, Any], connect_with: str) -> dict[
 
 
 def split_address(address: str) -> dict[str, Any]:
-    """Read ``host:port``, with an IPv6 address in brackets. Nothing comes of what cannot be one."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal():
-        host, port = address, ""
-    host = host.strip("[]")
-    if not HOST.fullmatch(host) and not host.startswith(":"):
+    """Read ``host:port``, or a host alone. An IPv6 address with a port is in brackets.
+
+    Nothing comes of what cannot be one.
+    """
+    if is_ipv6(address):  # what looks like its port is its last part
+        return {"ansible_host": address}
+    found = ADDRESS.fullmatch(address)
+    if found is None or (found["ipv6"] and not is_ipv6(found["ipv6"])):
         return {}
-    return {"ansible_host": host, **({"ansible_port": int(port)} if port else {})}
+    host = {"ansible_host": found["ipv6"] or found["host"]}
+    if found["port"] is None:
+        return host
+    port = int(found["port"])
+    return {**host, "ansible_port": port} if 0 < port <= MAX_PORT else {}
+
+
+def is_ipv6(text: str) -> bool:
+    """Tell whether a text is an IPv6 address, without a zone."""
+    try:
+        return IPv6Address(text).scope_id is None
+    except AddressValueError:
+        return False
 
 
 def mark_strings(value: Any, marked: MarkedStrings) -> Any:
