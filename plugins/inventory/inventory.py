@@ -56,6 +56,13 @@ options:
       - Ansible reads inventories before such variables, so the inventory takes its own token from O(token), or from this
         variable if it is set with C(-e).
     type: str
+  budget:
+    description:
+      - The most that may be spent in a month, in currency units, for the tasks on the hosts of this inventory. An amount, or
+        a mapping, as for O(hosted.services.service#module:budget). It can be a template.
+      - The budgets of the task, of the variable C(hosted_budget) and of the environment variable
+        E(HOSTED_SERVICES_BUDGET) hold as well, and of each kind the lowest limit counts.
+    type: raw
   projects:
     description:
       - Only services of these projects, by id or name. A project that does not exist is an error.
@@ -122,7 +129,8 @@ notes:
     where the token is, if the inventory file sets O(token_file), O(token_env) or O(token_variable).
     C(hosted_token_handed_on) is V(false) if the file sets a O(token) that differs from the one in the environment, and does
     not say where tasks find it; tasks then refuse the token in the environment. The other connection options in the file,
-    except O(timeout) and O(retries), are in variables such as C(hosted_services_auth_header)."
+    except O(timeout) and O(retries), are in variables such as C(hosted_services_auth_header). C(hosted_inventory_budget) is
+    the O(budget)."
   - If several services would have the same host name, a warning lists the names of their hosts.
   - The filters O(projects), O(families), O(statuses) and O(names) can be templates. A filter that is set but empty is an
     error, because it would let everything through.
@@ -168,6 +176,12 @@ groups:
 compose:
   backup_name: hosted_name ~ '-nightly'
 strict: true
+
+---
+# Tasks on these hosts spend no more than 200 a month, nor more than 50 in the project shop.
+plugin: hosted.services.inventory
+base_url: https://api.example.com
+budget: {account: 200, projects: {shop: 50}}
 
 ---
 # Cached on disk for ten minutes.
@@ -216,9 +230,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     read_listing,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import near_miss
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import read_budget
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.selectors import (
     check_selector,
 )
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.budgets import INVENTORY_VARIABLE
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.connection_sources import (
     ENVIRONMENT,
     PASSED_VARIABLES,
@@ -268,7 +284,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._check(config)
             options = self._connection_options(config)
             settings = connection(with_token_decrypted(options, loader), "inventory")
-            handed_on = self._passed_variables(options, config)
+            handed_on = {**self._passed_variables(options, config), **self._budget_variable(config)}
             listing = self._listing(settings, cache)
         except HostedError as error:
             raise AnsibleParserError(error.message) from None
@@ -365,6 +381,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 return {**found, variable: options.get(name) or str(self.get_option(name))}
         is_own = config.get("token") is not None and options["token"] != os.environ.get(ENVIRONMENT["token"])
         return {**found, UNPASSED_VARIABLES: False} if is_own else found
+
+    def _budget_variable(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the host variable with the budget of the file, if it has one.
+
+        :raises Invalid: if it is not a budget.
+        """
+        if "budget" not in config:
+            return {}
+        written = untagged(self.templar.template(config["budget"]))
+        return {INVENTORY_VARIABLE: read_budget(written, "budget").as_option()}
 
     def _query(self) -> ServiceQuery:
         return ServiceQuery(

@@ -53,19 +53,6 @@ options:
       - Maximum price per month, in currency units, such as V(12.50). If an existing application costs more, the task
         fails.
     type: str
-  budget:
-    description:
-      - The most that may be spent in a month, in currency units, by all services together. What would raise the running rate
-        above it is refused when the plan is made, in check mode too, and again right before the call. What lowers the rate
-        is never refused.
-      - An amount, such as V(200), is the limit of the account. A mapping has C(account), C(projects) (the limit of each
-        project, by its id or name), and C(run) (the most that one run may add).
-      - The variable C(hosted_budget) and the environment variable E(HOSTED_SERVICES_BUDGET) set one as well, the latter also
-        as JSON or YAML. All limits hold, and of each kind the lowest counts.
-      - A price that the platform does not show, or a running rate that cannot be read, is refused. The guide to costs says
-        what counts.
-    type: raw
-    version_added: 1.0.0
   state:
     description:
       - V(present) creates the application if it does not exist.
@@ -77,6 +64,7 @@ options:
 extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.wait
+  - hosted.services.budget
   - hosted.services.common.attributes
 notes:
   - A token with scope C(REGISTRY) is sufficient.

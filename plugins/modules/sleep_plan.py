@@ -164,19 +164,6 @@ options:
       - Services that are left to the plan again at once, by name or id, whatever was done to them by hand.
     type: list
     elements: str
-  budget:
-    description:
-      - The most that may be spent in a month, in currency units, by all services together. What would raise the running rate
-        above it is refused when the plan is made, in check mode too, and again right before the call. What lowers the rate
-        is never refused.
-      - An amount, such as V(200), is the limit of the account. A mapping has C(account), C(projects) (the limit of each
-        project, by its id or name), and C(run) (the most that one run may add).
-      - The variable C(hosted_budget) and the environment variable E(HOSTED_SERVICES_BUDGET) set one as well, the latter also
-        as JSON or YAML. All limits hold, and of each kind the lowest counts.
-      - A price that the platform does not show, or a running rate that cannot be read, is refused. The guide to costs says
-        what counts.
-    type: raw
-    version_added: 1.0.0
   max_monthly:
     description:
       - Do not resume a service that costs more than this in a month, in currency units.
@@ -195,6 +182,7 @@ extends_documentation_fragment:
   - hosted.services.common
   - hosted.services.common.attributes
   - hosted.services.common.wait
+  - hosted.services.budget
   - hosted.services.many_services
 notes:
   - The clock of the controller decides.

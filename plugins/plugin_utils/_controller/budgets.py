@@ -24,7 +24,7 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.values
 
 OPTION = "budget"
 INVENTORY_VARIABLE = "hosted_inventory_budget"
-"""The budget of the inventory file, next to the variable that users set, which may have a nearer value."""
+"""The budget of the inventory file. It is not the variable that users set: one would hide the other."""
 
 
 def with_budget(

@@ -482,6 +482,70 @@ def test_where_the_token_is_is_handed_on(case: str, inventory: Inventory, sandbo
     assert sandbox.token not in str(host)
 
 
+# --- Budget -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("ids")
+def test_a_budget_is_a_variable_of_the_hosts(inventory: Inventory) -> None:
+    """Read as the option of the modules is, with templates rendered, and not taken from a cache."""
+    cases: dict[str, tuple[Any, dict[str, Any]]] = {
+        "an amount": (200, {"account": "200.00"}),
+        "a mapping": (
+            {"account": "{{ 15 * 2 }}", "projects": {"web": 12.5}, "run": "7"},
+            {"account": "30.00", "projects": {"web": "12.50"}, "run": "7.00"},
+        ),
+        "a text": ("{run: 3}", {"run": "3.00"}),
+    }
+    cached = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile"}
+    for what, (written, expected) in cases.items():
+        folder = str(inventory.ansible.folder / "cache")
+        hosts = inventory.list(budget=written, cache_connection=folder, **cached).hosts
+        assert [host["hosted_inventory_budget"] for host in hosts.values()] == [expected] * 4, what
+    assert "hosted_inventory_budget" not in inventory.list().of("box")
+
+
+@pytest.mark.parametrize("budget", ["", "much", -1, {}, {"rooms": 3}, {"projects": {}}, "{{ none }}"])
+def test_what_is_no_budget_is_refused(inventory: Inventory, sandbox: Sandbox, budget: Any) -> None:
+    assert "budget" in inventory.refused(budget=budget)
+    assert sandbox.journal() == []
+
+
+PLACES: dict[str, tuple[Any, str, Any, str, str]] = {
+    "inventory": ({"account": 15}, "900", 900, "900", "the account"),
+    "task": ({"account": 900, "run": 900}, "{run: 5}", 900, "900", "this run"),
+    "variable": (900, "900", {"projects": {"web": 5}}, "900", "project 'web'"),
+    "environment": ({"projects": {"web": 900}}, "900", 900, "{account: 15}", "the account"),
+    "none": ({"projects": {"web": 900}}, "900", 900, "{account: 900, run: 900}", ""),
+}
+"""Budgets of the inventory file, the task, the variable and the environment, and which of them refuses."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.usefixtures("ids")
+def test_budgets_of_all_places_hold_on_a_host(place: str, inventory: Inventory, sandbox: Sandbox) -> None:
+    """The lowest limit counts, whichever place has it; none of the others can raise it."""
+    file, task, variable, environment, scope = PLACES[place]
+    inventory.write(budget=file)
+    play = f"""
+- hosts: box
+  gather_facts: false
+  tasks:
+    - name: Order
+      hosted.services.service:
+        {{name: late, product: minecraft, host: node-paris-1, project: web, preset: preset-small,
+          budget: {task}}}
+      ignore_errors: true
+"""
+    run = inventory.ansible.playbook(
+        play,
+        variables={"hosted_budget": variable},
+        env={"HOSTED_SERVICES_BUDGET": environment},
+    ).succeed()
+    assert run["Order"].failed == bool(scope)
+    assert run["Order"].result.get("budget", {}).get("scope", "") == scope
+    assert len(sandbox.ledger()["orders"]) == (0 if scope else 1)
+
+
 # --- Cache ------------------------------------------------------------------------------------------
 
 
