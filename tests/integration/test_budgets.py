@@ -6,15 +6,22 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import INVENTORY, Ansible, Run
+from integration.warm import COLD
 
 SIZE = "dimensions: {cpu_cores: 2, ram_gb: 4, storage_gb: 20}"
 GROWN = "dimensions: {cpu_cores: 3, ram_gb: 7, storage_gb: 21}"
@@ -237,6 +244,85 @@ def test_an_order_without_a_response_keeps_its_part_until_it_shows(
         assert "committed and not shown by the platform yet" in refused(run)[1]
         ansible.tasks(order(["lost"]), variables={"hosted_budget": 15}).succeed()
         assert orders(sandbox) == ["lost"]
+
+
+def kill_in_the_middle(ansible: Ansible, tasks: str, budget: object, is_there: Callable[[], bool]) -> None:
+    """Run tasks, and end the run and its workers with SIGKILL once the platform has what is waited for."""
+    play = ansible.folder / "killed.yml"
+    play.write_text(f"- hosts: localhost\n  gather_facts: false\n  tasks:\n{indent(tasks, '    ')}")
+    variables = json.dumps({"hosted_budget": budget})
+    with subprocess.Popen(
+        [COLD.playbook, "-i", str(ansible.inventory), str(play), "-e", variables],
+        env=ansible.environment,
+        cwd=ansible.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        while not is_there():
+            assert run.poll() is None, "the run ended before it was killed"
+            time.sleep(0.05)
+        os.killpg(run.pid, signal.SIGKILL)
+    assert run.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_order_whose_run_is_killed_keeps_its_part_until_the_same_run_again(
+    ansible: Ansible, sandbox: Sandbox, when: str
+) -> None:
+    """Whether or not the platform acts on the order that is under way."""
+    ordered = ["one", "lost"] if when == "after" else ["one"]
+    sandbox.fault("order.create", "no_answer", nth=2, when=when)
+
+    def is_under_way() -> bool:
+        [fault] = sandbox.control("GET", "/faults")
+        return fault["injected"] == 1 and orders(sandbox) == ordered
+
+    kill_in_the_middle(ansible, order(["one", "lost", "next"]), 22, is_under_way)
+    assert orders(sandbox) == ordered
+    [lost] = [entry for entry in records(ansible.folder)["entries"] if entry["name"] == "lost"]
+    assert not lost["done"] and Decimal(lost["monthly"]) == PRICE
+    sandbox.clear_faults()
+
+    other = ansible.tasks(order(["other"]), variables={"hosted_budget": 22}).succeed()
+    assert len(refused(other)) == 1 and orders(sandbox) == ordered
+    reserved = "10.74 EUR of it committed and not shown by the platform yet"
+    assert (reserved in refused(other)[0]) == (when == "before")
+
+    again = ansible.tasks(order(["one", "lost", "next"]), variables={"hosted_budget": 22}).succeed()
+    assert orders(sandbox) == ["one", "lost"] and len(refused(again)) == 1
+    assert "the order of service 'next' is refused by the budget, 10.22 EUR over it" in refused(again)[0]
+    assert rate(sandbox) == highest(sandbox) == 2 * PRICE
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_is_reserved_stays_counted_from_a_later_task_on(
+    ansible: Ansible, sandbox: Sandbox, when: str
+) -> None:
+    """``--start-at-task`` skips the order without a response, and not what it may have committed."""
+    tasks = "".join(
+        f"    - name: {name}\n      hosted.services.service: {{name: {name.lower()}, {WHAT}}}\n"
+        for name in ("First", "Second", "Third")
+    )
+    play = f"- hosts: localhost\n  gather_facts: false\n  tasks:\n{tasks}"
+    budget = {"hosted_budget": 22}
+    sandbox.fault("order.create", "reset", nth=2, when=when)
+    begun = ansible.playbook(play, variables=budget)
+    assert begun.rc != 0 and not begun["First"].failed
+    assert begun["Second"].failed == (when == "before")
+    ordered = ["first", "second"] if when == "after" else ["first"]
+    assert orders(sandbox) == ordered
+
+    later = ansible.playbook(play, "--start-at-task", "Third", variables=budget)
+    assert [outcome.name for outcome in later.outcomes] == ["Third"]
+    assert "is refused by the budget, 10.22 EUR over it" in later["Third"].message
+    assert orders(sandbox) == ordered
+
+    last = ansible.playbook(play, "--start-at-task", "Second", variables=budget)
+    assert not last["Second"].failed and "10.22 EUR over it" in last["Third"].message
+    assert orders(sandbox) == ["first", "second"]
+    assert rate(sandbox) == highest(sandbox) == 2 * PRICE
 
 
 def test_a_refused_order_gives_its_part_back(ansible: Ansible, sandbox: Sandbox) -> None:
