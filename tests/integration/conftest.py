@@ -12,6 +12,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import PROFILE, Ansible, begin_anew
+from integration.database_servers import MariaDB, PostgreSQL, Server, free_port, missing, serving
 from integration.route_log import NotedSandbox
 
 
@@ -43,3 +44,13 @@ def sandbox(server: Sandbox) -> Sandbox:
 def ansible(tmp_path: Path, sandbox: Sandbox) -> Ansible:
     """ansible-playbook, pointed at the sandbox."""
     return Ansible(tmp_path, sandbox)
+
+
+@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
+def running(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A real database server for all tests of a file: it takes seconds to make one."""
+    kind: type[Server] = request.param
+    if names := missing(kind.engine):
+        pytest.skip(f"not installed: {names}")
+    with serving(kind, free_port()) as server:
+        yield server

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +19,13 @@ from integration.database_servers import (
     PASSWORD,
     USER,
     MariaDB,
-    PostgreSQL,
     Server,
-    free_port,
     missing,
-    serving,
 )
 
 ROWS = 1200  # more than the platform's own tunnel returns at once
 TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
 NOTE = "night's \\ work; \u00e9\u00df"
-
-
-@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
-def running(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A real server for all tests: it takes seconds to make one."""
-    kind: type[Server] = request.param
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with serving(kind, free_port()) as server:
-        yield server
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,28 +25,16 @@ from integration.database_servers import (
     DATABASE,
     PASSWORD,
     USER,
-    MariaDB,
     PostgreSQL,
     Server,
-    free_port,
-    missing,
-    serving,
 )
 from unit.plugins.module_utils._resources.platform import run
 
 ROWS = 1200
 TABLE = "CREATE TABLE orders (id integer PRIMARY KEY, note varchar(80));"
+PAGE = 4096
+"""The least room that a file takes."""
 GAME = {"product": "minecraft", "project": "games"}
-
-
-@pytest.fixture(scope="module", params=[PostgreSQL, MariaDB], ids=lambda kind: kind.engine)
-def running(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A real server for all tests: it takes seconds to make one."""
-    kind: type[Server] = request.param
-    if names := missing(kind.engine):
-        pytest.skip(f"not installed: {names}")
-    with serving(kind, free_port()) as server:
-        yield server
 
 
 @pytest.fixture
@@ -66,9 +55,79 @@ def names(sandbox: Sandbox) -> set[str]:
     return {service["name"] for service in sandbox.api("GET", "/api/resources").json()["items"]}
 
 
-def delete(sandbox: Sandbox, folder: Path, check_mode: bool = False) -> dict[str, Any]:
-    """Delete the database, with a last copy."""
-    return run(sandbox, SERVICE, check_mode, name="db", state="absent", keep_copy=str(folder))
+def delete(
+    sandbox: Sandbox, folder: Path, check_mode: bool = False, name: str = "db", **given: Any
+) -> dict[str, Any]:
+    """Delete the database or another service, with a last copy."""
+    return run(sandbox, SERVICE, check_mode, name=name, state="absent", keep_copy=str(folder), **given)
+
+
+def register_key(sandbox: Sandbox, path: Path) -> None:
+    """Write a private key, which opens SFTP on the sandbox from then on."""
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    path.touch(mode=0o600)
+    path.write_bytes(key.export_private_key())
+    public = key.export_public_key().decode().strip()
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "deploy", "publicKey": public})
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for one page, which is full as soon as anything is copied to it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={PAGE}", "tmpfs", disk],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip(f"this machine mounts no file system: {mounted.stderr.strip()}")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def check_kept(sandbox: Sandbox, result: dict[str, Any], disk: Path, name: str) -> None:
+    """Check that a full disk kept a service, and that nothing on it is taken for a copy."""
+    assert result["failed"] and not result["changed"] and "copy" not in result
+    assert f"service {name!r}" in result["msg"]
+    assert "was not deleted, as there is no last copy of it" in result["msg"]
+    assert sandbox.journal("resources.delete") == [] and name in names(sandbox)
+    assert [*disk.glob("keep/*/*")] == []
+
+
+def make_room(disk: Path) -> None:
+    """Let the file system have room for all that is copied."""
+    subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
+
+
+def test_a_disk_that_fills_up_keeps_a_database(engine: Server, sandbox: Sandbox, small_disk: Path) -> None:
+    """How large a dump is, nobody knows before; with room, the same task copies and deletes."""
+    check_kept(sandbox, delete(sandbox, small_disk / "keep"), small_disk, "db")
+    make_room(small_disk)
+    assert delete(sandbox, small_disk / "keep")["copy"]["verified"]
+    assert "db" not in names(sandbox)
+
+
+def test_a_disk_that_fills_up_keeps_files(sandbox: Sandbox, small_disk: Path, tmp_path: Path) -> None:
+    """Files that would fit by their bytes, and not by the blocks that they take."""
+    files = {f"{number}.txt": "few" for number in range(PAGE // 100)}
+    sandbox.seed({"projects": ["games"], "services": [{"name": "one", **GAME, "files": files}]})
+    register_key(sandbox, tmp_path / "key")
+    login: dict[str, Any] = {
+        "private_key_file": str(tmp_path / "key"),
+        "known_hosts": str(tmp_path / "known_hosts"),
+    }
+    result = delete(sandbox, small_disk / "keep", name="one", **login)
+    check_kept(sandbox, result, small_disk, "one")
+    assert "no space left on this machine" in result["msg"]
+    make_room(small_disk)
+    copy = delete(sandbox, small_disk / "keep", name="one", **login)["copy"]
+    assert copy["verified"] and copy["files"] == len(files)
+    assert "one" not in names(sandbox)
 
 
 def test_a_database_is_dumped_and_can_be_restored(engine: Server, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -123,11 +182,7 @@ def test_several_in_a_play_and_one_of_them_again(
             {"name": "two", **GAME, "files": {"a.txt": "second"}},
         ],
     })  # fmt: skip
-    key = asyncssh.generate_private_key("ssh-ed25519")
-    (tmp_path / "key").touch(mode=0o600)
-    (tmp_path / "key").write_bytes(key.export_private_key())
-    public = key.export_public_key().decode().strip()
-    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "deploy", "publicKey": public})
+    register_key(sandbox, tmp_path / "key")
     tasks = f"""
 - name: Delete
   hosted.services.service:
