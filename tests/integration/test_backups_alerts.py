@@ -221,3 +221,14 @@ def test_names_that_would_break_the_text_file(tmp_path: Path) -> None:
         done.stdout + done.stderr
     )  # 3 is for names that it would choose otherwise
     assert "error" not in (done.stdout + done.stderr).lower()
+
+
+def test_a_service_that_sleeps(tmp_path: Path) -> None:
+    """Five days of sleep are no alarm, and a service that was never backed up stays one."""
+    since = iso(20 * HOUR)
+    asleep = {"service": "one", "service_id": "id-one", "since": since, "offers": False}
+    shelf = good(0)["shelf"]
+    night = from_the_second(lambda day: {"problems": [], "seen": [], "suspended": [asleep], "shelf": shelf})
+    raised(tmp_path, night, {hour: set() for hour in (FIRST, SECOND, THIRD, LAST)})
+    never: Facts = {"problems": [], "seen": [], "suspended": [asleep], "shelf": []}
+    raised(tmp_path, lambda day: never, {hour: {"Missing", "OffsiteMissing"} for hour in (4, THIRD, LAST)})

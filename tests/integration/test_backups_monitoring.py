@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import PROFILE
 from integration.backup_machine import NIGHTLY, BackupMachine
 
 NAME = 'it\'s "a|b"\nc = \\d'
@@ -150,3 +151,30 @@ def test_a_check_that_cannot_be_made_is_one_line(machine: BackupMachine) -> None
     (machine.folder / "etc" / "nightly.yml").write_text("- 'a | b'\n")
     code, line = machine.run("check", "nightly")
     assert code == 3 and line.count("\n") == 1 and "|" not in line, line
+
+
+def test_services_that_are_asleep_are_left_out(machine: BackupMachine) -> None:
+    """By their capabilities: no alarm, however the plan selects them, and no backup is asked for."""
+    sandbox = machine.sandbox
+    (service,) = sandbox.api("GET", "/api/resources").json()["items"]
+    by_name = {**QUICK, "name": "named", "services": [NAME]}
+    machine.install(QUICK, by_name).succeed()
+    for plan in ("nightly", "named"):
+        assert machine.run("run", plan)[0] == 0
+    sandbox.profile(PROFILE, **{"suspended.capabilities": "logs"})
+    sandbox.api("POST", f"/api/resources/{service['id']}/suspend")
+    sandbox.clear_journal()
+    for plan in ("nightly", "named"):
+        code, output = machine.run("run", plan)
+        assert code == 0 and "asleep, so left out: it's" in output.replace("\\", ""), output
+        report = json.loads((machine.folder / "state" / f"{plan}.json").read_text())
+        assert (report["ok"], report["asleep"], report["left_out"]) == (True, [NAME], [])
+        told = metrics(machine, f"hosted-backup-{plan}.prom")
+        assert told["run_problems"] == 0 and told["newest_timestamp_seconds"] > 0
+        assert told["asleep_timestamp_seconds"] > 0 and "left_out" not in told
+        code, line = machine.run("check", plan)
+        assert (code, line) == (0, f"OK: plan {plan}, all 1 services are asleep\n")
+    assert sandbox.journal("backups.create") == []
+    sandbox.profile(PROFILE, **{"suspended.capabilities": "logs, backups"})
+    assert machine.run("run", "named")[0] == 0
+    assert len(sandbox.journal("backups.create")) == 1, "one that offers backups while it sleeps gets them"

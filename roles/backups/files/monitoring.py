@@ -42,6 +42,7 @@ HELP = {
     "hosted_backup_fresh": "Whether the newest good backup is young enough.",
     "hosted_backup_offsite_timestamp_seconds": "When the newest off-site copy was made, 0 if there is none.",
     "hosted_backup_left_out": "1 for a service that the plan selects and that offers no backups.",
+    "hosted_backup_asleep_timestamp_seconds": "Since when a service is suspended, for those that are.",
 }
 
 
@@ -99,7 +100,8 @@ def run_result(facts: Facts, now: int) -> dict[str, Any]:
 
     `plan`, `max_age`, `offsite` (whether there are off-site copies), `may_skip` (services that may be left
     out); `problems` of the run; `seen`, what backup_info told at its end, or null; `copied`, what became of
-    each off-site copy; `shelf`, the paths of those that are there; `report`, what the run before has written.
+    each off-site copy; `shelf`, the paths of those that are there; `report`, what the run before has written;
+    `suspended`, which services are suspended, `since` when, and whether each `offers` backups meanwhile.
     """
     state = state_after(facts, now)
     return {"state": state, "metrics": exposition(run_samples(facts, state, now))}
@@ -109,14 +111,16 @@ def state_after(facts: Facts, now: int) -> dict[str, Any]:
     """Return what is known of the plan and its services, from this run or else from those before."""
     before = read_report(facts.get("report"), facts["plan"]).get("state") or {}
     known = {service["service_id"]: service for service in before.get("services", ())}
-    seen = facts.get("seen")
-    services = (
-        before.get("services", []) if seen is None else [after(entry, known, facts, now) for entry in seen]
-    )
+    seen, asleep = facts.get("seen"), sleepers(facts)
+    services = before.get("services", [])
+    if seen is not None:
+        read = [after(entry, known, facts, now) for entry in seen if entry.get("service_id") not in asleep]
+        services = read + [while_asleep(entry, known, facts, now) for entry in asleep.values()]
     for service in services:
-        service["offsite"] = offsite_of(service["service_id"], facts)
+        service["offsite"] = offsite_of(service["service_id"], facts, known)
     return {
         "success": before.get("success", 0) if facts["problems"] else now,
+        "at": now if seen is not None else before.get("at", 0),
         "services": services,
     }
 
@@ -133,7 +137,36 @@ def after(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> d
         "fresh": readable and entry.get("freshness") == "fresh" and newest <= now + CLOCKS_APART,
         "left_out": bool(entry["skipped"]),
         "expected": not entry["skipped"] or not is_among(entry, facts.get("may_skip") or ()),
+        "asleep": asleep_since(service_id, known, facts, now),
     }
+
+
+def sleepers(facts: Facts) -> dict[str, Facts]:
+    """Return the services that are suspended and offer no backups meanwhile, by their ids."""
+    return {one["service_id"]: one for one in facts.get("suspended") or () if not one["offers"]}
+
+
+def while_asleep(entry: Facts, known: Mapping[str, Facts], facts: Facts, now: int) -> dict[str, Any]:
+    """Return what is known of a service whose backups cannot be read now. They are as they were."""
+    service_id = entry["service_id"]
+    before = known.get(service_id, {})
+    return {
+        "service": entry["service"],
+        "service_id": service_id,
+        "newest": before.get("newest", 0),
+        "fresh": before.get("fresh", False),
+        "left_out": False,
+        "expected": not is_among(entry, facts.get("may_skip") or ()),
+        "asleep": asleep_since(service_id, known, facts, now),
+    }
+
+
+def asleep_since(service_id: str, known: Mapping[str, Facts], facts: Facts, now: int) -> int:
+    """Return since when a service is suspended, as far as it is known; 0 if it is not."""
+    for one in facts.get("suspended") or ():
+        if one["service_id"] == service_id:
+            return moment(one["since"]) or known.get(service_id, {}).get("asleep") or now
+    return 0
 
 
 def is_among(entry: Facts, names: Sequence[str]) -> bool:
@@ -141,15 +174,20 @@ def is_among(entry: Facts, names: Sequence[str]) -> bool:
     return entry.get("service_id") in names or entry["service"] in names
 
 
-def offsite_of(service_id: str, facts: Facts) -> int | None:
-    """Return when the newest off-site copy of a service was made, None where there is to be none."""
+def offsite_of(service_id: str, facts: Facts, known: Mapping[str, Facts]) -> int | None:
+    """Return when the newest off-site copy of a service was made, None where there is to be none.
+
+    One that is asleep was not copied by this run; whether there is to be a copy is as it was.
+    """
     if not facts.get("offsite"):
         return None
     nothing: Facts = {}
     entry = next((one for one in facts.get("copied") or () if one["service_id"] == service_id), nothing)
-    if entry.get("copied") == "nothing" and not entry.get("failed"):
-        return None
-    return newest_on(facts.get("shelf") or (), service_id)
+    left_out = entry.get("copied") == "nothing" and not entry.get("failed")
+    newest = newest_on(facts.get("shelf") or (), service_id)
+    if entry.get("asleep") or service_id in sleepers(facts):
+        return newest if newest or known.get(service_id, {}).get("offsite", 0) is not None else None
+    return None if left_out else newest
 
 
 # --- Prometheus -------------------------------------------------------------------------------------
@@ -174,6 +212,8 @@ def run_samples(facts: Facts, state: Facts, now: int) -> Iterator[Sample]:
         if service["expected"]:
             yield "hosted_backup_newest_timestamp_seconds", labels, service["newest"]
             yield "hosted_backup_fresh", labels, int(service["fresh"])
+            if service.get("asleep"):
+                yield "hosted_backup_asleep_timestamp_seconds", labels, service["asleep"]
             if service["offsite"] is not None:
                 yield "hosted_backup_offsite_timestamp_seconds", labels, service["offsite"]
 
@@ -206,13 +246,17 @@ def verdict(facts: Facts, now: int) -> dict[str, Any]:
 
     `plan`, `allow_empty`, `may_skip`, `offsite`, `max_age` and `critical_age`; `seen`, what backup_info told
     by `max_age`; `too_old`, ids of those that are beyond `critical_age`; `report`, what the last run has
-    written; `shelf`, the paths of the off-site copies.
+    written; `shelf`, the paths of the off-site copies; `suspended` as for a run.
     """
     report = read_report(facts.get("report"), facts["plan"])
-    facts = {**facts, "copied": report.get("offsite")}
+    state = report.get("state") or {}
+    known = {service["service_id"]: service for service in state.get("services", ())}
+    facts = {**facts, "copied": report.get("offsite"), "known": known, "at": state.get("at", 0)}
+    asleep = sleepers(facts)
     backed_up = [entry for entry in facts["seen"] if not entry["skipped"]]
     findings = [
         *(finding for entry in backed_up for finding in findings_of(entry, facts, now)),
+        *(finding for one in asleep.values() for finding in findings_asleep(one, facts, now)),
         *left_out(facts),
         *of_last_run(report),
     ]
@@ -226,13 +270,17 @@ def summary(facts: Facts, backed_up: Sequence[Facts], findings: Sequence[Finding
     """Return the severest level and all that was found."""
     plan = facts["plan"]
     texts = [text for __, text in findings]
+    sleeping = len(sleepers(facts))
+    if not backed_up and sleeping:
+        about = f"plan {plan}, all {sleeping} services are asleep"
+        return severest([level for level, __ in findings]), "; ".join([about, *texts])
     if not backed_up:
         empty = facts.get("allow_empty")
         texts.insert(0, f"plan {plan} selects no service, as it may" if empty else "")
         levels = [level for level, __ in findings] + ([] if empty else ["CRITICAL"])
         texts[0] = texts[0] or f"plan {plan} selects no service that can be backed up"
         return severest(levels), "; ".join(texts)
-    about = f"plan {plan}, {len(backed_up)} services"
+    about = f"plan {plan}, {len(backed_up)} services" + (f" and {sleeping} asleep" if sleeping else "")
     if not findings:
         oldest = max(entry["age_hours"] for entry in backed_up)
         return "OK", f"{about}, the oldest backup of all is {oldest} h old"
@@ -250,22 +298,67 @@ def findings_of(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
     if entry["failed"]:
         yield "UNKNOWN", f"{name} cannot be read"
         return
+    made = moment((entry.get("newest") or {}).get("created_at"))
     if entry["freshness"] == "missing":
         yield "CRITICAL", f"{name} has no good backup"
     elif entry["freshness"] == "stale":
         level = "CRITICAL" if entry["service_id"] in facts["too_old"] else "WARNING"
-        yield level, f"{name} was last backed up {entry['age_hours']} h ago"
-    yield from dated_ahead(moment((entry.get("newest") or {}).get("created_at")), f"backup of {name}", now)
-    copied = offsite_of(entry["service_id"], facts)
+        slept = age_without_sleep(made, entry["service_id"], facts, now)
+        if slept is not None:
+            level = level_of(slept, facts)
+        if level:
+            yield level, f"{name} was last backed up {entry['age_hours']} h ago"
+    yield from dated_ahead(made, f"backup of {name}", now)
+    yield from findings_offsite(entry, facts, now)
+
+
+def findings_offsite(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
+    """Yield what is wrong with the off-site copies of a service."""
+    name, service_id = entry["service"], entry["service_id"]
+    copied = offsite_of(service_id, facts, facts["known"])
     if copied is None:
         return
-    age = max(0, now - copied)
     if not copied:
         yield "CRITICAL", f"{name} has no off-site copy"
-    elif age > seconds(facts["max_age"]):
-        level = "CRITICAL" if age > seconds(facts["critical_age"]) else "WARNING"
+        return
+    age = max(0, (asleep_since(service_id, facts["known"], facts, now) or now) - copied)
+    slept = age_without_sleep(copied, service_id, facts, now)
+    level = level_of(age if slept is None else slept, facts)
+    if level:
         yield level, f"{name} was last copied off-site {age // HOUR} h ago"
     yield from dated_ahead(copied, f"off-site copy of {name}", now)
+
+
+def findings_asleep(entry: Facts, facts: Facts, now: int) -> Iterator[Finding]:
+    """Yield what is wrong with a service that is asleep, by what the last run knew: nothing changes since."""
+    name, service_id = entry["service"], entry["service_id"]
+    if is_among(entry, facts.get("may_skip") or ()):
+        return
+    newest = facts["known"].get(service_id, {}).get("newest", 0)
+    age = asleep_since(service_id, facts["known"], facts, now) - newest
+    if not newest:
+        yield "CRITICAL", f"{name} is asleep, and no good backup of it is known"
+    elif level_of(age, facts):
+        yield level_of(age, facts), f"{name} was last backed up {age // HOUR} h before it was suspended"
+    yield from findings_offsite(entry, facts, now)
+
+
+def level_of(age: int, facts: Facts) -> str:
+    """Return how bad an age in seconds is, an empty text if it is not."""
+    if age > seconds(facts["critical_age"]):
+        return "CRITICAL"
+    return "WARNING" if age > seconds(facts["max_age"]) else ""
+
+
+def age_without_sleep(made: int, service_id: str, facts: Facts, now: int) -> int | None:
+    """Return the age of a copy without the sleep since, if the last run saw the service asleep.
+
+    It was awake until it was suspended, and at most since that run. None if it did not sleep, or still does.
+    """
+    asleep = facts["known"].get(service_id, {}).get("asleep", 0)
+    if not asleep or made > facts["at"] or asleep_since(service_id, facts["known"], facts, now):
+        return None
+    return max(0, asleep - made) + max(0, now - facts["at"])
 
 
 def dated_ahead(made: int, what: str, now: int) -> Iterator[Finding]:
@@ -279,7 +372,10 @@ def dated_ahead(made: int, what: str, now: int) -> Iterator[Finding]:
 
 def left_out(facts: Facts) -> Iterator[Finding]:
     """Yield which services are left out, unless the plan says that they may be."""
+    asleep = sleepers(facts)
     for entry in facts["seen"]:
+        if entry["service_id"] in asleep:
+            continue
         if entry["skipped"] and not is_among(entry, facts.get("may_skip") or ()):
             yield "WARNING", f"{entry['service']} is left out, as it offers no backups"
 
@@ -302,7 +398,7 @@ def performance(facts: Facts, backed_up: Sequence[Facts], now: int) -> list[str]
         name, service_id = entry["service"], entry["service_id"]
         label = f"{name} {service_id}" if names.count(name) > 1 else name
         values[label] = age_of(moment((entry.get("newest") or {}).get("created_at")), now)
-        copied = offsite_of(service_id, facts)
+        copied = offsite_of(service_id, facts, facts["known"])
         if copied is not None:
             values[f"{label} off-site"] = age_of(copied, now)
     return [

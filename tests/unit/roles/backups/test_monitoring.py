@@ -279,3 +279,79 @@ def test_names_that_would_break_the_line_of_a_plugin() -> None:
     data = line.split(" | ")[1]
     assert data.startswith("'a\"b\\c d/e_f''g tab'=25200s;93600;180000;0; 'it''s'=25200s;")
     assert "'twin id-twin'=" in data and "'twin other'=" in data
+
+
+# --- Sleep ----------------------------------------------------------------------------------------------
+
+FRIDAY_NIGHT = "2026-11-20T20:00:00.000Z"
+
+
+def sleeper(service: str = "one", since: str | None = FRIDAY_NIGHT, offers: bool = False) -> dict[str, Any]:
+    """Return what is told of a service that is suspended."""
+    return {"service": service, "service_id": f"id-{service}", "since": since, "offers": offers}
+
+
+def weekend(**facts: Any) -> dict[str, Any]:
+    """Return what a run on Sunday leaves, after one on Friday that saw the service awake."""
+    before = written(after_run()["state"])
+    given = {"seen": [], "report": before, "suspended": [sleeper()], **facts}
+    return after_run("2026-11-22T02:05:00+00:00", **given)
+
+
+@pytest.mark.parametrize("seen", [[], [entry(skipped=True, newest=None, freshness=None, age_hours=None)]])
+def test_a_service_that_is_asleep_is_no_alarm(seen: list[dict[str, Any]]) -> None:
+    """Named by the plan or selected by its project: its backups are as old as when it was suspended."""
+    run = weekend(seen=seen)
+    assert value(run["metrics"], "hosted_backup_newest_timestamp_seconds") == at("2026-11-20T02:00:00+00:00")
+    since = value(run["metrics"], "hosted_backup_asleep_timestamp_seconds")
+    assert since == at("2026-11-20T20:00:00+00:00")
+    assert "hosted_backup_left_out{" not in run["metrics"]
+    later = {"report": written(run["state"]), "suspended": [sleeper()], "seen": seen}
+    assert check("2026-11-23T06:00:00+00:00", **later) == (0, "OK: plan nightly, all 1 services are asleep")
+    code, line = check("2026-11-23T06:00:00+00:00", **{**later, "seen": [*seen, entry("two")]})
+    assert code == 0 and line.startswith("OK: plan nightly, 1 services and 1 asleep, "), line
+
+
+def test_a_service_that_was_old_when_it_fell_asleep_stays_an_alarm() -> None:
+    """Sleep makes no backup younger."""
+    old = sleeper(since="2026-11-21T08:00:00.000Z")
+    code, line = check(report=written(weekend(suspended=[old])["state"]), suspended=[old], seen=[])
+    assert code == 1 and "one was last backed up 30 h before it was suspended" in line
+    older = sleeper(since="2026-11-23T08:00:00.000Z")
+    assert check(report=written(weekend(suspended=[older])["state"]), suspended=[older], seen=[])[0] == 2
+
+
+def test_a_service_that_never_had_a_backup_is_missing_while_asleep() -> None:
+    run = weekend(report="")
+    assert value(run["metrics"], "hosted_backup_newest_timestamp_seconds") == 0
+    code, line = check(report=written(run["state"]), suspended=[sleeper()], seen=[])
+    assert code == 2 and "one is asleep, and no good backup of it is known" in line
+
+
+def test_off_site_copies_of_what_is_asleep() -> None:
+    """They count up to the suspension, and a service that is to have none has none."""
+    shelf = ["/srv/id-one/nightly-20261120T020000Z"]
+    run = weekend(offsite=True, shelf=shelf)
+    copied = value(run["metrics"], "hosted_backup_offsite_timestamp_seconds")
+    assert copied == at("2026-11-20T02:00:00+00:00")
+    later = {"suspended": [sleeper()], "seen": [], "offsite": True}
+    now = "2026-11-23T06:00:00+00:00"
+    assert check(now, report=written(run["state"]), shelf=shelf, **later)[0] == 0
+    code, line = check(now, report=written(run["state"]), shelf=[], **later)
+    assert code == 2 and "one has no off-site copy" in line
+    never = {"service_id": "id-one", "copied": "nothing", "why": "a database; the plan leaves those out"}
+    before = written(after_run(offsite=True, copied=[never])["state"])
+    without = weekend(offsite=True, report=before)
+    assert "hosted_backup_offsite" not in without["metrics"]
+
+
+def test_sleep_does_not_count_after_it_either() -> None:
+    """Until the next run: what the last one saw asleep was awake at most since then."""
+    state = weekend()["state"]
+    stale = entry(freshness="stale", age_hours=78)
+    monday = "2026-11-22T08:00:00+00:00"
+    assert check(monday, report=written(state), seen=[stale], too_old=["id-one"])[0] == 0
+    code, line = check("2026-11-22T15:00:00+00:00", report=written(state), seen=[stale], too_old=["id-one"])
+    assert code == 1 and "one was last backed up 78 h ago" in line
+    awake = written(after_run()["state"])
+    assert check(monday, report=awake, seen=[stale], too_old=["id-one"])[0] == 2
