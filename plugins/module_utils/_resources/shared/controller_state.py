@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 from urllib.parse import urlsplit
 
 from ..._api.connection import is_loopback
@@ -154,7 +154,7 @@ def atomic_file(path: str) -> Iterator[TextIO]:
         raise
 
 
-def flush_to_disk(file: TextIO) -> None:
+def flush_to_disk(file: IO[Any]) -> None:
     """Flush a file to disk, so that a full disk raises here."""
     file.flush()
     os.fsync(file.fileno())

@@ -147,8 +147,7 @@ def check_writable(task: Task[SecretsOptions]) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(bytes(ROOM))
-                file.flush()
-                os.fsync(file.fileno())
+                flush_to_disk(file)
             renamed = put_aside_path(path)
             os.rename(trial, renamed)
             trial = renamed
