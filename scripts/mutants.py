@@ -5,8 +5,8 @@
 
 `make mutants SAMPLE=100 SEED=1 ONLY=services/order` draws a sample of the changes in scripts/mutation.py. For
 each the unit tests of the changed file run until one fails: those that mirror the file, then those of the
-folder. The run fails when under nine in ten of the changes are noticed, or when one is not that is in a file
-of DECISIVE.
+folder (scripts/mutation_runs.py tells how). The run fails when under nine in ten of the changes are noticed,
+or when one is not that is in a file of DECISIVE.
 
 mutmut and cosmic-ray do not fit: the former knows a module by its path in the working tree and not by
 `ansible_collections.hosted.services`, the latter changes the working tree itself and runs one command for
@@ -20,28 +20,26 @@ import importlib
 import os
 import random
 import shutil
-import signal
 import sys
-import time
-import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 from ansible_collections.hosted.services.scripts.mutation import Mutant, mutants_of
+from ansible_collections.hosted.services.scripts.mutation_runs import (
+    ROOT,
+    Changed,
+    TestsFailUnchanged,
+    new_tree,
+    unnoticed,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
 PLUGINS = ROOT / "plugins"
 TREES = ROOT / ".build" / "mutants" / str(os.getpid())  # several may run at a time
-LINK = Path("ansible_collections/hosted/services")
-COPIED = ("plugins", "tests")
 ENOUGH = 0.9
-PATIENCE = 240.0
-"""How many seconds the tests of one file may take before the change counts as one that hangs."""
-PASSED, NOT_RUN = 0, (4, 5, 99)
-"""How pytest ends when no test failed, and when it never came to a test."""
 
 # What tests need from elsewhere, imported once and inherited by every run. Not what pytest has to rewrite.
 LIBRARIES = (
@@ -137,16 +135,6 @@ class Subject:
         return f"plugins/{self.name}:{self.mutant.line} {self.mutant.function}: {self.mutant.change}"
 
 
-@dataclass
-class Run:
-    """The tests of one change, in a process of their own."""
-
-    subject: Subject
-    tree: Path
-    pid: int
-    started: float = field(default_factory=time.monotonic)
-
-
 # --- What to change ---------------------------------------------------------------------------------------
 
 
@@ -164,7 +152,7 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
     found = [
         Subject(path, source, mutant, mirror_only)
         for path in sources(only)
-        if tests_of(path, ROOT, mirror_only)
+        if tests_of(path, mirror_only)
         for source in [path.read_bytes()]
         for mutant in mutants_of(source)
     ]
@@ -174,121 +162,38 @@ def drawn(only: str, sample: int, seed: int, mirror_only: bool = False) -> list[
     return random.Random(seed).sample(found, min(sample or len(found), len(found)))  # noqa: S311  no secret
 
 
-def tests_of(path: Path, tree: Path, mirror_only: bool = False) -> list[str]:
+def tests_of(path: Path, mirror_only: bool = False) -> list[Path]:
     """Return the tests that belong to a file: those named after it, then those of its folder."""
-    folder = tree / "tests" / "unit" / path.relative_to(ROOT).parent
+    folder = ROOT / "tests" / "unit" / path.relative_to(ROOT).parent
     first = sorted([*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")])
-    rest = [] if mirror_only else sorted(set(folder.glob("test_*.py")) - set(first))
-    return [str(file) for file in (*first, *rest)]
+    return first if mirror_only else [*first, *sorted(set(folder.glob("test_*.py")) - set(first))]
 
 
 # --- Try it -----------------------------------------------------------------------------------------------
 
 
-def new_tree(folder: Path) -> Path:
-    """Copy what is changed, and link what is not, into a folder that tests can run in."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for entry in ROOT.iterdir():
-        if entry.name in COPIED:
-            shutil.copytree(entry, folder / entry.name, ignore=shutil.ignore_patterns("__pycache__"))
-        elif not entry.name.startswith("."):
-            (folder / entry.name).symlink_to(entry)
-    link = folder / ".build" / "dev" / LINK
-    link.parent.mkdir(parents=True)
-    link.symlink_to("../../../..")
-    (folder / "home").mkdir()
-    return folder
+def try_file(subjects: Sequence[Subject]) -> list[tuple[Subject, bool]]:
+    """Return the changes of one file, and whether each was noticed."""
+    first = subjects[0]
+    tree = TREES / str(os.getpid())
+    if not tree.exists():
+        new_tree(tree)
+    changes = [subject.mutant.apply(subject.source) for subject in subjects]
+    tests = [test.relative_to(ROOT) for test in tests_of(first.path, first.mirror_only)]
+    missed = set(unnoticed(Changed(first.path.relative_to(ROOT), first.source, changes, tests), tree))
+    return [(subject, number not in missed) for number, subject in enumerate(subjects)]
 
 
-def write(path: Path, content: bytes) -> None:
-    """Replace a source; what Python compiled from it may look as new and goes as well."""
-    path.write_bytes(content)
-    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
-        compiled.unlink()
-
-
-def start(subject: Subject, tree: Path, changed: bool = True) -> Run:
-    """Change a file of a tree and run its tests there."""
-    target = tree / subject.path.relative_to(ROOT)
-    write(target, subject.mutant.apply(subject.source) if changed else subject.source)
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os._exit(_tests(tree, tests_of(subject.path, tree, subject.mirror_only)))
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(99)
-    return Run(subject, tree, pid)
-
-
-def _tests(tree: Path, files: Sequence[str]) -> int:
-    """Run tests in this process, which ends afterwards."""
-    os.setsid()
-    os.chdir(tree)
-    log = os.open(tree / "log", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-    for descriptor in (1, 2):
-        os.dup2(log, descriptor)
-    paths = [str(tree / ".build" / "dev"), str(tree / "tests"), str(tree / "tests" / "sandbox")]
-    sys.path[:] = [*paths, *(path for path in sys.path if not path.startswith(str(ROOT / "")))] + [
-        path for path in sys.path if path.startswith(str(ROOT / ".venv"))
-    ]
-    for name in [name for name in sys.modules if name.startswith("ansible_collections")]:
-        del sys.modules[name]
-    os.environ.update(
-        PYTHONPATH=os.pathsep.join(paths), ANSIBLE_COLLECTIONS_PATH=paths[0], HOME=str(tree / "home")
-    )
-    import pytest  # noqa: PLC0415  imported by the process that this one was forked from
-
-    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tree)]
-    return int(pytest.main([*options, *files]))
-
-
-def finished(runs: list[Run]) -> Iterator[tuple[Run, bool]]:
-    """Yield the runs that ended, and whether a test failed; one that takes too long is ended."""
-    for run in list(runs):
-        pid, status = os.waitpid(run.pid, os.WNOHANG)
-        late = time.monotonic() - run.started > PATIENCE
-        if not pid and not late:
-            continue
-        with suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL)
-        if not pid:
-            os.waitpid(run.pid, 0)
-            status = 1
-        write(run.tree / run.subject.path.relative_to(ROOT), run.subject.source)
-        runs.remove(run)
-        if os.waitstatus_to_exitcode(status) in NOT_RUN:
-            raise RuntimeError(f"no test ran for {run.subject}:\n{(run.tree / 'log').read_text()}")
-        yield run, status != PASSED
-
-
-def tried(subjects: list[Subject], trees: Sequence[Path]) -> Iterator[tuple[Subject, bool]]:
-    """Yield each change and whether it was noticed, as they end."""
-    free = list(trees)
-    waiting = list(reversed(subjects))
-    runs: list[Run] = []
-    while waiting or runs:
-        while waiting and free:
-            runs.append(start(waiting.pop(), free.pop()))
-        for run, noticed in finished(runs):
-            free.append(run.tree)
-            yield run.subject, noticed
-        time.sleep(0.02)
-
-
-def passing(subjects: list[Subject], tree: Path) -> bool:
-    """Whether the tests pass while nothing is changed; without that nothing could be concluded."""
-    for subject in {one.path if one.mirror_only else one.path.parent: one for one in subjects}.values():
-        runs = [start(subject, tree, changed=False)]
-        while not (ended := list(finished(runs))):
-            time.sleep(0.02)
-        if ended[0][1]:
-            print((tree / "log").read_text())
-            print(f"The tests of {subject.name} fail, or take over {PATIENCE:.0f} s: see --mirror-only.")
-            return False
-    return True
+def tried(subjects: Sequence[Subject], workers: int) -> Iterator[tuple[Subject, bool]]:
+    """Yield each change and whether it was noticed, file by file, as they end."""
+    files: dict[Path, list[Subject]] = {}
+    for subject in subjects:
+        files.setdefault(subject.path, []).append(subject)
+    with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+        futures = [pool.submit(try_file, each) for each in files.values()]
+        for number, future in enumerate(as_completed(futures), 1):
+            yield from future.result()
+            print(f"{number} of {len(files)} files", file=sys.stderr, flush=True)
 
 
 # --- Report -----------------------------------------------------------------------------------------------
@@ -302,7 +207,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", default="", help="parts of paths, joined by commas; or: decisive")
     parser.add_argument("--workers", type=int, choices=(1, 2), default=2)
     parser.add_argument("--mirror-only", action="store_true", help="leave out the tests of the folder: fast")
-    parser.add_argument("--trust", action="store_true", help="do not run the tests without a change first")
     options = parser.parse_args(arguments)
     os.nice(10)
     for library in LIBRARIES:
@@ -311,11 +215,11 @@ def main(arguments: Sequence[str]) -> int:
     if not subjects:
         print(f"There is nothing to change in files with {options.only!r} in their path.")
         return 2
-    try:  # copied at once, so that one may go on to work on what is copied
-        trees = [new_tree(TREES / str(number)) for number in range(options.workers)]
-        if not options.trust and not passing(subjects, trees[0]):
-            return 2
-        return report(tried(subjects, trees))
+    try:
+        return report(tried(subjects, options.workers))
+    except TestsFailUnchanged as failure:
+        print(f"{failure}\nThe tests fail while nothing is changed, or take too long: see --mirror-only.")
+        return 2
     finally:
         shutil.rmtree(TREES, ignore_errors=True)
 

@@ -1,0 +1,301 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs unit tests on changed sources: the tests are collected once, and each change gets a fork.
+
+A fork gives the functions of a loaded module the code of the changed source, which costs no import. A change
+that no test notices there, or that is not inside of a function, is written into a copy of the working tree
+and tested once more from the start: a subprocess, or what was computed at import, has seen it only then.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from inspect import CO_OPTIMIZED
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = Path("ansible_collections/hosted/services")
+COPIED = ("plugins", "tests")
+DEADLINE_SECONDS = 240.0
+"""How long the tests of one change may take. One that makes them hang is noticed."""
+SLOWER, LEAST_SECONDS = 5, 10.0
+"""How much longer a fork may take than the tests before it. One that takes longer is tried from the start."""
+NOTICED, UNCLEAR, FAILED_TO_START = 97, 98, 99
+"""How a fork ends of which a test failed, one that has to be tried from the start, and one without a test."""
+PASSED, NOT_RUN = 0, (4, 5, FAILED_TO_START)
+"""How pytest ends if all tests pass, and if none was run."""
+
+
+Place = tuple[str, int]
+"""Where a function is in its file."""
+
+
+class TestsFailUnchanged(Exception):
+    """The tests fail, or take too long, while nothing is changed. Holds their output."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A file below the root, its source, the sources it is changed to, and the tests that should notice."""
+
+    path: Path
+    source: bytes
+    changes: Sequence[bytes]
+    tests: Sequence[Path]
+
+
+def unnoticed(changed: Changed, tree: Path) -> Iterator[int]:
+    """Yield the numbers of the changes that no test notices, tried in a tree of :func:`new_tree`.
+
+    :raises TestsFailUnchanged: if nothing can be concluded from the tests.
+    """
+    noticed = _try_forks(changed, tree)
+    for number, change in enumerate(changed.changes):
+        if number not in noticed and _passes(changed, tree, change):
+            yield number
+
+
+def new_tree(folder: Path) -> Path:
+    """Copy what is changed, and link what is not, into a folder that tests can run in."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for entry in ROOT.iterdir():
+        if entry.name in COPIED:
+            shutil.copytree(entry, folder / entry.name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif not entry.name.startswith("."):
+            (folder / entry.name).symlink_to(entry)
+    link = folder / ".build" / "dev" / LINK
+    link.parent.mkdir(parents=True)
+    link.symlink_to("../../../..")
+    (folder / "home").mkdir()
+    return folder
+
+
+# --- Processes --------------------------------------------------------------------------------------------
+
+
+def _fork(work: Callable[[], int]) -> int:
+    """Run something in a process group of its own, whose exit status it returns; return the process id."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            os._exit(work())
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(FAILED_TO_START)
+    return pid
+
+
+def _exit_status(pid: int, seconds: float = DEADLINE_SECONDS) -> int | None:
+    """Return how a process ended; ``None`` if it had to be killed. What it left running is killed too."""
+    until = time.monotonic() + seconds
+    ended, status = 0, 0
+    while not ended and time.monotonic() < until:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        time.sleep(0 if ended else 0.01)
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    if not ended:
+        os.waitpid(pid, 0)
+        return None
+    return os.waitstatus_to_exitcode(status)
+
+
+def _run_pytest(tree: Path, tests: Sequence[Path], plugins: Sequence[object] = ()) -> int:
+    """Run tests of a tree in this process, which ends afterwards."""
+    os.chdir(tree)
+    log = os.open(tree / "log", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    for descriptor in (1, 2):
+        os.dup2(log, descriptor)
+    paths = [str(tree / ".build" / "dev"), str(tree / "tests"), str(tree / "tests" / "sandbox")]
+    sys.path[:] = [*paths, *(path for path in sys.path if not path.startswith(str(ROOT / "")))] + [
+        path for path in sys.path if path.startswith(str(ROOT / ".venv"))
+    ]
+    for name in [name for name in sys.modules if name.startswith("ansible_collections")]:
+        del sys.modules[name]
+    os.environ.update(
+        PYTHONPATH=os.pathsep.join(paths), ANSIBLE_COLLECTIONS_PATH=paths[0], HOME=str(tree / "home")
+    )
+    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tree)]
+    return int(pytest.main([*options, *map(str, tests)], plugins=plugins))
+
+
+# --- Collected once ---------------------------------------------------------------------------------------
+
+
+def _try_forks(changed: Changed, tree: Path) -> set[int]:
+    """Return the numbers of the changes that a test noticed in a fork."""
+    results, sink = os.pipe()
+    pid = _fork(lambda: _run_pytest(tree, changed.tests, [_Forks(changed, sink)]))
+    os.close(sink)
+    with os.fdopen(results) as lines:
+        told = lines.read().split()
+    os.waitpid(pid, 0)
+    if told[:1] != ["passes"]:
+        raise TestsFailUnchanged((tree / "log").read_text())
+    return {int(number) for number in told[1:]}
+
+
+class _RunsAtImport(Exception):
+    """A change concerns what ran when its module was imported."""
+
+
+class _Forks:
+    """A pytest plugin that runs the collected tests once, and for each change those that reach it, in a fork.
+
+    It writes ``passes`` if the tests pass unchanged, and then the numbers of the changes that were noticed.
+    What the tests of a session share, such as a sandbox, is started by the first run and used by all.
+    """
+
+    def __init__(self, changed: Changed, sink: int) -> None:
+        self.changed = changed
+        self.sink = sink
+        self.loaded: dict[Place, list[FunctionType]] = {}
+        self.callers: dict[Place, list[pytest.Item]] = {}
+        """The tests that call each function of the file."""
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests unchanged, and then in forks."""
+        begun = time.monotonic()
+        with _watched_calls(str(self.changed.path)) as called:
+            for item in _run(session, session.items):
+                for place in called:
+                    self.callers.setdefault(place, []).append(item)
+                called.clear()
+        if session.testsfailed or not session.items:
+            return True
+        os.write(self.sink, b"passes\n")
+        seconds = SLOWER * (time.monotonic() - begun) + LEAST_SECONDS
+        session.config.option.tbstyle = "no"  # a report of what failed takes longer than the tests
+        self.loaded = _functions_of(self.changed.path)
+        gc.freeze()  # a collection in a fork would copy the pages of what is shared
+        for number, change in enumerate(self.changed.changes):
+            if _exit_status(_fork(partial(self.run_patched, session, change)), seconds) == NOTICED:
+                os.write(self.sink, b"%d\n" % number)
+        return True
+
+    def run_patched(self, session: pytest.Session, change: bytes) -> int:
+        """Run the tests with a change in this process, which ends afterwards."""
+        name = str(self.changed.path)
+        try:
+            pairs = list(_changed_code(_compiled(self.changed.source, name), _compiled(change, name)))
+        except _RunsAtImport:
+            return UNCLEAR
+        callers: dict[pytest.Item, None] = {}  # in their order
+        for before, after in pairs:
+            for function in self.loaded.get(_place(before), ()):
+                function.__code__ = after
+            callers.update(dict.fromkeys(self.callers.get(_place(before), ())))
+        for _item in _run(session, [*callers]):
+            pass
+        return NOTICED if session.testsfailed else UNCLEAR
+
+
+def _run(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield each test once it was run, until one fails. What the first of all shares is left standing."""
+    for item, following in zip(items, [*items[1:], *session.items[:1]], strict=False):
+        session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        yield item
+        if session.testsfailed:
+            break
+
+
+@contextmanager
+def _watched_calls(path: str) -> Iterator[set[Place]]:
+    """Collect the functions of a file that are called."""
+    called: set[Place] = set()
+    belongs = cache(lambda filename: filename.endswith(path))
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and belongs(frame.f_code.co_filename):
+            called.add(_place(frame.f_code))
+
+    sys.setprofile(watch)
+    threading.setprofile(watch)
+    try:
+        yield called
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def _compiled(source: bytes, name: str) -> CodeType:
+    """Return the code of a source."""
+    return compile(source, name, "exec", dont_inherit=True)
+
+
+def _changed_code(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """Yield the code of the functions that differ.
+
+    :raises _RunsAtImport: if more differs than functions that are there before and after.
+    """
+    nested = [[each for each in code.co_consts if isinstance(each, CodeType)] for code in (before, after)]
+    if not before.co_flags & CO_OPTIMIZED:  # a module, or the body of a class
+        if _own_part(before) != _own_part(after):
+            raise _RunsAtImport
+    elif before != after:
+        if before.co_freevars != after.co_freevars:
+            raise _RunsAtImport
+        yield before, after
+    for inner in zip(*nested, strict=False):  # a function inside of another one may be gone
+        yield from _changed_code(*inner)
+
+
+def _own_part(code: CodeType) -> tuple[object, ...]:
+    """Return what a module or the body of a class does itself, without its functions."""
+    constants = [each for each in code.co_consts if not isinstance(each, CodeType)]
+    return code.co_code, code.co_names, [(type(each), each) for each in constants]
+
+
+def _functions_of(path: Path) -> dict[Place, list[FunctionType]]:
+    """Return the loaded functions of a file, whatever wraps them."""
+    found: dict[Place, list[FunctionType]] = {}
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename.endswith(str(path)):
+            found.setdefault(_place(each.__code__), []).append(each)
+    return found
+
+
+def _place(code: CodeType) -> Place:
+    """Return the qualified name of a function, and its first line: methods of a property have one name."""
+    return code.co_qualname, code.co_firstlineno
+
+
+# --- From the start ---------------------------------------------------------------------------------------
+
+
+def _passes(changed: Changed, tree: Path, change: bytes) -> bool:
+    """Whether the tests pass with a change that is in the tree before anything is imported."""
+    target = tree / changed.path
+    _write(target, change)
+    try:
+        status = _exit_status(_fork(lambda: _run_pytest(tree, changed.tests)))
+    finally:
+        _write(target, changed.source)
+    if status in NOT_RUN:
+        raise RuntimeError(f"no test ran for a change of {changed.path}:\n{(tree / 'log').read_text()}")
+    return status == PASSED
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Replace a source; what Python compiled from it may look as new and goes as well."""
+    path.write_bytes(content)
+    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+        compiled.unlink()

@@ -1,0 +1,106 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a change that tests should notice is noticed, wherever in a source it is made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = """
+import contextlib
+import functools
+
+LIMIT = 3
+
+
+def double(number):
+    return number * 2
+
+
+@functools.cache
+def outer(number):
+    def inner():
+        return number + LIMIT
+    return inner()
+
+
+class Shape:
+    SIDES = 4
+
+    def __init__(self, size):
+        self.size = size
+
+    @property
+    def area(self):
+        return self.size * self.size
+
+    @contextlib.contextmanager
+    def bigger(self):
+        self.size += 1
+        yield
+        self.size -= 1
+"""
+TESTS = """
+from shapes import Shape, double, outer
+
+
+def test_functions():
+    assert double(2) == 4
+    assert outer(1) == 4
+
+
+def test_shape():
+    shape = Shape(3)
+    assert shape.area == 9
+    with shape.bigger():
+        assert shape.size == 4
+"""
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from ansible_collections.hosted.services.scripts.mutation_runs import Changed, unnoticed
+tree, changes = Path(sys.argv[1]), [change.encode() for change in json.load(sys.stdin)]
+source = Path("tests/shapes.py")
+changed = Changed(source, (tree / source).read_bytes(), changes, [Path("tests/test_shapes.py")])
+print(list(unnoticed(changed, tree)))
+"""
+
+
+def run(tree: Path, *changes: tuple[str, str], tests: str = TESTS) -> subprocess.CompletedProcess[str]:
+    """Try changes of SOURCE in a tree of its own."""
+    (tree / "tests").mkdir()
+    (tree / "tests" / "shapes.py").write_text(SOURCE)
+    (tree / "tests" / "test_shapes.py").write_text(tests)
+    sources = [SOURCE.replace(before, after) for before, after in changes]
+    assert SOURCE not in sources
+    command = [sys.executable, "-c", PROGRAM, str(tree)]
+    return subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, check=False)
+
+
+def test_what_no_test_asserts_is_named_and_everything_else_is_noticed(tmp_path: Path) -> None:
+    changes = {
+        "in a function": ("number * 2", "number * 3"),
+        "in a function inside of another": ("number + LIMIT", "number - LIMIT"),
+        "in a property": ("self.size * self.size", "self.size + self.size"),
+        "in a context manager": ("self.size += 1", "pass"),
+        "at import": ("LIMIT = 3", "LIMIT = 4"),
+        "a function less": ("return inner()", "return None"),
+        "the end of a test": ("return number * 2", "import sys; sys.exit(0)"),
+        "not seen: a constant": ("SIDES = 4", "SIDES = 5"),
+        "not seen: after the test": ("self.size -= 1", "self.size = 0"),
+    }
+    ended = run(tmp_path, *changes.values())
+    assert ended.stdout, ended.stderr
+    named = [name for number, name in enumerate(changes) if number in json.loads(ended.stdout)]
+    assert named == [name for name in changes if name.startswith("not seen")]
+    assert (tmp_path / "tests" / "shapes.py").read_text() == SOURCE
+
+
+def test_tests_that_fail_by_themselves_conclude_nothing(tmp_path: Path) -> None:
+    ended = run(tmp_path, ("number * 2", "number * 3"), tests=TESTS.replace("== 9", "== 8"))
+    assert ended.returncode != 0
+    assert "TestsFailUnchanged" in ended.stderr and "assert 9 == 8" in ended.stderr
