@@ -96,7 +96,11 @@ def test_the_team_logs_in(team: Team) -> None:
     assert team.keys() == []
     assert not team.config.parent.exists()
     run = team.play().succeed()
-    assert changed(run) == ["Have each key on the account", "Pin the servers", "Write the ssh_config"]
+    assert changed(run) == [
+        "Register each key",
+        "Pin the host keys of the SFTP servers",
+        "Write the ssh_config",
+    ]
     assert changed(would)[:2] == changed(run)[:2]
     assert team.keys() == ["alice", "bob"]
     assert len(team.known_hosts.read_text().splitlines()) == 1  # both services are on one server
@@ -201,7 +205,7 @@ def test_exclusive(team: Team) -> None:
     team.play(sftp_access_keys=[team.alice]).succeed()
     assert team.keys() == ["alice", "bob", "carol"]
     would = team.play("--check", sftp_access_exclusive=True).succeed()
-    assert changed(would) == ["Have each key on the account", "Remove the others"]
+    assert changed(would) == ["Register each key", "Remove the other keys"]
     assert team.keys() == ["alice", "bob", "carol"]
     team.play(sftp_access_exclusive=True).succeed()
     assert team.keys() == ["alice", "bob"]
@@ -216,7 +220,7 @@ def test_keys_alone_and_files_alone(team: Team) -> None:
     team.play(sftp_access_hosts=[]).succeed()
     assert not team.config.parent.exists()
     names = changed(team.play(sftp_access_keys=[], sftp_access_hosts=["survival"]).succeed())
-    assert names == ["Pin the servers", "Write the ssh_config"]
+    assert names == ["Pin the host keys of the SFTP servers", "Write the ssh_config"]
     assert "My_shop" not in team.config.read_text()
     team.config.unlink()
     assert changed(team.play(sftp_access_config="").succeed()) == []
