@@ -24,7 +24,7 @@ LICENCE = """\
 PACKAGE = "ansible_collections.hosted.services.plugins"
 MODULE = '''\
 #!/usr/bin/python
-{licence}
+{license}
 from __future__ import annotations
 
 DOCUMENTATION = r"""
@@ -88,7 +88,7 @@ actions:
   sample: ["TODO"]
 """
 ACTION = '''\
-{licence}
+{license}
 """The action of hosted.services.{name}: it runs inside the controller."""
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class ActionModule(InProcessAction):
     resource = {constant}
 '''
 RESOURCE = '''\
-{licence}"""TODO: the thing, and its chapter of the specification."""
+{license}"""TODO: the thing, and its chapter of the specification."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class {class_name}Resource(Resource[{class_name}Options]):
 {constant} = {class_name}Resource()
 '''
 UNIT_TEST = '''\
-{licence}"""TODO: what holds, in a sentence."""
+{license}"""TODO: what holds, in a sentence."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_todo() -> None:  # TODO: say what holds
     assert not plan.changed
 '''
 TARGET = """\
-{licence}---
+{license}---
 - name: TODO
   hosted.services.{name}:
     name: example
@@ -158,7 +158,7 @@ TARGET = """\
       - result is not changed # TODO: what holds
 """
 CASES = """\
-{licence}---
+{license}---
 # tests/cases.py explains the keys.
 sample_args:
   - {{name: a}} # TODO: one for each way through the code
@@ -201,7 +201,7 @@ class NewModule:
             "option": "str | None = option(None, selects=True)",
         }
         return {
-            "licence": LICENCE,
+            "license": LICENCE,
             "package": PACKAGE,
             "version": version(),
             "name": self.name,

@@ -44,7 +44,7 @@ options:
     type: str
   new_project:
     description:
-      - Id or name of the project to move the service to. Its alias stays; its former neighbours can no longer reach it.
+      - Id or name of the project to move the service to. Its alias stays; its former neighbors can no longer reach it.
       - Select the service with O(id), or with O(name) and O(project). A service that is already in O(new_project)
         stays there; one that does not exist is not ordered.
     type: str

@@ -269,9 +269,9 @@ def test_nothing_is_queried_through_a_state(path: Path) -> None:
 
 
 def test_all_code_is_under_the_gpl() -> None:
-    licence = "SPDX-" + "License-Identifier: GPL-3.0-or-later\n"
+    license = "SPDX-" + "License-Identifier: GPL-3.0-or-later\n"
     plugins = [name for name in source_files() if name.startswith("plugins/")]
-    assert [name for name in plugins if licence not in (REPOSITORY / name).read_text()[:400]] == []
+    assert [name for name in plugins if license not in (REPOSITORY / name).read_text()[:400]] == []
     assert GALAXY["license"] == ["GPL-3.0-or-later"]
 
 

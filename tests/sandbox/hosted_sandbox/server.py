@@ -213,7 +213,7 @@ async def serve(site: Site, stop: asyncio.Event, ready: Callable[[], None]) -> N
 
 
 def registry_app(world: World) -> ASGIApp:
-    """Build the image registry: accounts push to their own space, and every image is analysed."""
+    """Build the image registry: accounts push to their own space, and every image is analyzed."""
 
     def space(username: str, secret: str) -> AccountSpace | None:
         for account in world.store.all(Account):

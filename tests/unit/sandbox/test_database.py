@@ -112,7 +112,7 @@ def test_a_connection_may_lead_to_a_real_database(sandbox: Sandbox, order: Order
             sandbox.operator(f"services/{service}", connection=parts)
 
 
-def test_a_connection_is_for_neighbours(database: Database) -> None:
+def test_a_connection_is_for_neighbors(database: Database) -> None:
     found = database.sandbox.api("GET", f"{database.base}/connection").json()
     assert found["host"].startswith("db.")
     login = f"{found['user']}:{found['password']}@{found['host']}:{found['port']}"

@@ -103,7 +103,7 @@ def test_two_services_of_one_name_have_two_aliases(sandbox: Sandbox, order: Orde
         ("lower case", " my  mc "),
     ],
 )
-def test_a_platform_may_normalise_names(sandbox: Sandbox, order: Order, value: str, stored: str) -> None:
+def test_a_platform_may_normalize_names(sandbox: Sandbox, order: Order, value: str, stored: str) -> None:
     sandbox.profile("plain", **{"service.name": value})
     key = order(name=" My  mc ")
     assert sandbox.api("GET", f"/api/resources/{key}").json()["name"] == stored

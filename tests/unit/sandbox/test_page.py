@@ -34,7 +34,7 @@ class Parsed(HTMLParser):
         self.rows: list[str] = []
         self.text = ""
         self.labels = 0
-        self.unlabelled: list[dict[str, str]] = []
+        self.unlabeled: list[dict[str, str]] = []
         self._open: list[str] = []
         self.feed(source)
         assert self._open == []
@@ -44,7 +44,7 @@ class Parsed(HTMLParser):
         known = {name: value or "" for name, value in attrs}
         self.elements.append((tag, known))
         if tag in ("input", "select") and "label" not in self._open:
-            self.unlabelled.append(known)
+            self.unlabeled.append(known)
         if tag == "tr":
             self.rows.append("")
         if tag not in ALONE:
@@ -385,7 +385,7 @@ def test_everything_has_a_label_and_one_id(sandbox: Sandbox, order: Order) -> No
     page = look(sandbox)
     ids = Counter(attributes["id"] for __, attributes in page.elements if "id" in attributes)
     assert [name for name, number in ids.items() if number > 1] == []
-    assert page.unlabelled == []
+    assert page.unlabeled == []
     assert {section["aria-labelledby"] for section in page.all("section")} <= set(ids)
     links = [link["href"] for link in page.all("a")]
     assert sections(page) <= set(links)

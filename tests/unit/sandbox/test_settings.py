@@ -122,7 +122,7 @@ def test_a_move_keeps_the_alias(sandbox: Sandbox, order: Order) -> None:
 
 
 @pytest.mark.rule("settings-6")
-def test_former_neighbours_no_longer_reach_what_moved(sandbox: Sandbox, order: Order) -> None:
+def test_former_neighbors_no_longer_reach_what_moved(sandbox: Sandbox, order: Order) -> None:
     order("postgresql", "db")
     key = next(item["id"] for item in sandbox.api("GET", "/api/resources").json()["items"])
     sandbox.api("POST", "/api/apps", {"slug": "shop"})

@@ -60,7 +60,7 @@ class CalendarFile:
             raise Invalid(
                 f"the events of {self.path!r} cannot be worked out: {type(error).__name__}: {error}"
             ) from None
-        return [lasts(event, self.zone) for event in found if not is_cancelled(event)]
+        return [lasts(event, self.zone) for event in found if not is_canceled(event)]
 
 
 def read_calendar(path: str, zone: tzinfo) -> CalendarFile:
@@ -130,7 +130,7 @@ def as_list(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def is_cancelled(event: Any) -> bool:
+def is_canceled(event: Any) -> bool:
     """Tell whether an event does not take place."""
     return str(event.get("STATUS") or "").upper() == "CANCELLED"
 

@@ -292,7 +292,7 @@ class Control:
         return vars(record)
 
     def publish(self, request: Request, document: Document) -> None:
-        """Publish `flaws` of packages; later analyses find them."""
+        """Publish `flaws` of packages; later scans find them."""
         scans.publish(self.world, document["flaws"])
 
     def revoke(self, request: Request, document: Document) -> None:

@@ -97,7 +97,7 @@ class SeedImage(Item):
 
 
 class SeedApp(Item):
-    """An application with its images, which are already analysed; `deployed` is the tag that runs."""
+    """An application with its images, which are already analyzed; `deployed` is the tag that runs."""
 
     slug: str
     host: str | None = None
@@ -211,5 +211,5 @@ def _push(world: World, service: Service, seed: SeedImage) -> str:
         manifest = repository.blobs.read(digest)
         repository.put_manifest(manifest, digest, seed.tag)
     record = Scan(scans.key(world, service, digest))
-    scans.analyse(world, record)
+    scans.analyze(world, record)
     return digest

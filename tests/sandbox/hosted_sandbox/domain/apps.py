@@ -108,7 +108,7 @@ def verdict(world: World, service: Service, digest: str) -> Scan:
 
 
 def pending(world: World, service: Service, digest: str) -> bool:
-    """Tell whether an image is still being analysed."""
+    """Tell whether an image is still being analyzed."""
     return verdict(world, service, digest).status == "PENDING"
 
 

@@ -97,7 +97,7 @@ def create_catalogue(world: World) -> None:
     for record in (*NODES, *PRODUCTS):
         world.store.put(type(record)(**vars(record)))
     main = add_account(world, ACCOUNT, "owner@sandbox.test", BALANCE)
-    other = add_account(world, OTHER_ACCOUNT, "neighbour@sandbox.test", BALANCE)
+    other = add_account(world, OTHER_ACCOUNT, "neighbor@sandbox.test", BALANCE)
     world.store.put(Token(FULL_TOKEN, main.id, "FULL"))
     world.store.put(Token(REGISTRY_TOKEN, main.id, "REGISTRY"))
     world.store.put(Token(OTHER_TOKEN, other.id, "FULL"))

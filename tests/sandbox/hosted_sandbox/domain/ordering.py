@@ -21,7 +21,7 @@ BORN_ACTIVE = ("APP", "BUCKET")
 MOST_NAME = 80
 MEMORY_STEP = 2
 """Beyond one GB, some platforms offer memory in steps of this many GB."""
-#: How the platform may normalise a name.
+#: How the platform may normalize a name.
 NAMES: dict[str, Callable[[str], str]] = {
     "as given": str,
     "trimmed": str.strip,

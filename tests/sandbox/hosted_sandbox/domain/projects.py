@@ -70,7 +70,7 @@ def listed(world: World, account_id: str) -> list[Project]:
 
 
 def checked_name(world: World, account_id: str, name: str, own: str = "") -> str:
-    """Check and normalise a name: at most 60 characters, and unique on the account."""
+    """Check and normalize a name: at most 60 characters, and unique on the account."""
     match world.gaps["project.name"]:
         case "trimmed":
             name = name.strip()

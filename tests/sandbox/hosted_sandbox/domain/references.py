@@ -31,7 +31,7 @@ def found_in(world: World, value: str) -> list[tuple[str, str]]:
     return SYNTAXES[world.gaps["reference.syntax"]].findall(value)
 
 
-def neighbours(world: World, service: Service) -> dict[str, Service]:
+def neighbors(world: World, service: Service) -> dict[str, Service]:
     """Return the other services of the same project by alias."""
     return {
         other.alias: other
@@ -41,7 +41,7 @@ def neighbours(world: World, service: Service) -> dict[str, Service]:
 
 
 def fields(world: World, service: Service) -> dict[str, str]:
-    """Return the fields that neighbours may refer to: HOST, PORT, and a database's credentials and URL."""
+    """Return the fields that neighbors may refer to: HOST, PORT, and a database's credentials and URL."""
     product = world.store.need(Product, service.product)
     if product.engine:
         details = connection(world, service)
@@ -59,7 +59,7 @@ def engine_name(world: World, engine: str) -> str:
 
 
 def connection(world: World, service: Service) -> ConnectionDetails:
-    """Return how a project neighbour connects to a database."""
+    """Return how a project neighbor connects to a database."""
     secret = service.secrets
     return connection_details(
         engine=world.store.need(Product, service.product).engine,
@@ -73,31 +73,31 @@ def connection(world: World, service: Service) -> ConnectionDetails:
 
 
 def internal_port(world: World, service: Service) -> int:
-    """Return the port that project neighbours use."""
+    """Return the port that project neighbors use."""
     ports = service.image.get("config", {}).get("ports")
     return int(ports[0]) if ports else world.store.need(Product, service.product).internal_port
 
 
 def check(world: World, service: Service, environment: dict[str, str]) -> None:
-    """Refuse references to an unknown neighbour or field."""
-    known = neighbours(world, service)
+    """Refuse references to an unknown neighbor or field."""
+    known = neighbors(world, service)
     strict = world.gaps["reference.field"] == "refused"
     for name, value in environment.items():
         for alias, field in found_in(world, value):
             if alias not in known:
-                raise RefusedError("environment", f"{name} refers to {alias}, which is no neighbour")
+                raise RefusedError("environment", f"{name} refers to {alias}, which is no neighbor")
             if strict and field not in fields(world, known[alias]):
                 raise RefusedError("environment", f"{name} refers to {alias}.{field}, which does not exist")
 
 
 def resolve(world: World, service: Service, environment: Mapping[str, str]) -> dict[str, str]:
     """Resolve the references of an environment; raise LookupError if one is broken."""
-    known = neighbours(world, service)
+    known = neighbors(world, service)
 
     def replace(match: re.Match[str]) -> str:
         alias, field = match.groups()
         if alias not in known:
-            raise LookupError(f"{alias} is no neighbour in the project")
+            raise LookupError(f"{alias} is no neighbor in the project")
         return fields(world, known[alias]).get(field, match.group(0))
 
     syntax = SYNTAXES[world.gaps["reference.syntax"]]
@@ -106,7 +106,7 @@ def resolve(world: World, service: Service, environment: Mapping[str, str]) -> d
 
 def edges(world: World, service: Service) -> dict[str, list[str]]:
     """Return the ids of the services that an environment refers to, each with its variables."""
-    known = neighbours(world, service)
+    known = neighbors(world, service)
     found: dict[str, list[str]] = {}
     for name, value in service.environment.items():
         for alias in {alias for alias, __ in found_in(world, value)}:

@@ -36,7 +36,7 @@ def key(world: World, service: Service, digest: str) -> str:
 
 
 def received(world: World, push: Push) -> None:
-    """Analyse a new image; a known one keeps its verdict."""
+    """Analyze a new image; a known one keeps its verdict."""
     name = f"{push.repository}@{push.digest}"
     record = world.store.get(Scan, name)
     if record is None:
@@ -48,18 +48,18 @@ def received(world: World, push: Push) -> None:
 
 
 def catch_up(world: World) -> None:
-    """Analyse images that arrived just before the last process ended."""
+    """Analyze images that arrived just before the last process ended."""
     for push in registry(world).pushes():
         received(world, push)
 
 
 @action("scanned")
 def _scanned(world: World, task: Any) -> None:
-    analyse(world, world.store.need(Scan, task.target))
+    analyze(world, world.store.need(Scan, task.target))
 
 
-def analyse(world: World, record: Scan) -> None:
-    """Analyse an image and store its verdict, unless the operator set one."""
+def analyze(world: World, record: Scan) -> None:
+    """Analyze an image and store its verdict, unless the operator set one."""
     if record.forced:
         return
     path, __, digest = record.id.partition("@")
@@ -127,7 +127,7 @@ def until_night(now: int) -> float:
 
 @action("nightly")
 def nightly(world: World, task: Any) -> None:
-    """Analyse the images in service again. Notify the owner of new blocking flaws, but stop nothing."""
+    """Analyze the images in service again. Notify the owner of new blocking flaws, but stop nothing."""
     world.after(until_night(world.now), "nightly", task.target)
     for service in world.store.all(Service):
         digest = service.image.get("digest", "")
@@ -137,6 +137,6 @@ def nightly(world: World, task: Any) -> None:
         if record is None or record.status == "PENDING":
             continue
         before = record.status
-        analyse(world, record)
+        analyze(world, record)
         if record.status == "BLOCKED" and before != "BLOCKED":
             events.notify(world, service, "blocked", f"the image {digest} in service is now blocked")

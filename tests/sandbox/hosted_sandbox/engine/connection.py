@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The connection of a database for its project neighbours (spec, section Database connection)."""
+"""The connection of a database for its project neighbors (spec, section Database connection)."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Verdict:
 
 
 def scan(image: Image, known: Sequence[Vulnerability] | None = None) -> Verdict:
-    """Analyse an image, or all images of an index. Never raise for a defect of the image itself."""
+    """Analyze an image, or all images of an index. Never raise for a defect of the image itself."""
     try:
         packages = [package for part in _runnable(image) for package in installed(part.files(is_database))]
     except ImageError as error:

@@ -101,7 +101,7 @@ def _asked_digest(request: Request) -> str:
 async def _receive(request: Request, repository: Repository, upload: Upload) -> None:
     """Append the body. A partial chunk stays after a disconnect; one that contradicts its range does not."""
     if not upload.exists():
-        # It was finished or cancelled while this request waited.
+        # It was finished or canceled while this request waited.
         raise not_found("BLOB_UPLOAD_UNKNOWN", "the upload has ended", {"upload": upload.id})
     start = upload.size
     expected = _expected_bytes(request, repository, upload, start)

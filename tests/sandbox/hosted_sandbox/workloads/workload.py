@@ -7,7 +7,7 @@ Nothing happens by itself. Each call first runs what is due by its clock, so tha
 the same calls at the same times always give the same log (spec, section Container state, and rule 3 of
 section Applications: an image of another architecture starts and then dies without a clear message).
 
-An image controls its behaviour through labels, or through variables, which take precedence:
+An image controls its behavior through labels, or through variables, which take precedence:
 
 =========================  =========================  ===================================================
 label                      variable                   effect

@@ -234,12 +234,12 @@ def test_references_are_resolved_at_each_start(workload: Workload, clock: Clock)
 
 def test_a_reference_that_leads_nowhere_prevents_the_start(workload: Workload) -> None:
     def resolve(_environment: Mapping[str, str]) -> dict[str, str]:
-        raise LookupError("DATABASE_URL refers to db, which is no neighbour")
+        raise LookupError("DATABASE_URL refers to db, which is no neighbor")
 
     workload.start(made_of(), resolve)
     assert state(workload) == "stopped"
     assert (
-        workload.failure == "the container was not created: DATABASE_URL refers to db, which is no neighbour"
+        workload.failure == "the container was not created: DATABASE_URL refers to db, which is no neighbor"
     )
     assert workload.configuration is None
 

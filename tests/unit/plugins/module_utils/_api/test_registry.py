@@ -106,9 +106,9 @@ class Odd:
 
 
 @contextmanager
-def odd(folder: Path, **behaviour: Any) -> Iterator[Odd]:
+def odd(folder: Path, **behavior: Any) -> Iterator[Odd]:
     """Run a registry that behaves in some other way."""
-    strange = Odd(**behaviour)
+    strange = Odd(**behavior)
     with serving(folder / "registry", around=strange.around) as running:
         strange.host = running.host
         yield strange

@@ -87,7 +87,7 @@ def test_a_list_that_is_not_understood_is_not_shown_as_empty(plain: Platform) ->
 
 
 def push_new(platform: Platform, tag: str) -> str:
-    """Push an image that the platform has not analysed yet."""
+    """Push an image that the platform has not analyzed yet."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "new.tar"
         digest = build_image(path, {"app/server": tag.encode()})

@@ -165,7 +165,7 @@ def test_a_namesake_of_another_product_is_another_service(platform: Sandbox) -> 
 
 
 @pytest.mark.parametrize("given", [{}, {"project": "games"}])
-def test_a_name_that_the_platform_normalised_is_not_ordered_again(
+def test_a_name_that_the_platform_normalized_is_not_ordered_again(
     platform: Sandbox, given: dict[str, Any]
 ) -> None:
     platform.profile("plain", **{"service.name": "single spaces"})
@@ -185,7 +185,7 @@ def test_a_name_that_the_platform_writes_in_lower_case_is_not_ordered_again(plat
     assert ordered(platform) == ["server"]
 
 
-def test_an_order_whose_answer_is_lost_is_known_by_a_normalised_name(platform: Sandbox) -> None:
+def test_an_order_whose_answer_is_lost_is_known_by_a_normalized_name(platform: Sandbox) -> None:
     platform.profile("plain", **{"service.name": "single spaces"})
     platform.fault("order.create", "reset", when="after")
     result = order(platform, "my  server")

@@ -72,7 +72,7 @@ def test_an_endless_recurrence_is_unfolded_for_the_time_asked_for_alone(tmp_path
     assert ("07 08:00", "07 09:00") not in told
 
 
-def test_what_is_cancelled_does_not_count(tmp_path: Path) -> None:
+def test_what_is_canceled_does_not_count(tmp_path: Path) -> None:
     """It does not take place."""
     assert events(tmp_path, "DTSTART;VALUE=DATE:20260106", "STATUS:CANCELLED") == []
 
