@@ -63,7 +63,7 @@ def stays_suspended(task: Task[ServiceOptions], view: View) -> bool:
     """Tell whether ``resume: false`` keeps a service suspended that the task would resume, and warn."""
     if task.options.resume or not needs_resume(task, view):
         return False
-    check_immutable(task, view)
+    check_immutable(task, view, just_ordered=False)
     task.warn(f"{view.label} is suspended, and resume is false; nothing was changed")
     return True
 

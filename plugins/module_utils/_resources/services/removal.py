@@ -53,7 +53,7 @@ def plan_removal(
         warn_of_near_matches(task)
         return Plan(result=None, steps=[expected_removal(task, target)] if task.check_mode else [])
     view = View(service)
-    check_immutable(task, view)
+    check_immutable(task, view, just_ordered=False)
     if service.status == ServiceStatus.DELETING:
         gone = Step(
             f"wait until {view.label} is gone", lambda: wait_until_gone(task, service.id), changes=False

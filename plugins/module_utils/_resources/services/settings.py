@@ -80,7 +80,7 @@ def plan_settings(
     task: Task[ServiceOptions], view: View, project: Project | None, resumes: bool, changes: ServiceChanges
 ) -> None:
     """Plan all settings. ``resumes`` tells whether the service is resumed first."""
-    check_immutable(task, view, changes.just_ordered)
+    check_immutable(task, view, just_ordered=changes.just_ordered)
     if project is not None:
         plan_project(task, view, project, changes)
     size = wanted_size(task, view, changes)
@@ -93,7 +93,7 @@ def plan_settings(
         plan_network(task, view, public, resumes, changes)
 
 
-def check_immutable(task: Task[ServiceOptions], view: View, just_ordered: bool = False) -> None:
+def check_immutable(task: Task[ServiceOptions], view: View, *, just_ordered: bool) -> None:
     """Check that the task does not change the product, edition, node or family: no route can.
 
     The family of a product is known only once a service of it exists, so an order is not refused for it.

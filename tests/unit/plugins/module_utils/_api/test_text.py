@@ -23,6 +23,7 @@ from ansible_collections.hosted.services.plugins.module_utils._api.text import (
     Redactor,
     clean,
     counted,
+    megabytes,
     printable,
     shortened,
 )
@@ -191,3 +192,7 @@ def test_a_very_long_text_loses_its_middle(length: int, whole: bool) -> None:
         and shown.endswith("az")
         and len(shown) == LONGEST + (0 if whole else len(" … "))
     )
+
+
+def test_sizes_are_shown_in_megabytes() -> None:
+    assert (megabytes(1_234_567), megabytes(0)) == ("1.2 MB", "0.0 MB")

@@ -896,3 +896,40 @@ def test_what_was_just_ordered_by_a_preset_has_its_size(client: FakeClient) -> N
     wanted = service_settings.wanted_size
     assert wanted(task, view_of(client), service_settings.ServiceChanges(just_ordered=True)) is None
     assert wanted(task, view_of(client), service_settings.ServiceChanges()) is not None
+
+
+# --- What a change commits ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "shrinks"),
+    [
+        ({"cpu_cores": 4, "ram_gb": 8}, False),
+        ({"cpu_cores": 1, "ram_gb": 8}, False),
+        ({"cpu_cores": 1, "ram_gb": 2}, True),
+        ({"ram_gb": 2}, True),
+    ],
+)
+def test_only_a_size_that_grows_nowhere_shrinks(
+    client: FakeClient, size: dict[str, int], shrinks: bool
+) -> None:
+    (step,) = planned(client, id="s", dimensions=size)[0].steps
+    assert step.commitment is not None
+    assert (step.commitment.kind, step.commitment.shrinks) == ("resize", shrinks)
+
+
+def test_a_size_that_is_not_known_before_does_not_shrink(client: FakeClient) -> None:
+    client.service_records["s"]["dimensions"]["cpuCores"] = None
+    (step,) = planned(client, id="s", dimensions={"cpu_cores": 1, "ram_gb": 2})[0].steps
+    assert step.commitment is not None and not step.commitment.shrinks
+
+
+def test_a_change_commits_to_the_project_in_which_the_service_is_by_then(client: FakeClient) -> None:
+    client.add_project("prj_2", "second")
+    client.service_records["s"]["projectId"] = "prj_default"
+    (alone,) = planned(client, id="s", dimensions={"ram_gb": 8})[0].steps
+    moved = planned(client, id="s", new_project="second", dimensions={"ram_gb": 8})[0].steps
+    seen = [(step.commitment.kind, step.commitment.project) for step in moved if step.commitment]
+    assert alone.commitment is not None and alone.commitment.project == "prj_default"
+    assert seen == [("move", "prj_2"), ("resize", "prj_2")]
+    assert not any(step.commitment.shrinks for step in moved if step.commitment)
