@@ -54,7 +54,7 @@ def test_what_is_installed_and_removed(machine: SleepMachine) -> None:
     run = machine.install(NIGHTS, weekend).succeed()
     assert writes(machine.sandbox) == [], "a forecast changes nothing"
     tasks = [outcome.name.rpartition(" : ")[2] for outcome in run.outcomes]
-    assert tasks.index("Say what each plan will save") < tasks.index("Write the timers")
+    assert tasks.index("Show what each plan saves") < tasks.index("Write the timers")
     assert "plan nights would save " in run.stdout and " in an average month with 2 services" in run.stdout
     assert stat.S_IMODE((folder / "etc" / "token").stat().st_mode) == 0o600
     units = sorted((folder / "units").iterdir())
