@@ -16,7 +16,6 @@ from ansible_collections.hosted.services.plugins.module_utils._api.models import
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup import BACKUP
 from ansible_collections.hosted.services.plugins.module_utils._resources.backup_info import BACKUP_INFO
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.many_services import (
-    NAMED_SERVICES,
     Operation,
     PlanOne,
     SomeFailed,
@@ -282,8 +281,8 @@ def test_at_least_one_service_is_worked_on_at_a_time(many: int) -> None:
     [
         (0, ""),
         (1, "of web-0"),
-        (NAMED_SERVICES, f"of {', '.join(f'web-{n}' for n in range(NAMED_SERVICES))}"),
-        (NAMED_SERVICES + 2, f"of {', '.join(f'web-{n}' for n in range(NAMED_SERVICES))} and 2 more"),
+        (5, "of web-0, web-1, web-2, web-3, web-4"),
+        (7, "of web-0, web-1, web-2, web-3, web-4 and 2 more"),
     ],
 )
 def test_a_diff_names_the_first_services_and_counts_the_rest(count: int, named: str) -> None:
