@@ -152,6 +152,10 @@ coverage: dev ## renew docs/coverage.md from the last whole `make integration`
 sandbox-documents: dev ## renew docs/sandbox from the sandbox
 	@python scripts/sandbox_documents.py
 
+.PHONY: blueprint-schema
+blueprint-schema: dev ## renew docs/blueprint.schema.json, by which editors check blueprints
+	@python scripts/blueprint_schema.py
+
 .PHONY: sandbox-pictures
 sandbox-pictures: dev ## renew the pictures of the sandbox's page in docs/guides (needs Chromium)
 	@python scripts/sandbox_pictures.py

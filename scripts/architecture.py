@@ -41,6 +41,7 @@ PURPOSES = {
     "module_utils._resources.applications": "find applications and releases, roll out an image",
     "module_utils._resources.restore_points": "name, select and watch backups and snapshots",
     "module_utils._resources.last_copies": "copy a service and verify that before it is deleted",
+    "module_utils._resources.blueprints": "a file: its form, its references, its parts",
     "module_utils._resources.databases": "recognize engines, read SQL, dump",
     "module_utils._resources.files": "paths, the file manager, guards of a mirror",
     "module_utils._resources.services": "find, select, order, change and delete services",

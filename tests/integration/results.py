@@ -18,7 +18,7 @@ SECRETS = re.compile(r"(?<=/secrets/)[\w-]+(?=\.json)")
 """The name of a file of secrets: the id that the answer to an order names, which need not be in a result."""
 UPTIME = re.compile(r"(?<=it has run for )\d+(?= seconds)")
 MEASURED = re.compile(
-    r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms|resource_count|since"
+    r"uptime_seconds|cpu_allocation_percent|\w+_bytes|days_covered|elapsed_ms|resource_count|since|attempts"
 )
 """What differs between two runs; a platform may count ACTIVE services alone, so a new one counts later."""
 

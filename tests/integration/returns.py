@@ -15,7 +15,18 @@ import yaml
 from cases import MODULES
 
 COMMON = {
-    *("changed", "failed", "msg", "warnings", "deprecations", "diff", "invocation", "exception", "skipped"),
+    *(
+        "changed",
+        "failed",
+        "msg",
+        "warnings",
+        "deprecations",
+        "diff",
+        "invocation",
+        "exception",
+        "skipped",
+        "attempts",
+    ),
     *("item", "ansible_loop_var", "failed_when_result"),
 }
 """Keys of Ansible, or that every module has."""
@@ -58,6 +69,7 @@ OPEN = {
     "app_release": {"release.counts"},
     "backup": {"services.vanished"},
     "billing_info": {"billing.notes"},
+    "blueprint": {"parts.result"},
     "database_info": {"database.page.records"},
     "database_query": {"result.records"},
     "environment": {"environment.variables"},

@@ -79,6 +79,21 @@ WORKING = """
 - name: Set another environment
   hosted.services.environment: {slug: "{{ shop }}", secret_variables: {KEY: "{{ variable }}", MORE: "1"}}
   ignore_errors: "{{ ansible_check_mode }}"
+- name: Apply a blueprint
+  hosted.services.blueprint: &blueprint
+    secrets_dir: "{{ kept }}"
+    blueprint:
+      project: web
+      services:
+        cache:
+          product: postgresql
+          host: node-paris-1
+          dimensions: "{{ size }}"
+          variables: {A: "{{ variable }}"}
+      applications:
+        canary-more: {dimensions: "{{ size }}", secret_environment: {KEY: "{{ environment_value }}"}}
+- name: Apply it again
+  hosted.services.blueprint: *blueprint
 - name: Read the application
   hosted.services.app_info: {include: [releases, logs, nodes, projects]}
 - name: Make an SFTP password
@@ -168,6 +183,17 @@ WORKING = """
 """
 
 SLIPS = """
+- hosted.services.blueprint: {blueprint: "{{ environment_value }}"}
+- hosted.services.blueprint:
+    blueprint: {project: x, applications: {abc: {secret_environment: "{{ environment_value }}"}}}
+- hosted.services.blueprint:
+    blueprint: {project: x, applications: {abc: {secret_enviroment: {A: "{{ environment_value }}"}}}}
+- hosted.services.blueprint:
+    blueprint: {project: x, applications: {abc: {secret_environment: {A: ["{{ environment_value }}"]}}}}
+- hosted.services.blueprint: {blueprint: {project: x, services: {abc: {variables: ["{{ variable }}"]}}}}
+- hosted.services.blueprint: {blueprint: {project: x, ssh_keys: {me: "{{ private_key }}"}}}
+- hosted.services.blueprint: {blueprint: {project: x, ssh_keys: {me: {public_key: "{{ private_key }}"}}}}
+- hosted.services.blueprint: {blueprin: {project: x, applications: {abc: {environment: "{{ variable }}"}}}}
 - hosted.services.service: {name: x, variables: "{{ variable }}"}
 - hosted.services.service: {name: x, variables: ["{{ variable }}"]}
 - hosted.services.service: {name: x, varaibles: {A: "{{ variable }}"}}
@@ -237,8 +263,8 @@ LOOKUPS = """
 
 
 SECRETIVE = (
-    "account_info", "database_query", "environment", "file", "quote", "service", "sftp_password", "sftp_sync",
-    "ssh_key",
+    "account_info", "blueprint", "database_query", "environment", "file", "quote", "service", "sftp_password",
+    "sftp_sync", "ssh_key",
 )  # fmt: skip
 """The modules that take or receive secrets, apart from the token, and one that does not."""
 

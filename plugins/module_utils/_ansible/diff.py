@@ -41,9 +41,16 @@ def as_yaml(state: Mapping[str, Any] | str, price: Callable[[Decimal], str | Non
         return ""
     if isinstance(state, str):
         return printable(state)
-    shown = {key: price(value) if isinstance(value, Decimal) else value for key, value in state.items()}
+    shown = with_prices(state, price)
     text: str = yaml.safe_dump(shown, sort_keys=False, default_flow_style=False, allow_unicode=True)
     return printable(text)
+
+
+def with_prices(value: Any, price: Callable[[Decimal], str | None]) -> Any:
+    """Return nested data with each amount as ``price`` writes it."""
+    if isinstance(value, Mapping):
+        return {key: with_prices(item, price) for key, item in value.items()}
+    return price(value) if isinstance(value, Decimal) else value
 
 
 def describe_subject(name: str, options: Mapping[str, Any], plan: Plan) -> str:

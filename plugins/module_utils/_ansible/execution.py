@@ -185,8 +185,9 @@ def defect_result(error: Exception) -> dict[str, Any]:
 
 def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
     """Return the values of the secret options that are long enough to be redacted."""
-    names = hidden_options(resource, argument_spec(resource))
-    values = {value for name in names for value in string_values(options.get(name))}
+    names = hidden_options(resource, argument_spec(resource)) - resource.secret_options
+    found = [*map(options.get, names), resource.secret_values(options)]
+    values = set(string_values(found))
     return {value for value in values if len(value) >= SHORTEST_SECRET}
 
 

@@ -18,7 +18,7 @@ from .errors import ConfigurationError
 MISSING: list[str] = []
 
 try:
-    from pydantic import BaseModel, ConfigDict, ValidationError
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
     from pydantic.alias_generators import to_camel, to_snake
 except ImportError:
     MISSING.append("pydantic>=2")
@@ -32,6 +32,14 @@ except ImportError:
     def ConfigDict(**settings: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
         """Return the settings unchanged, in place of pydantic's type."""
         return settings
+
+    def BeforeValidator(check: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
+        """Return the function unchanged, in place of pydantic's mark."""
+        return check
+
+    def Field(default: Any = None, **about: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
+        """Return the default, in place of pydantic's field."""
+        return default
 
     def to_camel(snake: str) -> str:
         """Return the name unchanged, in place of pydantic's function."""
@@ -65,7 +73,9 @@ except ImportError:
 __all__ = [
     "MISSING",
     "BaseModel",
+    "BeforeValidator",
     "ConfigDict",
+    "Field",
     "ValidationError",
     "load_ssh_public_key",
     "requests",

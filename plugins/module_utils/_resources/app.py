@@ -159,8 +159,8 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
     project = read_project_of_app(task.client, app, task.client.project, ids)
     if project is None:
         task.warn(
-            f"{', '.join(asked)} of application {app.slug!r}, which exists, cannot be compared with this "
-            "token: the routes that it may call do not show them. Use a token of scope FULL"
+            f"{', '.join(asked)} of application {app.slug!r}, which exists, cannot be compared"
+            f"{why_unknown(task)}"
         )
         return
     service = next(service for service in project.resources if service.id == app.id)
@@ -173,6 +173,15 @@ def check_existing(task: Task[AppOptions], app: App, size: Dimensions | None) ->
         )
     check_size(app.slug, service, size)
     check_price(task, service)
+
+
+def why_unknown(task: Task[AppOptions]) -> str:
+    """Return why the project of an application is not known, as the end of a sentence."""
+    try:
+        task.client.projects()
+    except Refused:
+        return " with this token: the routes that it may call do not show them. Use a token of scope FULL"
+    return " yet: no project of the account lists it so far. Run this again in a few seconds"
 
 
 def compared(options: AppOptions) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.money import to_decimal
 
 COLLECTION = "hosted.services."
-MONEY_MODULES = frozenset({"app", "service", "sleep_plan"})
+MONEY_MODULES = frozenset({"app", "blueprint", "service", "sleep_plan"})
 """The modules that move money. The result of another one never holds a move."""
 HIDDEN = "its result is hidden by no_log"
 UNCONFIRMED = "it is not known whether the platform did it"
@@ -73,12 +73,13 @@ def read_result(result: Mapping[str, Any], origin: Origin) -> Iterator[Entry]:
 
 
 def costs_in(result: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the ``cost`` of a result, and those of its services if the task worked on many."""
+    """Yield the ``cost`` of a result, and those of its services or parts if the task worked on many."""
     yield result.get("cost")
-    services = result.get("services")
-    for service in services if isinstance(services, list) else ():
-        if isinstance(service, Mapping):
-            yield service.get("cost")
+    for key in ("services", "parts"):
+        many = result.get(key)
+        for one in many if isinstance(many, list) else ():
+            if isinstance(one, Mapping):
+                yield one.get("cost")
 
 
 def read_cost(cost: Mapping[str, Any], result: Mapping[str, Any], origin: Origin) -> Entry:

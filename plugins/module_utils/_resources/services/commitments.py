@@ -23,6 +23,7 @@ from ..._api.client import Client
 from ..._api.errors import AccessDenied, HostedError
 from ..._api.models import Project
 from ..._api.routes import Route
+from ..._api.text import counted
 from ..shared.budget import (
     ENVIRONMENT,
     LOWERING,
@@ -59,7 +60,7 @@ from ..shared.run_memory import remember
 from ..shared.runner import needs_of
 from .lookup import as_sentence, expect_created, near_miss
 from .namesakes import oldest_projects
-from .options import CommitmentOptions
+from .options import BudgetOptions
 from .spending import read_holdings
 
 NOTHING_SENT = "Nothing was sent"
@@ -83,7 +84,7 @@ def budget_of(task: Task[Any]) -> Budget:
 
     :raises Invalid: if one of them is not a budget.
     """
-    if not isinstance(task.options, CommitmentOptions):
+    if not isinstance(task.options, BudgetOptions):
         return Budget()
     given = {"budget": task.options.budget, ENVIRONMENT: os.environ.get(ENVIRONMENT)}
     budget = Budget()
@@ -132,6 +133,10 @@ class BudgetGuard(Guard):
         """The names of projects that the plan itself creates."""
         self._seen: dict[bool, dict[str, Holding]] = {}
         """What check mode, in which nothing changes, has read of the running rates."""
+
+    def tighten(self, budget: Budget) -> None:
+        """Let the limits of this budget hold too."""
+        self.budget = self.budget.with_limits_of(budget)
 
     # --- Around steps and calls ---------------------------------------------------------------------
 
@@ -205,16 +210,16 @@ class BudgetGuard(Guard):
 
         :raises BudgetExceeded: if it does not fit.
         """
-        commitments = [step.commitment for step in plan.steps if step.commitment is not None]
+        commitments = [commitment for _step, commitment in plan.commitments]
         if not self.budget or not commitments:
             return
         self._awaited = {made.project_name for made in commitments if made.project_name and not made.project}
         if self.task.check_mode:
             self._predict(plan)
         elif raising := [
-            step.commitment
-            for step in plan.steps
-            if step.commitment is not None and step.branch is None and not step.commitment.lowers
+            commitment
+            for step, commitment in plan.commitments
+            if (step.branch is None or plan.budgeted_whole) and not commitment.lowers
         ]:
             record = CommitmentRecord.of(account_of(self.task))
             try:
@@ -243,7 +248,7 @@ class BudgetGuard(Guard):
     def _predict_steps(self, plan: Plan, content: Content, predicted: Content) -> None:
         """Add what each step would commit. A branch that is refused ends there, as it does in a real run.
 
-        :raises BudgetExceeded: for a step of no branch.
+        :raises BudgetExceeded: for a step of no branch, or of a plan that is budgeted as a whole.
         """
         made = [step.commitment for step in plan.steps if step.commitment is not None]
         keys = {each.key for each in made if each.kind in NEW}
@@ -252,23 +257,27 @@ class BudgetGuard(Guard):
             predicted.settle(entry, done=True)
         needs, stopped = needs_of(plan.steps), set[Step]()
         for step in plan.steps:
-            if needs[step] & stopped or not self._predict_step(step, content, predicted):
+            if needs[step] & stopped:
+                stopped.add(step)
+                continue
+            try:
+                self._predict_step(step, content, predicted)
+            except BudgetExceeded as error:
+                if step.branch is None or plan.budgeted_whole:
+                    raise
+                step.branch.error = error
                 stopped.add(step)
 
-    def _predict_step(self, step: Step, content: Content, predicted: Content) -> bool:
-        """Add what one step would commit; return whether it may, and else leave the error to its branch."""
+    def _predict_step(self, step: Step, content: Content, predicted: Content) -> None:
+        """Add what one step would commit.
+
+        :raises BudgetExceeded: if it may not.
+        """
         commitment = step.commitment
         if commitment is None:
-            return True
-        try:
-            checked = self._check(self.task.client, content, [commitment], predicted)
-        except BudgetExceeded as error:
-            if step.branch is None:
-                raise
-            step.branch.error = error
-            return False
+            return
+        checked = self._check(self.task.client, content, [commitment], predicted)
         predicted.entries.append(new_entry(commitment, checked.adds[0], run_id(), {}))
-        return True
 
     # --- Deciding -----------------------------------------------------------------------------------
 
@@ -295,8 +304,10 @@ class BudgetGuard(Guard):
         for each in dict.fromkeys((in_projects, True)):
             seen = self._look(client, content, predicted, each)
             if planning:
-                commitments = [made for made in commitments if not may_be_there(made, seen.holdings)]
-                limits = [self._limits_of(client, made) for made in commitments]
+                new = [made for made in commitments if not may_be_there(made, seen.holdings)]
+                if len(new) < len(commitments) and not each:
+                    continue  # the list does not show whether a namesake is in the same project
+                commitments, limits = new, [self._limits_of(client, made) for made in new]
             try:
                 return self._check_with(seen, limits, commitments, content, predicted)
             except BudgetExceeded as error:
@@ -342,7 +353,7 @@ class BudgetGuard(Guard):
         for limit, commitment in zip(limits, commitments, strict=True):
             excess = find_excess(limit, commitment, holdings, added)
             if excess is not None and not commitment.lowers:
-                raise self._refusal(commitment, excess)
+                raise self._refusal(commitment, excess, others=len(adds))
             adds.append(added_by(commitment, holdings))
             added += adds[-1] or Decimal(0)
             holdings = with_commitment(holdings, commitment)
@@ -408,14 +419,21 @@ class BudgetGuard(Guard):
 
     # --- Refusing -----------------------------------------------------------------------------------
 
-    def _refusal(self, commitment: Commitment, excess: Excess) -> BudgetExceeded:
-        """Return the error for a commitment that does not fit: all figures, and what to do."""
+    def _refusal(self, commitment: Commitment, excess: Excess, others: int = 0) -> BudgetExceeded:
+        """Return the error for a commitment that does not fit: all figures, and what to do.
+
+        ``others`` is how many other commitments of the same task are in the figures.
+        """
         what = f"{VERBS.get(commitment.kind, '')} {commitment.what}"
         facts = [self._describe_change(excess)]
         if excess.running is not None:
             facts.insert(0, f"the running rate is {self._price(excess.running)}{self._reserved(excess)}")
         facts.insert(0, f"the budget of {excess.scope} is {self._price(excess.most)} a month")
         facts.append(f"this run has added {self._price(excess.added_by_run)}")
+        if others:
+            facts.append(
+                f"the figures include {counted(others, 'change')} that this task would make before it"
+            )
         return BudgetExceeded(
             f"{what} is refused by the budget{self._verdict(excess)}: {', '.join(facts)}. {NOTHING_SENT}. "
             f"{self._remedy(excess)}",
@@ -481,8 +499,11 @@ def ids_of(projects: Sequence[Project], wanted: str) -> set[str]:
 
 def may_be_there(commitment: Commitment, holdings: Holdings) -> bool:
     """Tell whether what a plan creates is there by now, so that the step may find nothing left to do."""
+    home = commitment.home
     return commitment.kind in NEW and any(
-        same_name(holding.name, commitment.name or "") for holding in holdings.values()
+        same_name(holding.name, commitment.name or "")
+        and (home is None or holding.projects is None or bool(holding.projects & home))
+        for holding in holdings.values()
     )
 
 

@@ -317,7 +317,7 @@ def run_job(job: ServiceJob, work: Callable[[], None]) -> None:
 
 
 class SomeFailed(HostedError):
-    """Some services failed; the details show the outcome for each."""
+    """Some services, or parts of a blueprint, failed; the details show the outcome for each."""
 
 
 def error_of_jobs(

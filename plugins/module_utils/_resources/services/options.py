@@ -52,10 +52,15 @@ class MaxMonthlyOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommitmentOptions(MaxMonthlyOptions):
+class BudgetOptions(Options):
     """What the account, its projects and the run may cost at most, for a task that commits money."""
 
     budget: Any | None = option(None, selects=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommitmentOptions(MaxMonthlyOptions, BudgetOptions):
+    """Both limits, for a task that commits money to one kind of thing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -208,6 +208,9 @@ class Guard:
         """Run a step that commits this, or nothing."""
         yield
 
+    def tighten(self, budget: Budget) -> None:
+        """Let the limits of this budget hold too."""
+
 
 # --- Whether it fits --------------------------------------------------------------------------------
 

@@ -59,6 +59,8 @@ class Task(Generic[OptionsT_co]):
     """What was read and does not change while the task runs."""
     guard: Guard = field(default_factory=Guard)
     """What holds the budget. Each step tells it what it commits."""
+    composed: bool = False
+    """Whether the plan is a part of a larger one, which creates what is missing: nobody need be told."""
 
     def warn(self, message: str) -> None:
         """Warn the user. Each message is shown once."""
@@ -108,6 +110,8 @@ class Expansion(Step):
     """
 
     run: Callable[[], Sequence[Step]]
+    expects: Sequence[Commitment] = ()
+    """What the further steps are expected to commit, for a budget that must hold the whole plan."""
 
 
 @dataclass
@@ -130,6 +134,17 @@ class Plan:
     max_parallel: int = MAX_PARALLEL
     subject: str = ""
     """The names of what it is about, for the header of a diff; otherwise the options tell."""
+    budgeted_whole: bool = False
+    """Whether nothing is begun unless a budget holds all of it. Otherwise each branch is refused alone."""
+
+    @property
+    def commitments(self) -> list[tuple[Step, Commitment]]:
+        """What the plan is going to commit, as far as that is known, and the step that does."""
+        found: list[tuple[Step, Commitment]] = []
+        for step in self.steps:
+            expected = step.expects if isinstance(step, Expansion) else ()
+            found += [(step, each) for each in (step.commitment, *expected) if each is not None]
+        return found
 
     @property
     def moves(self) -> list[Move]:
@@ -181,7 +196,8 @@ def union(branches: Iterable[tuple[Branch, Sequence[Step]]], after: Sequence[Ste
         renewed: dict[Step, Step] = {}
         before = after
         for step in steps:
-            needs = before if step.needs is None else [renewed[needed] for needed in step.needs]
+            named = [renewed[needed] for needed in step.needs or ()]
+            needs = before if step.needs is None else named or after
             renewed[step] = replace(step, needs=needs, branch=branch)
             before = (renewed[step],)
         united += renewed.values()
@@ -247,6 +263,10 @@ class Resource(ABC, Generic[OwnOptions]):
     def needs_api(self, options: Mapping[str, Any]) -> bool:
         """Tell whether the task calls the platform's API, and so needs its URL and a token."""
         return True
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return what of the secret options is never shown, as text or nested data."""
+        return [options.get(name) for name in self.secret_options]
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the options that name local files or folders to read."""

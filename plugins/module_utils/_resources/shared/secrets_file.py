@@ -228,8 +228,9 @@ class SecretWriter:
             failure = f"{labels} could not be written to {path}: {reason(error)}"
             return self._write_elsewhere(id, content, failure)
         if not options.secrets_dest:
+            option = "secrets_dir" if self.task.composed else "secrets_dest"
             self.task.warn(
-                f"{labels} can be read only once; kept in {path}. Set secrets_dest to choose the place"
+                f"{labels} can be read only once; kept in {path}. Set {option} to choose the place"
             )
         self.discard()
         return True

@@ -97,8 +97,8 @@ def test_the_modules_that_move_money_are_those_whose_cost_may_hold_a_move() -> N
     for path in (PLUGINS / "modules").glob("*.py"):
         text = path.read_text().partition('RETURN = r"""')[2].partition('"""')[0]
         documented = yaml.safe_load(text) or {}
-        of_each = (documented.get("services") or {}).get("contains") or {}
-        cost = documented.get("cost") or of_each.get("cost")
+        many = documented.get("services") or documented.get("parts") or {}
+        cost = (many.get("contains") or {}).get("cost") or documented.get("cost")
         if cost and "Always empty" not in str(cost["contains"]["moves"]["description"]):
             found.add(path.stem)
     assert found == MONEY_MODULES

@@ -26,7 +26,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.service
     BudgetGuard,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.services.options import (
-    CommitmentOptions,
+    BudgetOptions,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.budget import (
     BudgetExceeded,
@@ -102,6 +102,21 @@ def fail(error: Exception) -> Callable[[], None]:
 def entries(tmp_path: Path) -> list[Any]:
     [path] = (tmp_path / "home" / "budget").glob("*.json")
     return CommitmentRecord(str(path)).read().entries
+
+
+def test_a_namesake_in_another_project_is_not_what_a_plan_creates(account: Account) -> None:
+    """Where it is in the same project, the step may find it there, and order nothing."""
+    account.add_project("prj_shop", "shop")
+    account.has("web", 10000)
+    ordered = order("web", project="prj_shop")
+    plan = Plan(
+        result=None,
+        steps=[Step("order", lambda: None, move=Move("order", ordered.monthly), commitment=ordered)],
+    )
+    with pytest.raises(BudgetExceeded, match=r"1\.00 over it"):
+        guard_of(account, 15).expect(plan)
+    account.service_records["web"]["projectId"] = "prj_shop"
+    guard_of(account, 15).expect(plan)
 
 
 def test_what_fits_is_let_through_until_it_does_not(account: Account) -> None:
@@ -362,10 +377,8 @@ def test_every_module_that_commits_has_a_budget() -> None:
         str(path.relative_to(folder)) for path in folder.rglob("*.py") if pattern.search(path.read_text())
     }
     assert found == {"app.py", "services/settings.py", "services/order.py", "services/power.py"}
-    with_budget = {
-        name for name, each in RESOURCES.items() if issubclass(each.options_type, CommitmentOptions)
-    }
-    assert with_budget == {"app", "service", "sleep_plan"}
+    with_budget = {name for name, each in RESOURCES.items() if issubclass(each.options_type, BudgetOptions)}
+    assert with_budget == {"app", "blueprint", "service", "sleep_plan"}
 
 
 @pytest.mark.parametrize(

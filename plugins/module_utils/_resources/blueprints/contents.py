@@ -1,0 +1,379 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads a blueprint: checks its form and its references, and returns its entries with their defaults.
+
+All that can be known to be wrong without the platform is found here, at once and with its place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..._api.decoding import describe_type
+from ..._api.errors import HostedError
+from ..._api.libraries import ValidationError
+from ..applications.environment_rules import REFERENCE, check_name, merged
+from ..applications.lookup import check_slug
+from ..services.lookup import near_miss
+from ..shared.budget import Budget, read_budget
+from ..shared.money import read_amount
+from ..shared.names import same_name
+from ..shared.selectors import check_selector
+from ..shared.task_errors import Invalid
+from .document import Document, Path
+from .graph import find_cycle
+from .schema import ApplicationSection, Blueprint, Defaults, KeySection, Section, ServiceSection
+
+KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
+"""Keys have the form of aliases, so that references can name them."""
+ENVIRONMENTS = ("environment", "secret_environment")
+SELECTORS = ("name", "id", "product", "runtime", "host", "preset", "max_monthly", "slug", "public_key_file")
+"""What identifies or limits, and so must hold something where it is written."""
+NAMELESS = "nameless"
+"""Stands for a project whose name is missing, which is a problem of its own."""
+BRANCHES = ("str", "KeySection", "[key]")
+"""What pydantic adds to the path of an error: the member of a union, or that a key is meant."""
+MAX_PROJECT_NAME = 60
+MAX_SERVICE_NAME = 80
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a section, with the defaults of its section."""
+
+    section: str
+    key: str
+    values: Mapping[str, Any]
+    """What is written for it or in the defaults; nothing else."""
+    references: Sequence[str] = ()
+    """The keys of the entries that its environment refers to."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is in the blueprint."""
+        return (self.section, self.key)
+
+    @property
+    def name(self) -> str:
+        """Its name on the platform: the slug of an application."""
+        return str(self.values.get("name") or self.values.get("slug") or self.key)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a blueprint says, checked."""
+
+    project: str
+    services: Sequence[Entry] = ()
+    applications: Sequence[Entry] = ()
+    ssh_keys: Sequence[Entry] = ()
+    budget: Budget = field(default_factory=Budget)
+
+
+def read_contents(document: Document) -> Contents:
+    """Check a document and return what it says.
+
+    :raises Invalid: with all that is wrong, each with its place.
+    """
+    document.check()
+    form = check_form(document)
+    check_project(document, form.project)
+    defaults = form.defaults or Defaults()
+    services = entries_of(document, "services", form.services, defaults.services)
+    applications = entries_of(document, "applications", form.applications, defaults.applications)
+    applications = with_references(document, services, applications)
+    keys = [key_entry(name, key) for name, key in form.ssh_keys.items()]
+    for entry in (*services, *applications, *keys):
+        check_entry(document, entry)
+    check_names(document, [*services, *applications])
+    budget = check_budget(document, form.budget)
+    document.check()
+    return Contents(form.project, services, applications, keys, budget)
+
+
+# --- The form ---------------------------------------------------------------------------------------
+
+
+def check_form(document: Document) -> Blueprint:
+    """Return the blueprint as its model, and note what is wrong with its form.
+
+    Entries whose form is wrong are left out, so that what is wrong with the others is found as well.
+    """
+    if not isinstance(document.data, Mapping) or not document.data:
+        said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
+        document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
+        return Blueprint(project=NAMELESS)
+    try:
+        return Blueprint.model_validate(document.data)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    for each in found:
+        document.add_problem(*describe_error(document.data, tuple(each["loc"]), each))
+    try:
+        return Blueprint.model_validate(without_entries(document.data, [each["loc"] for each in found]))
+    except ValidationError:  # what is wrong cannot be taken out, such as a key that is no text
+        return Blueprint(project=NAMELESS)
+
+
+def without_entries(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
+    """Return a blueprint without the entries, or the sections, that these paths lead to."""
+    left: dict[str, Any] = {"project": NAMELESS, **data}
+    for section, *keys in paths:
+        name = str(section)
+        if not keys:
+            left = {key: value for key, value in left.items() if key != name}
+        elif isinstance(left.get(name), Mapping):
+            left[name] = {key: value for key, value in left[name].items() if key != keys[0]}
+    return {"project": NAMELESS, **left}
+
+
+def describe_error(data: Any, path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
+    """Return the place of an error of the form and what is wrong, without the value: it may be secret."""
+    kind, context = error["type"], error.get("ctx") or {}
+    path = without_branches(data, path)
+    if kind == "extra_forbidden":
+        return path, f"there is no such key{hint_of(path)}"
+    if kind == "missing":
+        return path, "it is missing; write it"
+    if kind == "value_error":
+        return path, f"it {context['error']}"
+    if kind == "literal_error":
+        return path, f"it is {error['input']!r}; it must be {context['expected']}"
+    said = "null" if error["input"] is None else describe_type(error["input"])
+    if kind == "string_type":
+        return path, f"it is {said}; it must be a text: put it in quotes"
+    wanted = {"int": "a whole number", "bool": "true or false", "dict": "a mapping", "list": "a list"}
+    form = next((words for name, words in wanted.items() if kind.startswith(name)), "a mapping")
+    return path, f"it is {said}; it must be {form}"
+
+
+def without_branches(data: Any, path: Path) -> Path:
+    """Return a path without the names that pydantic adds for the members of a union."""
+    found: list[str | int] = []
+    for key in path:
+        inside = isinstance(data, Mapping) and key in data
+        if inside or (isinstance(data, list) and key in range(len(data))):
+            data = data[key]
+        elif key in BRANCHES:
+            continue
+        found.append(key)
+    return tuple(found)
+
+
+def hint_of(path: Path) -> str:
+    """Return the keys that there are instead of an unknown one, or the one that is probably meant."""
+    known = keys_at(path[:-1])
+    close = difflib.get_close_matches(str(path[-1]), known, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; the keys are {', '.join(known)}"
+
+
+def keys_at(path: Path) -> list[str]:
+    """Return the keys that a section of the blueprint has."""
+    parts = [str(each) for each in path if each != "defaults"]
+    if path and path[0] == "defaults" and not parts:
+        return ["services", "applications"]
+    if "dimensions" in parts:
+        return ["cpu_cores", "ram_gb", "storage_gb"]
+    if "options" in parts[2:]:
+        return ["option", "choice"]
+    sections: dict[str, type[Section]] = {
+        "services": ServiceSection,
+        "applications": ApplicationSection,
+        "ssh_keys": KeySection,
+    }
+    return list((sections[parts[0]] if parts and parts[0] in sections else Blueprint).model_fields)
+
+
+# --- Entries ----------------------------------------------------------------------------------------
+
+
+def entries_of(
+    document: Document, section: str, found: Mapping[str, Section], defaults: Section | None
+) -> list[Entry]:
+    """Return the entries of a section. What an entry says hides what the defaults say."""
+    inherited = written(defaults) if defaults else {}
+    for name in {"name", "id", "slug"} & inherited.keys():
+        document.add_problem(("defaults", section, name), "each entry needs its own; remove this")
+    entries = []
+    for key, values in found.items():
+        if not KEY.fullmatch(key):
+            document.add_problem(
+                (section, key),
+                f"the key {key!r} must be of lowercase letters, digits and hyphens, as references name it; "
+                "for any other name, write name below it",
+            )
+        own = written(values)
+        entries.append(Entry(section, key, {**inherited, **own}))
+    return entries
+
+
+def written(section: Section) -> dict[str, Any]:
+    """Return what is written in a section. Null is the same as nothing."""
+    return section.model_dump(exclude_unset=True, exclude_none=True)
+
+
+def key_entry(name: str, key: str | KeySection) -> Entry:
+    """Return the entry of an SSH key, which may be written as a text alone."""
+    return Entry("ssh_keys", name, {"public_key": key} if isinstance(key, str) else written(key))
+
+
+def check_entry(document: Document, entry: Entry) -> None:
+    """Check the values of an entry that need no platform."""
+    for name in SELECTORS:
+        if name in entry.values:
+            note(document, (*entry.path, name), lambda name=name: check_selector(name, entry.values[name]))
+    if "max_monthly" in entry.values:
+        path = (*entry.path, "max_monthly")
+        note(document, path, lambda: read_amount(entry.values["max_monthly"], "max_monthly"))
+    checks = {"services": check_service, "applications": check_application, "ssh_keys": check_key}
+    checks[entry.section](document, entry)
+
+
+def check_service(document: Document, entry: Entry) -> None:
+    """Check the rules of a service (Order fields)."""
+    if len(entry.name) > MAX_SERVICE_NAME:
+        document.add_problem(
+            entry.path, f"the name has {len(entry.name)} characters; at most {MAX_SERVICE_NAME} are allowed"
+        )
+    if "dimensions" in entry.values and "preset" in entry.values:
+        document.add_problem(entry.path, "both dimensions and preset say its size; remove one")
+
+
+def check_application(document: Document, entry: Entry) -> None:
+    """Check the rules of an application and of its environment (Applications, rules 1, 2 and 7)."""
+    note(document, entry.path, lambda: check_slug(entry.name))
+    size = entry.values.get("dimensions", {"cpu_cores", "ram_gb", "storage_gb"})
+    missing = [name for name in ("cpu_cores", "ram_gb", "storage_gb") if name not in size]
+    if missing:
+        document.add_problem(
+            (*entry.path, "dimensions"),
+            f"it lacks {', '.join(missing)}; give all three parts",
+        )
+    environments = [entry.values[name] for name in ENVIRONMENTS if name in entry.values]
+    if environments and not any(environments):
+        document.add_problem(
+            entry.path,
+            "its environment is empty, and an environment is replaced as a whole; leave it out to leave it "
+            "alone. hosted.services.environment with clear removes every variable",
+        )
+    for path, target, what in references_in(entry):
+        if target == entry.key:
+            document.add_problem(
+                path, f"${{{target}.{what}}} refers to the application itself, which is no neighbor"
+            )
+    for section in ENVIRONMENTS:
+        for name in entry.values.get(section, ()):
+            note(document, (*entry.path, section, name), lambda name=name: check_name(name))
+    plain, secret = (entry.values.get(name, {}) for name in ENVIRONMENTS)
+    if not document.problems:
+        note(document, entry.path, lambda: merged(plain, secret))
+
+
+def check_key(document: Document, entry: Entry) -> None:
+    """Check that there is one public key."""
+    given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
+    if len(given) != 1:
+        document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
+
+
+def note(document: Document, path: Path, check: Any) -> None:
+    """Run a check, and note what it refuses."""
+    try:
+        check()
+    except HostedError as error:
+        document.add_problem(path, error.message)
+
+
+# --- References -------------------------------------------------------------------------------------
+
+
+def with_references(
+    document: Document, services: Sequence[Entry], applications: Sequence[Entry]
+) -> list[Entry]:
+    """Return the applications with the keys that they refer to, and note cycles of references."""
+    keys = {entry.key for entry in (*services, *applications)}
+    found = [
+        replace(entry, references=sorted(set(targets_of(entry)) & keys - {entry.key}))
+        for entry in applications
+    ]
+    needs = {entry.key: list(entry.references) for entry in found}
+    cycle = find_cycle(needs)
+    if cycle:
+        document.add_problem(
+            ("applications", cycle[0]),
+            f"its environment refers to itself through others: {' -> '.join(cycle)}. Each would have to be "
+            "there before the other; remove one of these references",
+        )
+    return found
+
+
+def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
+    """Yield each reference of an environment: its place, the key or alias, and the field."""
+    for section in ENVIRONMENTS:
+        for name, value in (entry.values.get(section) or {}).items():
+            for target, what in REFERENCE.findall(value):
+                yield (*entry.path, section, name), target, what
+
+
+def targets_of(entry: Entry) -> Iterator[str]:
+    """Yield what an environment refers to."""
+    return (target for _path, target, _field in references_in(entry))
+
+
+def check_targets(document: Document, contents: Contents, aliases: Sequence[str]) -> None:
+    """Note the references to what is neither in the blueprint nor a neighbor in its project."""
+    keys = [entry.key for entry in (*contents.services, *contents.applications)]
+    for entry in contents.applications:
+        for path, target, what in references_in(entry):
+            if target not in keys and target not in aliases:
+                document.add_problem(
+                    path,
+                    f"${{{target}.{what}}} refers to {target!r}, which is neither a key of the blueprint nor "
+                    f"the alias of a neighbor{near_miss(target, [*keys, *aliases])}",
+                )
+
+
+# --- The whole --------------------------------------------------------------------------------------
+
+
+def check_project(document: Document, name: str) -> None:
+    """Check the name of the project (Limits)."""
+    note(document, ("project",), lambda: check_selector("project", name))
+    if len(name) > MAX_PROJECT_NAME:
+        document.add_problem(
+            ("project",), f"the name has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"
+        )
+
+
+def check_names(document: Document, entries: Sequence[Entry]) -> None:
+    """Note two things of one name, also where only a platform that ignores case would mix them up."""
+    for number, entry in enumerate(entries):
+        for other in entries[:number]:
+            if same_name(entry.name, other.name):
+                document.add_problem(
+                    entry.path,
+                    f"it has the name {entry.name!r}, as {document.where(other.path)} has {other.name!r}; "
+                    "give each a name of its own",
+                )
+            elif entry.key == other.key:
+                document.add_problem(
+                    entry.path,
+                    f"the key {entry.key!r} is in {other.section} too, and a reference could mean either; "
+                    "rename one",
+                )
+
+
+def check_budget(document: Document, value: Any) -> Budget:
+    """Return the budget of the blueprint; an empty one if it is none, which is noted."""
+    if value is None:
+        return Budget()
+    try:
+        return read_budget(value, "budget")
+    except Invalid as error:
+        document.add_problem(("budget",), error.message)
+        return Budget()

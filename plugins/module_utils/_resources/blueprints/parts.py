@@ -1,0 +1,135 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of a blueprint: each is a task of another module, planned and applied in its place in the graph.
+
+A part whose needs are there already is planned for real. One whose needs the plan itself makes is planned as
+in check mode, to show what to expect, and planned again when its turn comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.errors import HostedError
+from ..shared.parallel import run_parallel
+from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
+from .graph import levels
+
+Arguments = Callable[["Part"], Mapping[str, Any]]
+"""Returns the options of a part's task, when it is planned: they may depend on what the part needs."""
+
+
+@dataclass(eq=False)
+class Part(Branch):
+    """One thing of a blueprint, such as a service or an environment."""
+
+    section: str
+    key: str
+    name: str
+    """Its name on the platform, or its slug."""
+    resource: Resource[Any]
+    arguments: Arguments
+    needs: Sequence[Part] = ()
+    prepare: Callable[[Part], None] = lambda part: None
+    """Runs right before a part is planned in its turn, and may wait."""
+    plan: Plan | None = None
+    foreseen: bool = False
+    """Whether the plan shows only what to expect, because what the part needs is not there yet."""
+    result: Any = None
+
+    @property
+    def label(self) -> str:
+        """What the part is, for messages and diffs."""
+        return f"{self.resource.name.replace('_', ' ')} {self.name!r}"
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is as it should be, so that what needs it can be planned for real."""
+        return self.plan is not None and not self.plan.steps and not self.foreseen
+
+    @property
+    def blocked_by(self) -> Part | None:
+        """The part whose error keeps this one from being begun."""
+        if self.error is not None:
+            return self
+        return next((found for need in self.needs if (found := need.blocked_by)), None)
+
+    # --- Planning -----------------------------------------------------------------------------------
+
+    def make_plan(self, client: Client, foreseen: bool) -> None:
+        """Plan the part, and keep its error, if any."""
+        task = self.task
+        self.foreseen = foreseen and not task.check_mode
+        task.client = client
+        try:
+            whole = replace(task, check_mode=True, warnings=[]) if self.foreseen else task
+            whole.options = self.resource.read_options(self.arguments(self))
+            self.plan = self.resource.plan(whole)
+            self.result = self.plan.result
+        except HostedError as error:
+            self.error = error
+
+    def steps(self) -> Sequence[Step]:
+        """Return the steps of the part; a single one if it has to be planned again in its turn."""
+        plan = self.plan
+        if plan is None:
+            return ()
+        if self.foreseen:
+            commitments = [step.commitment for step in plan.steps if step.commitment is not None]
+            summary = "; ".join(plan.actions) or f"look at {self.label} again"
+            return [Expansion(summary, self.plan_in_turn, changes=plan.changed, expects=commitments)]
+        if not plan.steps:
+            return ()
+        return [*plan.steps, self.read_step(plan.steps)]
+
+    def plan_in_turn(self) -> Sequence[Step]:
+        """Plan the part for real, now that what it needs is there."""
+        self.prepare(self)
+        self.task.options = self.resource.read_options(self.arguments(self))
+        plan = self.plan = self.resource.plan(self.task)
+        self.foreseen, self.result = False, plan.result
+        return [*plan.steps, self.read_step(plan.steps)]
+
+    def read_step(self, steps: Sequence[Step]) -> Step:
+        """Return the step that reads the part again, after all others."""
+        return Step(f"read {self.label} again", self.reread, needs=tuple(steps) or None, changes=False)
+
+    def reread(self) -> None:
+        """Take the result from the platform after all steps."""
+        plan = self.plan
+        if plan is not None:
+            self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
+
+
+@dataclass
+class Parts:
+    """All parts of a blueprint, each after those that it needs."""
+
+    task: Task[Any]
+    found: Sequence[Part]
+    max_parallel: int = field(kw_only=True)
+
+    def make_plans(self) -> None:
+        """Plan all parts, in parallel where none needs another. Each keeps its error, if any."""
+        for group in levels({part: part.needs for part in self.found}):
+            ready = [part for part in group if part.blocked_by is None]
+            run_parallel(self.task.client, ready, self.plan_one, self.max_parallel)
+
+    def plan_one(self, client: Client, part: Part) -> None:
+        """Plan one part, for real if all that it needs is there."""
+        part.make_plan(client, foreseen=not all(need.settled for need in part.needs))
+
+    def steps(self) -> list[Step]:
+        """Return the steps of all parts as one graph."""
+        ends: dict[Part, Sequence[Step]] = {}
+        united: list[Step] = []
+        for part in self.found:
+            after = [step for need in part.needs for step in ends[need]]
+            steps = union([(part, part.steps())], after=list(dict.fromkeys(after)))
+            ends[part] = steps[-1:] or after
+            united += steps
+        return united

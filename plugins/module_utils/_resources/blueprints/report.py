@@ -1,0 +1,166 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task on a blueprint tells: the entry of each part, one diff, one price, and one error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from ..._api.errors import HostedError
+from ..services.many_services import SomeFailed
+from ..shared.currency import currency_of
+from ..shared.money import Cost
+from ..shared.plan import Plan, Task
+from ..shared.task_errors import Invalid
+from .parts import Part
+
+SUMS = ("monthly_before", "monthly_after", "monthly_change", "currency")
+PLACED_ELSEWHERE = ("service_id",)
+"""Facts that an entry has under another key."""
+
+
+class Report:
+    """The outcome of all parts: what is expected of them in check mode, and else what became of them."""
+
+    def __init__(self, task: Task[Any], parts: Sequence[Part]) -> None:
+        self.task = task
+        self.parts = parts
+
+    def update(self, plan: Plan) -> None:
+        """Put the present state of all parts into the plan of the whole, and the price into the result."""
+        plan.result = self.entries()
+        differing = [part for part in self.parts if part.plan and part.plan.before != part.plan.after]
+        plan.before = {part.label: part.plan.before for part in differing if part.plan and part.plan.before}
+        plan.after = {part.label: part.plan.after for part in differing if part.plan and part.plan.after}
+        self.tell_price()
+
+    def tell_price(self) -> None:
+        """Put the price of all parts together into the result, if they change it."""
+        costs = [(part, cost) for part in self.parts if (cost := self.cost_of(part)) is not None]
+        if costs:
+            self.task.effects.facts["cost"] = self.total(costs)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return the entries of all parts, in the order in which they need each other."""
+        return [self.entry(part) for part in self.parts]
+
+    def entry(self, part: Part) -> dict[str, Any]:
+        """Return the entry of a part in the task's result."""
+        effects, blocked = part.task.effects, part.error is None and part.blocked_by
+        actions = self.actions_of(part)
+        cost = self.cost_of(part)
+        facts = {name: value for name, value in effects.facts.items() if name not in PLACED_ELSEWHERE}
+        return {
+            "section": part.section,
+            "key": part.key,
+            "module": part.resource.name,
+            "name": part.name,
+            "changed": bool(actions) or effects.changed_before(part.error),
+            "failed": part.error is not None,
+            "skipped": bool(blocked),
+            "msg": reason_of(part),
+            "actions": actions,
+            "unfinished": list(effects.begun),
+            "unconfirmed": list(effects.unknown),
+            "cost": None if cost is None else self.priced(part, cost),
+            "result": None if part.error or blocked else part.result,
+            **facts,
+        }
+
+    def actions_of(self, part: Part) -> list[str]:
+        """Return what was done for a part or, in check mode, what would be."""
+        if self.task.check_mode:
+            return part.plan.actions if part.plan and part.error is None else []
+        return list(part.task.effects.actions)
+
+    # --- The price ----------------------------------------------------------------------------------
+
+    def cost_of(self, part: Part) -> Cost | None:
+        """Return what a part does to the price; ``None`` if nothing."""
+        plan = part.plan
+        if plan is None or plan.cost is None or (part.error and self.task.check_mode):
+            return None
+        return plan.cost if self.task.check_mode else part.task.effects.cost(plan.cost)
+
+    def priced(self, part: Part, cost: Cost) -> dict[str, Any]:
+        """Return the cost of a part in the form of results."""
+        effects = part.task.effects
+        shown = part.result.get("id") if isinstance(part.result, dict) else None
+        id = cost.service_id or effects.facts.get("service_id") or shown
+        done = [*effects.moves, *effects.unsure_moves]
+        moves = part.plan.moves if self.task.check_mode and part.plan else done
+        whole = replace(cost, service=cost.service or part.name, service_id=id)
+        return whole.as_dict(currency_of(self.task), moves)
+
+    def total(self, costs: Sequence[tuple[Part, Cost]]) -> dict[str, Any]:
+        """Return the sum for all parts that change the price, with a line for each.
+
+        What has no known price is named, and in no sum.
+        """
+        known = [cost for _part, cost in costs if None not in (cost.before, cost.after)]
+        lines = [
+            {
+                "label": part.label,
+                "monthly_before": shown["monthly_before"],
+                "monthly_after": shown["monthly_after"],
+            }
+            for part, cost in costs
+            for shown in (cost.as_dict(),)
+        ]
+        whole = Cost(sum_of(cost.before for cost in known), sum_of(cost.after for cost in known))
+        told = whole.as_dict(currency_of(self.task))
+        sums = {name: told[name] for name in SUMS}
+        unpriced = [part.label for part, cost in costs if cost not in known]
+        return {**sums, "lines": lines, "unpriced": unpriced}
+
+    # --- Errors -------------------------------------------------------------------------------------
+
+    def refusal(self) -> HostedError | None:
+        """Return the error for parts that cannot be planned, for which nothing at all is done."""
+        failed = [part for part in self.parts if part.error is not None]
+        if not failed:
+            return None
+        details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
+        count = "1 part" if len(failed) == 1 else f"{len(failed)} parts"
+        return Invalid(
+            f"{count} of the blueprint cannot be made, and nothing was done. {self.reasons(failed)}",
+            **{**details, "parts": [self.entry(part) for part in failed]},
+        )
+
+    def failure(self) -> HostedError | None:
+        """Return the combined error after everything possible was applied; ``None`` if nothing failed."""
+        failed = [part for part in self.parts if part.error is not None]
+        if not failed:
+            return None
+        self.tell_price()
+        skipped = [part.label for part in self.parts if part.error is None and part.blocked_by]
+        left = f". Not begun, because they need these: {', '.join(skipped)}" if skipped else ""
+        entries = self.entries()
+        return SomeFailed(
+            f"{len(failed)} of {len(self.parts)} parts failed. {self.reasons(failed)}{left}. Correct that, "
+            "and run this again: it goes on from there",
+            parts=entries,
+            changed=any(entry["changed"] for entry in entries),
+            actions=[action for entry in entries for action in entry["actions"]],
+        )
+
+    def reasons(self, failed: Sequence[Part]) -> str:
+        """Return why parts failed, as one text."""
+        return "; ".join(f"{part.label}: {reason_of(part)}" for part in failed)
+
+
+def reason_of(part: Part) -> str | None:
+    """Return why a part failed or was not begun; ``None`` for neither."""
+    if part.error is not None:
+        return part.error.message
+    blocked = part.blocked_by
+    return None if blocked is None else f"not begun, because {blocked.label} failed"
+
+
+def sum_of(amounts: Iterable[Decimal | None]) -> Decimal:
+    """Return the sum of amounts that are known."""
+    return sum((amount for amount in amounts if amount is not None), Decimal(0))

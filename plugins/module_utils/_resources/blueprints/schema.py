@@ -1,0 +1,143 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The form of a blueprint: its sections and their keys. The JSON Schema for editors comes from here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field
+
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def refuse_truth_values(value: Any) -> Any:
+    """Refuse what YAML makes of words such as ``yes``: pydantic takes a truth value for a number."""
+    if isinstance(value, bool):
+        raise ValueError(f"is {str(value).lower()}, a truth value; it must be a number")
+    return value
+
+
+def as_amount(value: Any) -> Any:
+    """Return an amount as text, so that no digits are lost."""
+    return str(refuse_truth_values(value)) if isinstance(value, (bool, int, float)) else value
+
+
+WholeNumber = Annotated[int, BeforeValidator(refuse_truth_values)]
+Amount = Annotated[str, BeforeValidator(as_amount)]
+Variables = dict[str, str]
+"""Variables of an environment. A value may refer to a neighbor: ``${key.FIELD}``."""
+
+
+class Section(BaseModel):
+    """A part of a blueprint. Other keys than its own are refused."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class Size(Section):
+    """A size. For something that exists, a part that is left out stays as it is."""
+
+    cpu_cores: WholeNumber | None = Field(default=None, description="Number of vCPUs.")
+    ram_gb: WholeNumber | None = Field(default=None, description="Memory in GB.")
+    storage_gb: WholeNumber | None = Field(default=None, description="Disk in GB. It cannot shrink.")
+
+
+class Choice(Section):
+    """What is chosen for an option of a product."""
+
+    option: str = Field(description="Id of the option.")
+    choice: str = Field(description="Id of the choice.")
+
+
+class ServiceSection(Section):
+    """A service: what is ordered if it does not exist, and how it is to be."""
+
+    name: str | None = Field(default=None, description="Name of the service. If not set, its key.")
+    id: str | None = Field(default=None, description="Id of the service, if its name alone is not clear.")
+    allow_duplicate_name: bool = Field(
+        default=False, description="Whether to order it even if a service of nearly that name exists."
+    )
+    product: str | None = Field(default=None, description="Slug of the product, for the order.")
+    runtime: str | None = Field(default=None, description="Id of the edition, for the order.")
+    host: str | None = Field(default=None, description="Id or label of the node to order it on.")
+    dimensions: Size | None = Field(default=None, description="Its size.")
+    preset: str | None = Field(default=None, description="Id of a ready-made size, in place of dimensions.")
+    variables: dict[str, Any] | None = Field(default=None, description="Settings entered at the order.")
+    options: list[Choice] | None = Field(default=None, description="Options of the product, for the order.")
+    public: bool | None = Field(default=None, description="Whether it is open to the Internet.")
+    command: str | None = Field(default=None, description="Launch command. Empty for the original one.")
+    state: Literal["present", "started", "stopped", "suspended", "resumed"] = Field(
+        default="present", description="Whether it runs. present leaves that alone."
+    )
+    resume: bool = Field(default=True, description="Whether a suspended service may be resumed.")
+    max_monthly: Amount | None = Field(
+        default=None, description="What it may cost a month, in currency units."
+    )
+
+
+class ApplicationSection(Section):
+    """An application made from an image of the account."""
+
+    slug: str | None = Field(
+        default=None, description="Slug, unique across all accounts. If not set, the application's key."
+    )
+    host: str | None = Field(default=None, description="Id or label of the node to create it on.")
+    dimensions: Size | None = Field(default=None, description="Its size, with all three parts.")
+    environment: Variables | None = Field(
+        None,
+        description="Its whole environment. Without this and secret_environment, it is left alone.",
+    )
+    secret_environment: Variables | None = Field(
+        default=None, description="Variables whose values are never shown."
+    )
+    max_monthly: Amount | None = Field(
+        default=None, description="What it may cost a month, in currency units."
+    )
+
+
+class KeySection(Section):
+    """An SSH key of the account, by itself or in a file on the controller."""
+
+    name: str | None = Field(
+        default=None, description="Name of the key. If not set, its key in the blueprint."
+    )
+    public_key: str | None = Field(default=None, description="The public key, as in a public-key file.")
+    public_key_file: str | None = Field(default=None, description="Path of a public-key file.")
+    replace: bool = Field(default=False, description="Whether it takes the place of another key of its name.")
+
+
+class Defaults(Section):
+    """What each entry of a section has that does not say otherwise."""
+
+    services: ServiceSection | None = Field(default=None, description="For each service.")
+    applications: ApplicationSection | None = Field(default=None, description="For each application.")
+
+
+class Blueprint(Section):
+    """A whole project in one file."""
+
+    project: str = Field(description="Name of the project. It is created if it does not exist.")
+    defaults: Defaults | None = Field(
+        default=None, description="What entries have that do not say otherwise."
+    )
+    services: dict[str, ServiceSection] = Field(
+        default_factory=dict, description="Services by key. References name them by it."
+    )
+    applications: dict[str, ApplicationSection] = Field(
+        default_factory=dict, description="Applications by key. References name them by it."
+    )
+    ssh_keys: dict[str, str | KeySection] = Field(
+        default_factory=dict,
+        description="SSH keys of the account by name: the public key itself, or a mapping.",
+    )
+    budget: Any | None = Field(
+        default=None, description="What may be spent in a month: an amount, or account, projects and run."
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a blueprint, for editors."""
+    schema: dict[str, Any] = Blueprint.model_json_schema()
+    return {"$schema": SCHEMA_DIALECT, **schema, "title": "Blueprint of hosted.services"}

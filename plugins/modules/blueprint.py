@@ -1,0 +1,282 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: blueprint
+short_description: Describe a whole project in one file
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Makes a project as one file describes it, with its services, its applications, their environments, and the SSH keys of
+    the account. There is no state file. Each run compares the file with the platform.
+  - Checks the whole file before anything is sent, and reports all problems at once, each with its line and column.
+  - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need each
+    other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on from
+    there.
+  - What the file does not mention is left alone. Nothing is deleted. An application without an environment in the file
+    keeps its own.
+  - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's alias
+    for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
+options:
+  src:
+    description:
+      - Path of a YAML file with the blueprint.
+    type: path
+  blueprint:
+    description:
+      - The blueprint itself, for example from a variable. It may hold templates and values from Ansible Vault.
+      - The keys are C(project), the name of the project, which is created if it does not exist; C(defaults), with
+        C(services) and C(applications); C(services), C(applications) and C(ssh_keys), each a dictionary by key; and
+        C(budget), as in O(budget). The guide to blueprints explains them, and a JSON Schema lets editors complete and
+        check them.
+    type: dict
+  max_parallel:
+    description:
+      - Maximum number of parts that are planned or changed at the same time.
+    type: int
+    default: 8
+  secrets_dir:
+    description:
+      - Folder on the controller for the secrets that the platform generates for an order and shows only once, with a file
+        for each service, C(KEY.json), of mode 0600. It must exist. If not set, they are kept below
+        C(hosted_services) in Ansible's home.
+    type: path
+  state_dir:
+    description:
+      - Folder on the controller for what is remembered, such as fingerprints of environments. If not set,
+        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
+    type: path
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.budget
+notes:
+  - A budget holds for the whole. If not everything fits, nothing is begun.
+seealso:
+  - module: hosted.services.project
+  - module: hosted.services.service
+  - module: hosted.services.app
+  - module: hosted.services.environment
+  - module: hosted.services.ssh_key
+"""
+
+EXAMPLES = r"""
+- name: Show what the file would change, and what that costs
+  hosted.services.blueprint:
+    src: shop.yml
+  check_mode: true
+  diff: true
+
+- name: Make the project as the file describes it
+  hosted.services.blueprint:
+    src: shop.yml
+
+- name: Describe it in the playbook, with a secret from a vault
+  hosted.services.blueprint:
+    blueprint:
+      project: shop
+      services:
+        db:
+          product: postgresql
+          host: node-paris-1
+          dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
+      applications:
+        acme-shop:
+          environment:
+            DATABASE_URL: ${db.URL}
+          secret_environment:
+            SESSION_KEY: "{{ session_key }}"
+      ssh_keys:
+        deploy: "{{ lookup('ansible.builtin.file', 'deploy.pub') }}"
+      budget: 50
+"""
+
+RETURN = r"""
+parts:
+  description:
+    - What became of each part, or would become of it in check mode. The project comes first, then the services, the
+      applications, the keys and the environments. A task that fails returns it too, unless the blueprint itself is wrong.
+      If some parts cannot be planned, so that nothing is done, only these.
+  returned: if the blueprint is right
+  type: list
+  elements: dict
+  sample:
+    - section: services
+      key: db
+      module: service
+      name: db
+      changed: true
+      failed: false
+      skipped: false
+      msg: null
+      actions: ["order postgresql as service 'db' for 3.53 EUR a month"]
+      unfinished: []
+      unconfirmed: []
+      cost: {monthly_before: "0.00", monthly_after: "3.53", monthly_change: "3.53", moves: [order]}
+      result: {id: svc_41d0, name: db, status: ACTIVE}
+  contains:
+    section:
+      description: Section of the blueprint.
+      type: str
+    key:
+      description: Key in that section.
+      type: str
+    module:
+      description: Module that does the same for this part alone.
+      type: str
+    name:
+      description: Name on the platform, or slug.
+      type: str
+    changed:
+      description: Whether something was changed, or would be in check mode.
+      type: bool
+    failed:
+      description: Whether it failed.
+      type: bool
+    skipped:
+      description: Whether it was not begun, because something that it needs failed.
+      type: bool
+    msg:
+      description: The error, or why it was not begun. Null if there is neither.
+      type: str
+    actions:
+      description: Changes that were made, or would be in check mode, one sentence each.
+      type: list
+      elements: str
+    unfinished:
+      description: Those of the changes that the platform had not finished when the task gave up waiting.
+      type: list
+      elements: str
+    unconfirmed:
+      description: Changes of which nobody knows whether they were made.
+      type: list
+      elements: str
+    cost:
+      description: Effect on the monthly price, in currency units as strings. Null if there is none.
+      type: dict
+      contains:
+        monthly_before:
+          description: Monthly rate before the change.
+          type: str
+        monthly_after:
+          description: Monthly rate after the change.
+          type: str
+        monthly_change:
+          description: Difference of the two.
+          type: str
+        currency:
+          description: Currency of the amounts. Null if this token cannot read it.
+          type: str
+        moves:
+          description:
+            - The changes that affect the price, in order, V(order), V(create), V(resize), V(suspend) or V(resume).
+          type: list
+          elements: str
+        service:
+          description: Name of the service.
+          type: str
+        service_id:
+          description: Id of the service. Null if it does not exist yet.
+          type: str
+        balance:
+          description: The balance, if a quote shows it.
+          type: str
+        min_balance:
+          description: The minimum balance that the order requires, if a quote shows it.
+          type: str
+        days_covered:
+          description: How many days the balance covers, if a quote shows it.
+          type: int
+        lines:
+          description: Parts of the price.
+          type: list
+          elements: dict
+          contains:
+            label:
+              description: Name of the part.
+              type: str
+            detail:
+              description: Details, as readable text.
+              type: str
+            monthly:
+              description: Its monthly price.
+              type: str
+    result:
+      description: What the module of the part returns. Null if it failed or was not begun.
+      type: dict
+    secrets_file:
+      description: File with the secrets that the platform shows only once.
+      type: str
+cost:
+  description: Effect of all changes together on the monthly price, in currency units as strings.
+  returned: if a price changes, or would
+  type: dict
+  sample:
+    monthly_before: "0.00"
+    monthly_after: "3.53"
+    monthly_change: "3.53"
+    currency: EUR
+    lines: [{label: "service 'db'", monthly_before: "0.00", monthly_after: "3.53"}]
+    unpriced: []
+  contains:
+    monthly_before:
+      description: Monthly rate of the parts whose price changes, before that.
+      type: str
+    monthly_after:
+      description: Their monthly rate afterwards.
+      type: str
+    monthly_change:
+      description: Difference of the two.
+      type: str
+    currency:
+      description: Currency of the amounts. Null if this token cannot read it.
+      type: str
+    lines:
+      description: Each part of the blueprint whose price changes.
+      type: list
+      elements: dict
+      contains:
+        label:
+          description: Module and name of the part.
+          type: str
+        monthly_before:
+          description: Its monthly rate before the change. Null if the platform does not show it.
+          type: str
+        monthly_after:
+          description: Its monthly rate after the change. Null if the platform does not show it.
+          type: str
+    unpriced:
+      description: Parts whose price is not known. They are in no sum.
+      type: list
+      elements: str
+actions:
+  description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
+  returned: success
+  type: list
+  elements: str
+  sample: ["create project 'shop'", "order postgresql as service 'db' for 3.53 EUR a month"]
+problems:
+  description: All that is wrong with the blueprint, each with its place.
+  returned: if the blueprint is wrong
+  type: list
+  elements: str
+  sample: ["shop.yml:4:5: services.db.prodct: there is no such key; did you mean 'product'?"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(BLUEPRINT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blueprints on a real server: what is made, what is left alone, and what a second run does."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import run, writes
+
+SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
+ORDERED = {"host": "node-paris-1", "dimensions": SIZE}
+SHOP: dict[str, Any] = {
+    "project": "shop",
+    "defaults": {"services": ORDERED},
+    "services": {"db": {"product": "postgresql"}, "world": {"name": "Survival", "product": "minecraft"}},
+    "applications": {
+        "api": {"slug": "acme-api", "environment": {"DATABASE_URL": "${db.URL}"}},
+        "acme-web": {
+            "environment": {"API": "${api.URL}", "LOG_LEVEL": "info"},
+            "secret_environment": {"SESSION_KEY": "hunter2hunter2"},
+        },
+    },
+}
+PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6yYkCXXvMuxtVVm0hZ8Fcdve0O8Vu6yDCxkQIcwkoA me@example"
+
+
+@pytest.fixture
+def apply(sandbox: Sandbox, tmp_path: Path) -> Any:
+    """Apply a blueprint, with a folder for what is remembered."""
+
+    def go(blueprint: dict[str, Any], check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        options = {"blueprint": blueprint, "state_dir": str(tmp_path), "secrets_dir": str(tmp_path), **given}
+        return run(sandbox, BLUEPRINT, check_mode, **options)
+
+    return go
+
+
+def with_service(key: str, **values: Any) -> dict[str, Any]:
+    """Return the shop with other values of one service."""
+    shop = copy.deepcopy(SHOP)
+    shop["services"].setdefault(key, {}).update(values)
+    return shop
+
+
+def commits(sandbox: Sandbox) -> list[str]:
+    """Return the routes of all calls that change something; a quote does not."""
+    return [route for route in writes(sandbox) if not route.endswith("quote")]
+
+
+def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
+    """Return what the platform has as the environment of an application."""
+    records = sandbox.control("GET", "/state")["records"]
+    [found] = [each for each in records["service"] if each["name"] == slug]
+    kept: dict[str, str] = found["environment"]
+    return kept
+
+
+def test_check_mode_shows_everything_and_touches_nothing(sandbox: Sandbox, apply: Any) -> None:
+    planned = apply(SHOP, check_mode=True)
+    assert planned["changed"]
+    assert commits(sandbox) == []
+    assert [part["key"] for part in planned["parts"]] == [
+        "shop",
+        "db",
+        "world",
+        "api",
+        "acme-web",
+        "api",
+        "acme-web",
+    ]
+    assert all(part["actions"] for part in planned["parts"])
+    assert "hunter2" not in json.dumps(planned)
+    assert planned["diff"]["before"].startswith("environment 'acme-api'")  # nothing else is there
+    assert not planned.get("warnings")  # that something is not there yet is what the blueprint is for
+
+
+def test_everything_is_made_once(sandbox: Sandbox, apply: Any) -> None:
+    planned = apply(SHOP, check_mode=True)
+    made = apply(SHOP)
+    assert sorted(commits(sandbox)) == sorted(
+        ["projects.create", *["apps.create", "apps.environment", "order.create"] * 2]
+    )
+    assert made["cost"] == planned["cost"]
+    assert not any(part["failed"] or part["skipped"] for part in made["parts"])
+    sandbox.clear_journal()
+    again = apply(SHOP)
+    assert not again["changed"]
+    assert commits(sandbox) == []
+    assert "cost" not in again
+
+
+def test_references_take_the_alias_of_the_platform(sandbox: Sandbox, apply: Any) -> None:
+    apply(with_service("db", name="Main database"))
+    url = environment(sandbox, "acme-api")["DATABASE_URL"]
+    assert url != "${db.URL}"
+    assert environment(sandbox, "acme-web")["API"] == "${acme-api.URL}"
+    [found] = [
+        node["alias"]
+        for project in sandbox.api("GET", "/api/projects").json()
+        for node in sandbox.api("GET", f"/api/projects/{project['id']}/graphe").json()["nodes"]
+        if node["name"] == "Main database"
+    ]
+    assert url == f"${{{found}.URL}}"
+
+
+def test_one_time_secrets_are_kept_by_key(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
+    made = apply(SHOP)
+    kept = json.loads((tmp_path / "db.json").read_text())
+    assert kept["name"] == "db"
+    assert (tmp_path / "db.json").stat().st_mode & 0o777 == 0o600
+    password = kept["secrets"][-1]["value"]
+    assert password not in json.dumps(made)
+    [db] = [part for part in made["parts"] if part["key"] == "db"]
+    assert db["secrets_file"] == str(tmp_path / "db.json")
+
+
+def test_a_change_touches_what_it_is_about(sandbox: Sandbox, apply: Any) -> None:
+    apply(SHOP)
+    sandbox.clear_journal()
+    larger = with_service("world", dimensions={**SIZE, "ram_gb": 4})
+    changed = apply(larger)
+    assert commits(sandbox) == ["settings.scale"]
+    assert [part["key"] for part in changed["parts"] if part["changed"]] == ["world"]
+    assert "db" not in changed["diff"]["after"]
+
+
+def test_what_is_not_mentioned_is_left_alone(sandbox: Sandbox, apply: Any) -> None:
+    apply(SHOP)
+    sandbox.clear_journal()
+    less = {"project": "shop", "applications": {"acme-web": {}}}
+    assert not apply(less)["changed"]
+    assert commits(sandbox) == []
+    assert environment(sandbox, "acme-web")["LOG_LEVEL"] == "info"
+
+
+def test_a_failure_stops_what_needs_it_alone(sandbox: Sandbox, apply: Any) -> None:
+    sandbox.fault("POST /api/order", "status", status=409)  # the first one in the file, which is the database
+    failed = apply(SHOP, max_parallel=1)
+    assert failed["msg"].startswith("1 of 7 parts failed. service 'db': ")
+    assert "Not begun, because they need these: environment 'acme-api'." in failed["msg"]
+    assert "run this again: it goes on from there" in failed["msg"]
+    left = {(part["module"], part["key"]): part["skipped"] for part in failed["parts"] if not part["changed"]}
+    assert left == {("service", "db"): False, ("environment", "api"): True}
+    assert failed["cost"]["monthly_after"] == "13.14"  # of the other three
+    sandbox.clear_journal()
+    assert apply(SHOP)["changed"]
+    assert commits(sandbox) == ["order.create", "apps.environment"]
+
+
+@pytest.mark.parametrize("most", ["10", "18"])
+def test_a_budget_holds_for_the_whole(sandbox: Sandbox, apply: Any, most: str) -> None:
+    """Each order alone would fit; all of them cost 18.51."""
+    for check_mode in (True, False):
+        refused = apply({**SHOP, "budget": {"projects": {"shop": most}}}, check_mode)
+        assert "is refused by the budget" in refused["msg"]
+        assert "that this task would make before it" in refused["msg"] or check_mode
+        assert commits(sandbox) == []
+    assert apply({**SHOP, "budget": {"projects": {"shop": 19}}})["changed"]
+
+
+def test_a_budget_of_the_task_holds_too(sandbox: Sandbox, apply: Any) -> None:
+    refused = apply({**SHOP, "budget": 1000}, budget="20")
+    assert refused["failed"]
+    assert commits(sandbox) == []
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_everything_wrong_is_said_before_anything_is_sent(
+    sandbox: Sandbox, apply: Any, check_mode: bool
+) -> None:
+    wrong = with_service("db", prodct="x")
+    wrong["applications"]["api"] = {"slug": "acme-api", "environment": {"PORT": "1"}}
+    refused = apply(wrong, check_mode)
+    assert refused["problems"] == [
+        "services.db.prodct: there is no such key; did you mean 'product'?",
+        "applications.api.environment.PORT: the variable PORT is reserved: the platform sets it from the "
+        "published port",
+    ]
+    assert sandbox.journal() == []
+
+
+def test_what_the_platform_would_refuse_is_found_before_the_first_write(sandbox: Sandbox, apply: Any) -> None:
+    wrong = with_service("db", product="postgre")
+    wrong["services"]["world"] = {"product": "minecraft", "dimensions": {**SIZE, "ram_gb": 4096}}
+    refused = apply(wrong)
+    assert refused["failed"]
+    assert "2 parts of the blueprint cannot be made, and nothing was done" in refused["msg"]
+    assert [part["key"] for part in refused["parts"] if part["failed"]] == ["db", "world"]
+    assert commits(sandbox) == []
+
+
+@pytest.mark.parametrize("reference", ["${bd.URL}", "${DB.URL} ${nobody.URL}"])
+def test_a_reference_to_nothing_is_refused_also_in_a_new_project(
+    sandbox: Sandbox, apply: Any, reference: str
+) -> None:
+    refused = apply(
+        {**SHOP, "applications": {"acme-web": {"environment": {"A": reference}}}}, check_mode=True
+    )
+    assert "which is neither a key of the blueprint nor the alias of a neighbor" in refused["msg"]
+    assert commits(sandbox) == []
+
+
+def test_a_neighbor_that_is_not_in_the_blueprint_may_be_referred_to(sandbox: Sandbox, apply: Any) -> None:
+    apply(SHOP)
+    more = {"project": "shop", "applications": {"acme-jobs": {"environment": {"URL": "${db.URL}"}}}}
+    assert apply(more)["changed"]
+    assert environment(sandbox, "acme-jobs")["URL"] == "${db.URL}"
+
+
+def test_keys_are_added_and_never_removed(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
+    (tmp_path / "ops.pub").write_text(PUBLIC_KEY)
+    with_key = {"project": "web", "ssh_keys": {"ops": {"public_key_file": str(tmp_path / "ops.pub")}}}
+    assert apply(with_key)["changed"]
+    assert not apply(with_key)["changed"]
+    assert not apply({"project": "web", "services": {}})["changed"]
+    assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == ["ops"]
+
+
+def test_a_file_says_where(sandbox: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "shop.yml"
+    path.write_text("project: shop\nservices:\n  db:\n    prodct: postgresql\n")
+    refused = run(sandbox, BLUEPRINT, src=str(path))
+    assert "shop.yml:4:5: services.db.prodct: there is no such key" in refused["msg"]
+    path.write_text("project: web\n")
+    assert not run(sandbox, BLUEPRINT, src=str(path))["changed"]
+
+
+@pytest.mark.parametrize("secret", ["hunter2hunter2", "x"])
+def test_the_invocation_hides_the_blueprint(sandbox: Sandbox, apply: Any, secret: str) -> None:
+    applications = {"acme-web": {"secret_environment": {"KEY": secret}}}
+    done = apply({"project": "web", "applications": applications}, check_mode=True)
+    assert done["invocation"]["module_args"]["blueprint"] not in ({}, applications)
+    assert secret not in str(done["invocation"]["module_args"]["blueprint"])
+    assert "project 'web'" not in done["msg"] if done.get("failed") else True
+    assert done["parts"][0]["name"] == "web"  # what is not secret is shown
+
+
+def test_at_least_one_part_at_a_time(sandbox: Sandbox, apply: Any) -> None:
+    assert "max_parallel is 0" in apply(SHOP, max_parallel=0)["msg"]
