@@ -12,8 +12,8 @@ version_added: 1.0.0
 author:
   - hosted.services contributors (@hosted-services)
 description:
-  - Makes a project as one file describes it, with its services, its applications, their environments, and the SSH keys of
-    the account. There is no state file. Each run compares the file with the platform.
+  - Makes a project as one file describes it, with its services, its applications, their images and environments, and the
+    SSH keys of the account. There is no state file. Each run compares the file with the platform.
   - Checks the whole file before anything is sent, and reports all problems at once, each with its line and column.
   - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need each
     other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on from
@@ -25,7 +25,7 @@ description:
 options:
   src:
     description:
-      - Path of a YAML file with the blueprint.
+      - Path of a YAML file with the blueprint. Paths in it are relative to its folder.
     type: path
   blueprint:
     description:
@@ -63,6 +63,9 @@ seealso:
   - module: hosted.services.service
   - module: hosted.services.app
   - module: hosted.services.environment
+  - module: hosted.services.app_image
+  - module: hosted.services.app_release
+  - module: hosted.services.app_deploy
   - module: hosted.services.ssh_key
 """
 
@@ -88,6 +91,9 @@ EXAMPLES = r"""
           dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
       applications:
         acme-shop:
+          image:
+            tag: v2
+            archive: "{{ playbook_dir }}/build/shop.tar"
           environment:
             DATABASE_URL: ${db.URL}
           secret_environment:
@@ -101,7 +107,8 @@ RETURN = r"""
 parts:
   description:
     - What became of each part, or would become of it in check mode. The project comes first, then the services, the
-      applications, the keys and the environments. A task that fails returns it too, unless the blueprint itself is wrong.
+      applications, the keys, and for each application its environment, its image and its settings. A task that fails
+      returns it too, unless the blueprint itself is wrong.
       If some parts cannot be planned, so that nothing is done, only these.
   returned: if the blueprint is right
   type: list

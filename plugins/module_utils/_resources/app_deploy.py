@@ -202,7 +202,8 @@ def plan_deployment(
     result["app"]["digest"] = digest
     summary = f"deploy release {task.options.tag!r} ({digest}) of application {app.slug!r}"
     if before == digest:
-        summary += f" again: {'; '.join(reasons) or 'force is set'}"
+        forced = "its environment changes" if task.composed else "force is set"
+        summary += f" again: {'; '.join(reasons) or forced}"
     elif before:
         summary += f" in place of {before}"
     outstanding = {PENDING_REASON: list(reasons)} if reasons else {}

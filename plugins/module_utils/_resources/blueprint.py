@@ -10,22 +10,28 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from .._api.client import Client
 from .._api.errors import HostedError
+from .._api.values import ServiceStatus
 from .app import APP
+from .app_deploy import APP_DEPLOY
+from .app_image import APP_IMAGE
+from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
+from .applications.lookup import find_app
 from .blueprints.contents import Contents, Entry, check_targets, read_contents, references_in
 from .blueprints.document import Document, read_document
+from .blueprints.graph import levels
 from .blueprints.parts import Arguments, Part, Parts
 from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .project import PROJECT
-from .service import SERVICE
-from .services.options import BudgetOptions
+from .service import SERVICE, ServiceResource
+from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
 from .shared.effects import Effects
 from .shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
@@ -37,6 +43,9 @@ from .ssh_key import SSH_KEY
 
 SECRET_KEYS = ("secret_environment", "variables", "public_key")
 """The keys of a blueprint whose values are never shown."""
+SIZE_OF_APP = ("dimensions", "max_monthly")
+APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
+"""What an application has as a service, and keeps through its deploys."""
 LATE_SECONDS = 10.0
 """How long a project may show a new neighbor late, in seconds."""
 
@@ -129,42 +138,165 @@ def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, r
 
 def parts_of(task: Task[BlueprintOptions], contents: Contents) -> list[Part]:
     """Return all parts of a blueprint, each after those that it needs."""
-    shared = shared_arguments(task.options)
+    assembly = Assembly(task, contents)
+    for entry in contents.services:
+        assembly.add_service(entry)
+    for entry in contents.applications:
+        assembly.add_application(entry)
+    for entry in contents.ssh_keys:
+        assembly.add_key(entry)
+    for entry in sorted_by_references(contents.applications):
+        assembly.add_environment(entry)
+        assembly.add_image(entry)
+        assembly.add_settings(entry)
+    return assembly.parts
 
-    def part(entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Sequence[Part] = ()) -> Part:
+
+class Assembly:
+    """The parts of a blueprint so far, and which of them stands for each key."""
+
+    def __init__(self, task: Task[BlueprintOptions], contents: Contents) -> None:
+        self.task = task
+        self.contents = contents
+        self.parts: list[Part] = []
+        self.made: dict[str, Part] = {}
+        """By key: the part after which a service or application exists."""
+        self.running: dict[str, Part] = {}
+        """By key: the part after which it runs as described, if that is another one."""
+        entry = Entry("project", contents.project, {})
+        self.project = self.add(entry, PROJECT, lambda own: {"name": contents.project})
+
+    def add(
+        self, entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Iterable[Part] = ()
+    ) -> Part:
+        """Add a part. ``arguments`` returns its own options, without those that all parts share."""
+        shared = shared_arguments(self.task.options)
+        task = replace(self.task, composed=True, effects=Effects())
+
         def all_arguments(own: Part) -> Mapping[str, Any]:
             return {**shared, **arguments(own)}
 
-        own = replace(task, composed=True, effects=Effects())
-        return Part(own, entry.section, entry.key, entry.name, resource, all_arguments, needs)
+        unique = list(dict.fromkeys(needs))
+        part = Part(task, entry.section, entry.key, entry.name, resource, all_arguments, unique)
+        self.parts.append(part)
+        return part
 
-    name = contents.project
-    project = part(Entry("project", name, {}), PROJECT, lambda own: {"name": name})
+    @property
+    def project_name(self) -> str:
+        """The name that the platform shows for the project, which may have normalized it."""
+        found = self.project.result
+        return str(found["name"] if found else self.contents.project)
 
-    def in_project(entry: Entry, **more: Any) -> Arguments:
-        return lambda own: {**entry.values, "project": name_of_project(project, name), **more}
-
-    def secrets_of(entry: Entry) -> str | None:
-        folder = task.options.secrets_dir
-        return folder and os.path.join(folder, f"{entry.key}.json")
-
-    by_key = {
-        entry.key: part(
-            entry, SERVICE, in_project(entry, name=entry.name, secrets_dest=secrets_of(entry)), [project]
+    def add_service(self, entry: Entry) -> None:
+        """Add a service."""
+        folder = self.task.options.secrets_dir
+        own = {"name": entry.name, "secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
+        self.made[entry.key] = self.add(
+            entry, SERVICE, lambda part: {**entry.values, "project": self.project_name, **own}, [self.project]
         )
-        for entry in contents.services
-    }
-    by_key |= {
-        entry.key: part(entry, APP, in_project(entry, slug=entry.name), [project])
-        for entry in contents.applications
-    }
-    keys = [part(entry, SSH_KEY, key_arguments(entry)) for entry in contents.ssh_keys]
-    environments = [
-        environment_part(part, entry, by_key, project)
-        for entry in contents.applications
-        if has_environment(entry)
-    ]
-    return [project, *by_key.values(), *keys, *environments]
+
+    def add_application(self, entry: Entry) -> None:
+        """Add an application. The size and price of one that exists are those of its settings."""
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            exists = find_app(part.task.client, entry.name) is not None
+            values = without(entry.values, *SIZE_OF_APP) if exists else entry.values
+            return {**values, "project": self.project_name, "slug": entry.name}
+
+        self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
+
+    def add_key(self, entry: Entry) -> None:
+        """Add an SSH key of the account."""
+        values = {**entry.values, "name": entry.name}
+        if "public_key_file" in values:
+            values["public_key_file"] = self.contents.path(values["public_key_file"])
+        self.add(entry, SSH_KEY, lambda part: values)
+
+    def add_settings(self, entry: Entry) -> None:
+        """Add the settings that an application has as a service. They come after its first deploy."""
+        values = {name: entry.values[name] for name in APP_SETTINGS if name in entry.values}
+        app = self.made[entry.key]
+        if values:
+            self.add(
+                entry,
+                APP_SETTINGS_RESOURCE,
+                lambda part: {**values, "id": id_of(app)},
+                [app, *self._running([entry.key])],
+            )
+
+    def add_environment(self, entry: Entry) -> None:
+        """Add the environment of an application, which needs all that it refers to."""
+        variables, secret = (entry.values.get(name) for name in ("environment", "secret_environment"))
+        if not variables and not secret:
+            return
+        targets = {key: self.made[key] for key in entry.references}
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            aliases = {key: alias_of(part.task.client, each, self.project) for key, each in targets.items()}
+            return {
+                "slug": entry.name,
+                "variables": with_aliases(variables, aliases),
+                "secret_variables": with_aliases(secret, aliases),
+            }
+
+        needs = [self.made[entry.key], *targets.values()]
+        part = self.add(entry, ENVIRONMENT, arguments, needs)
+        part.prepare = lambda own: await_neighbors(own.task.client, self.project, needs)
+        self.running[entry.key] = part
+
+    def add_image(self, entry: Entry) -> None:
+        """Add what puts an image in service: its push, its release and its deploy, as far as it says."""
+        image = entry.values.get("image")
+        if not image:
+            return
+        tag = {"slug": entry.name, "tag": image["tag"]}
+        pushed = self._add_push(entry, image) if "archive" in image else None
+        ready = pushed or self.made[entry.key]
+        if pushed or "digest" in image:
+            verdict = {"fail_on": image["fail_on"]} if "fail_on" in image else {}
+            ready = self.add(
+                entry,
+                APP_RELEASE,
+                lambda part: {**tag, **verdict, "digest": digest_of(pushed, image)},
+                [ready],
+            )
+        environment = self.running.get(entry.key)
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            # A new environment takes effect at a deploy alone, and check mode notes nowhere that it waits.
+            force = environment is not None and environment.plan is not None and environment.plan.changed
+            own = {"rollback": image.get("rollback", False), "force": force}
+            return {**tag, **own, "digest": digest_of(pushed, image)}
+
+        needs = [ready, *self._running([entry.key, *entry.references])]
+        self.running[entry.key] = self.add(entry, APP_DEPLOY, arguments, needs)
+
+    def _add_push(self, entry: Entry, image: Mapping[str, Any]) -> Part:
+        """Add the push of an archive."""
+        given = {
+            "slug": entry.name,
+            "path": self.contents.path(image["archive"]),
+            "image_name": image.get("name"),
+            "platform": image.get("platform"),
+        }
+        return self.add(entry, APP_IMAGE, lambda part: given, [self.made[entry.key]])
+
+    def _running(self, keys: Iterable[str]) -> list[Part]:
+        """Return the parts after which all of these run as described."""
+        return [self.running.get(key, self.made[key]) for key in keys]
+
+
+def digest_of(pushed: Part | None, image: Mapping[str, Any]) -> str | None:
+    """Return the digest of an image: that of its archive, or the one that is written; ``None`` for a tag."""
+    found = pushed.result if pushed is not None else image
+    return found.get("digest") if found else None
+
+
+def sorted_by_references(applications: Sequence[Entry]) -> list[Entry]:
+    """Return applications in an order in which each comes after those that it refers to."""
+    by_key = {entry.key: entry for entry in applications}
+    needs = {key: [each for each in entry.references if each in by_key] for key, entry in by_key.items()}
+    return [by_key[key] for group in levels(needs) for key in sorted(group, key=list(by_key).index)]
 
 
 def shared_arguments(options: BlueprintOptions) -> dict[str, Any]:
@@ -173,42 +305,41 @@ def shared_arguments(options: BlueprintOptions) -> dict[str, Any]:
     return {name: getattr(options, name) for name in shared}
 
 
-def key_arguments(entry: Entry) -> Arguments:
-    """Return what the options of an SSH key are: nothing that it needs changes them."""
-    return lambda own: {**entry.values, "name": entry.name}
+def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return values without some of them."""
+    return {name: value for name, value in values.items() if name not in names}
 
 
-def name_of_project(project: Part, name: str) -> str:
-    """Return the name that the platform shows for the project, which may have normalized it."""
-    return str(project.result["name"] if project.result else name)
+class AppSettingsResource(ServiceResource):
+    """What an application has as a service: its size, its network and its command."""
+
+    @property
+    def name(self) -> str:
+        """The name of the module that does the same for this part alone."""
+        return SERVICE.name
+
+    def plan(self, task: Task[ServiceOptions]) -> Plan:
+        """Plan the settings of an application; what is expected of one that does not exist yet."""
+        options = task.options
+        if options.id is None:
+            wanted = {"public": options.public, "command": options.command}
+            given = {name: value for name, value in wanted.items() if value is not None}
+            summary = f"set {' and '.join(given)} of the application"
+            return Plan(result=None, steps=[Step(summary, lambda: None)] if given else [], after=given)
+        service = task.client.service(options.id)
+        if service is not None and service.status == ServiceStatus.PROVISIONING:
+            task.warn(
+                f"application {service.name!r} is still being created, perhaps until its first deploy, so "
+                "its size, network and command were not looked at. Run this again then"
+            )
+            return Plan(result=None)
+        return super().plan(task)
+
+
+APP_SETTINGS_RESOURCE = AppSettingsResource()
 
 
 # --- Environments -----------------------------------------------------------------------------------
-
-
-def has_environment(entry: Entry) -> bool:
-    """Tell whether the blueprint says anything of the environment of an application."""
-    return bool(entry.values.get("environment") or entry.values.get("secret_environment"))
-
-
-def environment_part(
-    part: Callable[..., Part], entry: Entry, by_key: Mapping[str, Part], project: Part
-) -> Part:
-    """Return the part for the environment of an application, which needs all that it refers to."""
-    targets = {key: by_key[key] for key in entry.references}
-    app = by_key[entry.key]
-
-    def arguments(own: Part) -> Mapping[str, Any]:
-        aliases = {key: alias_of(own.task.client, target, project) for key, target in targets.items()}
-        return {
-            "slug": entry.name,
-            "variables": with_aliases(entry.values.get("environment"), aliases),
-            "secret_variables": with_aliases(entry.values.get("secret_environment"), aliases),
-        }
-
-    found = part(entry, ENVIRONMENT, arguments, [app, *targets.values()])
-    found.prepare = lambda own: await_neighbors(own.task.client, project, [app, *targets.values()])
-    return found
 
 
 def with_aliases(variables: Mapping[str, str] | None, aliases: Mapping[str, str]) -> dict[str, str] | None:

@@ -9,16 +9,18 @@ All that can be known to be wrong without the platform is found here, at once an
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ..._api.decoding import describe_type
 from ..._api.errors import HostedError
 from ..._api.libraries import ValidationError
 from ..applications.environment_rules import REFERENCE, check_name, merged
-from ..applications.lookup import check_slug
+from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.lookup import near_miss
 from ..shared.budget import Budget, read_budget
 from ..shared.money import read_amount
@@ -27,7 +29,7 @@ from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
 from .document import Document, Path
 from .graph import find_cycle
-from .schema import ApplicationSection, Blueprint, Defaults, KeySection, Section, ServiceSection
+from .schema import ApplicationSection, Blueprint, Defaults, ImageSection, KeySection, Section, ServiceSection
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
@@ -73,6 +75,12 @@ class Contents:
     applications: Sequence[Entry] = ()
     ssh_keys: Sequence[Entry] = ()
     budget: Budget = field(default_factory=Budget)
+    folder: str = ""
+    """What the paths in it are relative to. Empty for the folder of the process."""
+
+    def path(self, written: str) -> str:
+        """Return the path of a file on this machine."""
+        return os.path.join(self.folder, os.path.expanduser(written))
 
 
 def read_contents(document: Document) -> Contents:
@@ -93,7 +101,7 @@ def read_contents(document: Document) -> Contents:
     check_names(document, [*services, *applications])
     budget = check_budget(document, form.budget)
     document.check()
-    return Contents(form.project, services, applications, keys, budget)
+    return Contents(form.project, services, applications, keys, budget, document.folder)
 
 
 # --- The form ---------------------------------------------------------------------------------------
@@ -181,6 +189,8 @@ def keys_at(path: Path) -> list[str]:
         return ["cpu_cores", "ram_gb", "storage_gb"]
     if "options" in parts[2:]:
         return ["option", "choice"]
+    if "image" in parts[2:]:
+        return list(ImageSection.model_fields)
     sections: dict[str, type[Section]] = {
         "services": ServiceSection,
         "applications": ApplicationSection,
@@ -226,7 +236,7 @@ def check_entry(document: Document, entry: Entry) -> None:
     """Check the values of an entry that need no platform."""
     for name in SELECTORS:
         if name in entry.values:
-            note(document, (*entry.path, name), lambda name=name: check_selector(name, entry.values[name]))
+            note(document, (*entry.path, name), partial(check_selector, name, entry.values[name]))
     if "max_monthly" in entry.values:
         path = (*entry.path, "max_monthly")
         note(document, path, lambda: read_amount(entry.values["max_monthly"], "max_monthly"))
@@ -261,6 +271,7 @@ def check_application(document: Document, entry: Entry) -> None:
             "its environment is empty, and an environment is replaced as a whole; leave it out to leave it "
             "alone. hosted.services.environment with clear removes every variable",
         )
+    check_image(document, entry)
     for path, target, what in references_in(entry):
         if target == entry.key:
             document.add_problem(
@@ -268,10 +279,25 @@ def check_application(document: Document, entry: Entry) -> None:
             )
     for section in ENVIRONMENTS:
         for name in entry.values.get(section, ()):
-            note(document, (*entry.path, section, name), lambda name=name: check_name(name))
+            note(document, (*entry.path, section, name), partial(check_name, name))
     plain, secret = (entry.values.get(name, {}) for name in ENVIRONMENTS)
     if not document.problems:
         note(document, entry.path, lambda: merged(plain, secret))
+
+
+def check_image(document: Document, entry: Entry) -> None:
+    """Check the image of an application (OCI distribution specification)."""
+    image, path = entry.values.get("image") or {}, (*entry.path, "image")
+    for name, check in {"tag": check_tag, "digest": check_digest}.items():
+        if name in image:
+            note(document, (*path, name), partial(check, image[name]))
+    for name in ("archive", "name", "platform"):
+        if name in image:
+            note(document, (*path, name), partial(check_selector, name, image[name]))
+    if "archive" in image and "digest" in image:
+        document.add_problem(path, "both archive and digest say which image it is; remove one")
+    if image.keys() & {"name", "platform"} and "archive" not in image:
+        document.add_problem(path, "name and platform choose an image of an archive, and there is none")
 
 
 def check_key(document: Document, entry: Entry) -> None:
@@ -281,7 +307,7 @@ def check_key(document: Document, entry: Entry) -> None:
         document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
 
 
-def note(document: Document, path: Path, check: Any) -> None:
+def note(document: Document, path: Path, check: Callable[[], object]) -> None:
     """Run a check, and note what it refuses."""
     try:
         check()

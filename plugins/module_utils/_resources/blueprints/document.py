@@ -36,6 +36,8 @@ class Document:
     places: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     """The line and column of each key and item, both from 1."""
     problems: list[Problem] = field(default_factory=list)
+    folder: str = ""
+    """The folder of the file, to which the paths in it are relative."""
 
     def add_problem(self, path: Path, message: str) -> None:
         """Note that something is wrong."""
@@ -79,11 +81,13 @@ def read_document(path: str) -> Document:
     except (OSError, ValueError) as error:  # not there, or not text
         raise NoSuchItem(f"src {path!r} cannot be read: {error}") from None
     try:
-        return parse_document(text, os.path.basename(path))
+        document = parse_document(text, os.path.basename(path))
     except yaml.YAMLError as error:
         raise Invalid(f"src {path!r} is not valid YAML: {one_line(error)}") from None
     except RecursionError:
         raise Invalid(f"src {path!r} is nested too deeply; no blueprint needs that") from None
+    document.folder = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
+    return document
 
 
 def one_line(error: Exception) -> str:

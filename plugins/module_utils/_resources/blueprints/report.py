@@ -84,7 +84,9 @@ class Report:
         plan = part.plan
         if plan is None or plan.cost is None or (part.error and self.task.check_mode):
             return None
-        return plan.cost if self.task.check_mode else part.task.effects.cost(plan.cost)
+        if self.task.check_mode:
+            return plan.cost if plan.moves else None  # some modules show a price that stays
+        return part.task.effects.cost(plan.cost)
 
     def priced(self, part: Part, cost: Cost) -> dict[str, Any]:
         """Return the cost of a part in the form of results."""

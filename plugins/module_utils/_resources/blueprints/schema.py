@@ -77,6 +77,24 @@ class ServiceSection(Section):
     )
 
 
+class ImageSection(Section):
+    """An image: an archive to push, the digest of one that was pushed, or a tag that is declared."""
+
+    tag: str = Field(description="Tag of the release.")
+    archive: str | None = Field(
+        default=None, description="Path of an OCI archive or layout to push, as builders write it."
+    )
+    name: str | None = Field(default=None, description="Name of the image, if the archive holds several.")
+    platform: str | None = Field(default=None, description="Platform of the image, such as linux/amd64.")
+    digest: str | None = Field(default=None, description="Digest of an image that was pushed.")
+    fail_on: list[Literal["blocked", "warned", "failed", "critical", "high", "medium", "low"]] | None = Field(
+        default=None, description="Verdicts and severities of the scan that stop the deploy."
+    )
+    rollback: bool = Field(
+        default=False, description="Whether to deploy the last good release if this one does not start."
+    )
+
+
 class ApplicationSection(Section):
     """An application made from an image of the account."""
 
@@ -92,6 +110,11 @@ class ApplicationSection(Section):
     secret_environment: Variables | None = Field(
         default=None, description="Variables whose values are never shown."
     )
+    image: ImageSection | None = Field(
+        default=None, description="What runs. Without it, the application runs what it runs."
+    )
+    public: bool | None = Field(default=None, description="Whether it is open to the Internet.")
+    command: str | None = Field(default=None, description="Launch command. Empty for the original one.")
     max_monthly: Amount | None = Field(
         default=None, description="What it may cost a month, in currency units."
     )

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run, writes
 
@@ -34,8 +35,9 @@ PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6yYkCXXvMuxtVVm0hZ8Fcdve0O8V
 
 
 @pytest.fixture
-def apply(sandbox: Sandbox, tmp_path: Path) -> Any:
-    """Apply a blueprint, with a folder for what is remembered."""
+def apply(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Apply a blueprint with records of its own: a sandbox that was reset is another account."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
 
     def go(blueprint: dict[str, Any], check_mode: bool = False, **given: Any) -> dict[str, Any]:
         options = {"blueprint": blueprint, "state_dir": str(tmp_path), "secrets_dir": str(tmp_path), **given}
@@ -225,6 +227,14 @@ def test_keys_are_added_and_never_removed(sandbox: Sandbox, apply: Any, tmp_path
     assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == ["ops"]
 
 
+def test_paths_in_a_file_are_relative_to_it(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "ops.pub").write_text(PUBLIC_KEY)
+    path = tmp_path / "shop.yml"
+    path.write_text("project: web\nssh_keys: {ops: {public_key_file: keys/ops.pub}}\n")
+    assert run(sandbox, BLUEPRINT, src=str(path))["changed"]
+
+
 def test_a_file_says_where(sandbox: Sandbox, tmp_path: Path) -> None:
     path = tmp_path / "shop.yml"
     path.write_text("project: shop\nservices:\n  db:\n    prodct: postgresql\n")
@@ -246,3 +256,144 @@ def test_the_invocation_hides_the_blueprint(sandbox: Sandbox, apply: Any, secret
 
 def test_at_least_one_part_at_a_time(sandbox: Sandbox, apply: Any) -> None:
     assert "max_parallel is 0" in apply(SHOP, max_parallel=0)["msg"]
+
+
+# --- Images and settings of applications ------------------------------------------------------------
+
+
+@pytest.fixture
+def images(sandbox: Sandbox) -> dict[str, str]:
+    """Put an application on the platform that runs v1, and return the digests of its releases."""
+    tags = ("v1", "v2")
+    sandbox.seed(
+        {
+            "apps": [
+                {
+                    "slug": "acme-shop",
+                    "project": "web",
+                    "images": [{"tag": "v1"}, {"tag": "v2", "packages": {"zlib": "1:1.2.8.dfsg-1"}}],
+                    "deployed": "v1",
+                }
+            ]
+        }
+    )
+    scans = {tag: sandbox.api("GET", f"/api/apps/acme-shop/releases/{tag}/scan").json() for tag in tags}
+    sandbox.clear_journal()
+    return {tag: str(scan["digest"]) for tag, scan in scans.items()}
+
+
+def shop_app(**values: Any) -> dict[str, Any]:
+    """Return a blueprint of the application alone."""
+    return {"project": "web", "applications": {"shop-app": {"slug": "acme-shop", **values}}}
+
+
+def in_service(sandbox: Sandbox) -> str:
+    """Return the digest that the application runs."""
+    [app] = [each for each in sandbox.api("GET", "/api/apps").json()["items"] if each["slug"] == "acme-shop"]
+    return str(app["imageRef"]).partition("@")[2]
+
+
+@pytest.mark.parametrize("by", ["tag", "digest"])
+def test_another_image_is_put_in_service(
+    sandbox: Sandbox, apply: Any, images: dict[str, str], by: str
+) -> None:
+    image = {"tag": "v2"} if by == "tag" else {"tag": "stable", "digest": images["v2"]}
+    planned = apply(shop_app(image=image), check_mode=True)
+    assert commits(sandbox) == []
+    done = apply(shop_app(image=image))
+    assert in_service(sandbox) == images["v2"]
+    assert [part["module"] for part in done["parts"] if part["changed"]] == [
+        part["module"] for part in planned["parts"] if part["changed"]
+    ]
+    assert "cost" not in planned
+    assert not apply(shop_app(image=image))["changed"]
+
+
+def test_a_new_environment_is_deployed_in_the_same_run(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    apply(shop_app(image={"tag": "v1"}, environment={"LEVEL": "info"}))
+    sandbox.clear_journal()
+    changed = shop_app(image={"tag": "v1"}, environment={"LEVEL": "debug"})
+    planned = apply(changed, check_mode=True)
+    assert [part["module"] for part in planned["parts"] if part["changed"]] == ["environment", "app_deploy"]
+    assert any("again: its environment changes" in action for action in planned["actions"])
+    done = apply(changed)
+    assert commits(sandbox) == ["apps.environment", "apps.deploy"]
+    assert [part["changed"] for part in done["parts"]] == [False, False, True, True]
+    sandbox.clear_journal()
+    assert not apply(changed)["changed"]
+    assert commits(sandbox) == []
+
+
+def test_a_deploy_that_failed_is_made_up_for(sandbox: Sandbox, apply: Any, images: dict[str, str]) -> None:
+    """The environment is written and not in effect; the next run must not take it for done."""
+    wanted = shop_app(image={"tag": "v1"}, environment={"LEVEL": "debug"})
+    sandbox.fault("apps.deploy", "status", status=422)
+    failed = apply(wanted)
+    assert failed["failed"]
+    sandbox.clear_journal()
+    assert apply(wanted)["changed"]
+    assert commits(sandbox) == ["apps.deploy"]
+
+
+def test_archives_are_pushed_and_deployed_after_what_they_refer_to(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    image = {"tag": "v1", "archive": str(tmp_path / "layout")}
+    digest = build_image(tmp_path / "layout", {"app/server": b"1"})
+    wanted = {
+        "project": "fresh",
+        "applications": {
+            "web": {"slug": "acme-web", "environment": {"API": "${api.URL}"}, "image": image},
+            "api": {"slug": "acme-api", "image": image, "command": "serve"},
+        },
+    }
+    planned = apply(wanted, check_mode=True)
+    assert commits(sandbox) == []
+    done = apply(wanted)
+    modules = [part["module"] for part in done["parts"] if part["changed"]]
+    assert modules == [part["module"] for part in planned["parts"] if part["changed"]]
+    deploys = [line["path"] for line in sandbox.journal("apps.deploy")]
+    assert deploys == ["/api/apps/acme-api/deploy", "/api/apps/acme-web/deploy"]
+    apps = sandbox.api("GET", "/api/apps").json()["items"]
+    assert [app["imageRef"].partition("@")[2] for app in apps] == [digest, digest]
+    assert not apply(wanted)["changed"]
+
+
+def test_an_application_has_the_settings_of_a_service(
+    sandbox: Sandbox, apply: Any, images: dict[str, str]
+) -> None:
+    wanted = shop_app(
+        dimensions={"cpu_cores": 2, "ram_gb": 2, "storage_gb": 10}, public=False, command="serve"
+    )
+    planned = apply(wanted, check_mode=True)
+    assert commits(sandbox) == []
+    done = apply(wanted)
+    assert sorted(set(commits(sandbox)) - {"power"}) == [
+        "settings.deploy",
+        "settings.network",
+        "settings.scale",
+    ]
+    assert done["cost"] == planned["cost"]
+    sandbox.clear_journal()
+    assert not apply(wanted)["changed"]
+    assert commits(sandbox) == []
+
+
+def test_settings_of_a_new_application_are_shown_and_made(sandbox: Sandbox, apply: Any) -> None:
+    wanted = {"project": "web", "applications": {"acme-new": {"public": False, "dimensions": SIZE}}}
+    planned = apply(wanted, check_mode=True)
+    assert "set public of the application" in planned["actions"]
+    apply(wanted)
+    assert not apply(wanted)["changed"]
+
+
+def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, apply: Any) -> None:
+    blocked = {"tag": "v3", "packages": {"runc": "1.0.0~rc6"}}
+    sandbox.seed({"apps": [{"slug": "acme-shop", "project": "web", "images": [blocked]}]})
+    digest = sandbox.api("GET", "/api/apps/acme-shop/releases/v3/scan").json()["digest"]
+    sandbox.clear_journal()
+    refused = apply(shop_app(image={"tag": "v3", "digest": digest}, environment={"A": "b"}))
+    assert "is blocked" in refused["msg"] or "Blocked" in refused["msg"]
+    assert commits(sandbox) == []

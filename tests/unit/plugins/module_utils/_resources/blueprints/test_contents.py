@@ -19,6 +19,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
+DIGEST = f"sha256:{'a' * 64}"
 SHOP = """
 project: shop
 defaults:
@@ -123,6 +124,16 @@ def test_a_neighbor_may_be_referred_to() -> None:
             "give each variable once",
         ),
         ("{project: a, applications: {abc: {environment: {A: '${abc.URL}'}}}}", "to the application itself"),
+        ("{project: a, applications: {abc: {image: {}}}}", "applications.abc.image.tag: it is missing"),
+        ("{project: a, applications: {abc: {image: {tga: x}}}}", "did you mean 'tag'?"),
+        ("{project: a, applications: {abc: {image: {tag: a b}}}}", "the tag 'a b' is invalid"),
+        ("{project: a, applications: {abc: {image: {tag: a, digest: b}}}}", "'b' is not a digest"),
+        ("{project: a, applications: {abc: {image: {tag: a, archive: ' '}}}}", "archive is blank"),
+        ("{project: a, applications: {abc: {image: {tag: a, name: b}}}}", "choose an image of an archive"),
+        (
+            f"{{project: a, applications: {{abc: {{image: {{tag: a, archive: b, digest: {DIGEST}}}}}}}}}",
+            "both archive and digest",
+        ),
         ("{project: a, ssh_keys: {me: {}}}", "it must have public_key or public_key_file"),
         ("{project: a, ssh_keys: {me: 4}}", "ssh_keys.me: it is a number"),
         ("{project: a, budget: lots}", "budget: budget is 'lots'"),
