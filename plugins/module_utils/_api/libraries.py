@@ -18,7 +18,7 @@ from .errors import ConfigurationError
 MISSING: list[str] = []
 
 try:
-    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
     from pydantic.alias_generators import to_camel, to_snake
 except ImportError:
     MISSING.append("pydantic>=2")
@@ -36,6 +36,10 @@ except ImportError:
     def BeforeValidator(check: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
         """Return the function unchanged, in place of pydantic's mark."""
         return check
+
+    def WithJsonSchema(schema: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
+        """Return the schema unchanged, in place of pydantic's mark."""
+        return schema
 
     def Field(default: Any = None, **about: Any) -> Any:  # type: ignore[no-redef]  # noqa: N802 - pydantic's name
         """Return the default, in place of pydantic's field."""
@@ -77,6 +81,7 @@ __all__ = [
     "ConfigDict",
     "Field",
     "ValidationError",
+    "WithJsonSchema",
     "load_ssh_public_key",
     "requests",
     "require",

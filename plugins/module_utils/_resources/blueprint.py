@@ -164,7 +164,7 @@ class Assembly:
         self.running: dict[str, Part] = {}
         """By key: the part after which it runs as described, if that is another one."""
         entry = Entry("project", contents.project, {})
-        self.project = self.add(entry, PROJECT, lambda own: {"name": contents.project})
+        self.project = self.add(entry, PROJECT, self._project_arguments)
 
     def add(
         self, entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Iterable[Part] = ()
@@ -181,18 +181,24 @@ class Assembly:
         self.parts.append(part)
         return part
 
+    def _project_arguments(self, part: Part) -> Mapping[str, Any]:
+        """Return the options of the project: it is renamed if only its former name is there."""
+        name, was = self.contents.project, self.contents.was
+        names = {each.name for each in part.task.client.projects()} if was else set()
+        renames = was in names and name not in names
+        return {"name": was, "new_name": name} if renames else {"name": name}
+
     @property
-    def project_name(self) -> str:
-        """The name that the platform shows for the project, which may have normalized it."""
-        found = self.project.result
-        return str(found["name"] if found else self.contents.project)
+    def home(self) -> str:
+        """The project for the options of other parts: its id, or its name as long as it has none."""
+        return str(id_of(self.project) or self.contents.project)
 
     def add_service(self, entry: Entry) -> None:
         """Add a service."""
         folder = self.task.options.secrets_dir
         own = {"name": entry.name, "secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
         self.made[entry.key] = self.add(
-            entry, SERVICE, lambda part: {**entry.values, "project": self.project_name, **own}, [self.project]
+            entry, SERVICE, lambda part: {**entry.values, "project": self.home, **own}, [self.project]
         )
 
     def add_application(self, entry: Entry) -> None:
@@ -201,7 +207,7 @@ class Assembly:
         def arguments(part: Part) -> Mapping[str, Any]:
             exists = find_app(part.task.client, entry.name) is not None
             values = without(entry.values, *SIZE_OF_APP) if exists else entry.values
-            return {**values, "project": self.project_name, "slug": entry.name}
+            return {**values, "project": self.home, "slug": entry.name}
 
         self.made[entry.key] = self.add(entry, APP, arguments, [self.project])
 
@@ -402,7 +408,12 @@ def check_neighbors(task: Task[BlueprintOptions], document: Document, contents: 
     used = {target for entry in contents.applications for _path, target, _field in references_in(entry)}
     if used <= keys:
         return
-    home = next((each for each in task.client.projects() if each.name == contents.project), None)
+    names = (contents.project, contents.was)
+    home = min(
+        (each for each in task.client.projects() if each.name in names),
+        key=lambda each: names.index(each.name),
+        default=None,
+    )
     there = aliases_in(task.client, home.id if home else None)
     check_targets(document, contents, list(there.values()))
     document.check()

@@ -75,6 +75,8 @@ class Contents:
     applications: Sequence[Entry] = ()
     ssh_keys: Sequence[Entry] = ()
     budget: Budget = field(default_factory=Budget)
+    was: str | None = None
+    """The former name of the project."""
     folder: str = ""
     """What the paths in it are relative to. Empty for the folder of the process."""
 
@@ -91,6 +93,8 @@ def read_contents(document: Document) -> Contents:
     document.check()
     form = check_form(document)
     check_project(document, form.project)
+    if form.was is not None:
+        note(document, ("was",), partial(check_selector, "was", form.was))
     defaults = form.defaults or Defaults()
     services = entries_of(document, "services", form.services, defaults.services)
     applications = entries_of(document, "applications", form.applications, defaults.applications)
@@ -101,7 +105,7 @@ def read_contents(document: Document) -> Contents:
     check_names(document, [*services, *applications])
     budget = check_budget(document, form.budget)
     document.check()
-    return Contents(form.project, services, applications, keys, budget, document.folder)
+    return Contents(form.project, services, applications, keys, budget, was=form.was, folder=document.folder)
 
 
 # --- The form ---------------------------------------------------------------------------------------

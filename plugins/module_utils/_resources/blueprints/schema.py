@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field
+from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -25,7 +25,7 @@ def as_amount(value: Any) -> Any:
 
 
 WholeNumber = Annotated[int, BeforeValidator(refuse_truth_values)]
-Amount = Annotated[str, BeforeValidator(as_amount)]
+Amount = Annotated[str, BeforeValidator(as_amount), WithJsonSchema({"type": ["string", "number"]})]
 Variables = dict[str, str]
 """Variables of an environment. A value may refer to a neighbor: ``${key.FIELD}``."""
 
@@ -142,6 +142,9 @@ class Blueprint(Section):
     """A whole project in one file."""
 
     project: str = Field(description="Name of the project. It is created if it does not exist.")
+    was: str | None = Field(
+        default=None, description="Former name of the project: one that still has it is renamed."
+    )
     defaults: Defaults | None = Field(
         default=None, description="What entries have that do not say otherwise."
     )

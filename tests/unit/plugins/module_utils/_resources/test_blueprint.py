@@ -227,6 +227,17 @@ def test_keys_are_added_and_never_removed(sandbox: Sandbox, apply: Any, tmp_path
     assert [key["name"] for key in sandbox.api("GET", "/api/users/me/ssh-keys").json()] == ["ops"]
 
 
+def test_a_project_is_renamed_and_nothing_is_ordered_again(sandbox: Sandbox, apply: Any) -> None:
+    apply(SHOP)
+    sandbox.clear_journal()
+    renamed = {**SHOP, "project": "store", "was": "shop"}
+    planned = apply(renamed, check_mode=True)
+    assert [part["key"] for part in planned["parts"] if part["changed"]] == ["store"]
+    apply(renamed)
+    assert commits(sandbox) == ["projects.rename"]
+    assert not apply(renamed)["changed"]
+
+
 def test_paths_in_a_file_are_relative_to_it(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "ops.pub").write_text(PUBLIC_KEY)
