@@ -18,6 +18,7 @@ from ..._api.errors import HostedError
 from ..shared.parallel import run_parallel
 from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
 from .graph import levels
+from .shared_reads import Memo, planning_client
 
 Arguments = Callable[["Part"], Mapping[str, Any]]
 """Returns the options of a part's task, when it is planned: they may depend on what the part needs."""
@@ -115,13 +116,15 @@ class Parts:
 
     def make_plans(self) -> None:
         """Plan all parts, in parallel where none needs another. Each keeps its error, if any."""
+        memo = Memo()
+
+        def plan_one(client: Client, part: Part) -> None:
+            settled = all(need.settled for need in part.needs)
+            part.make_plan(planning_client(client, memo), foreseen=not settled)
+
         for group in levels({part: part.needs for part in self.found}):
             ready = [part for part in group if part.blocked_by is None]
-            run_parallel(self.task.client, ready, self.plan_one, self.max_parallel)
-
-    def plan_one(self, client: Client, part: Part) -> None:
-        """Plan one part, for real if all that it needs is there."""
-        part.make_plan(client, foreseen=not all(need.settled for need in part.needs))
+            run_parallel(self.task.client, ready, plan_one, self.max_parallel)
 
     def steps(self) -> list[Step]:
         """Return the steps of all parts as one graph."""

@@ -129,9 +129,8 @@ def observe(task: Task[ServiceOptions], id: str) -> View:
         ServiceStatus.FAILED,
         ServiceStatus.DELETING,
     )
-    if settled and any(
-        wanted is not None for wanted in (options.public, options.command, options.dimensions)
-    ):
+    # Those for another size are read where the size differs.
+    if settled and any(wanted is not None for wanted in (options.public, options.command)):
         view.settings = read_settings(task, service)
     if options.state in STATE_NEEDED.get(service.status, ()):
         view.state = read_state(task, id)

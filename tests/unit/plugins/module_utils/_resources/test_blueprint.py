@@ -408,3 +408,11 @@ def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, ap
     refused = apply(shop_app(image={"tag": "v3", "digest": digest}, environment={"A": "b"}))
     assert "is blocked" in refused["msg"] or "Blocked" in refused["msg"]
     assert commits(sandbox) == []
+
+
+def test_check_mode_reads_each_service_once(sandbox: Sandbox, apply: Any) -> None:
+    many = {"project": "web", "services": {f"s{n}": {**ORDERED, "product": "minecraft"} for n in range(8)}}
+    apply(many)
+    sandbox.clear_journal()
+    assert not apply(many, check_mode=True)["changed"]
+    assert len(sandbox.journal()) <= 8 + 5

@@ -54,7 +54,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Clock:
         ("ACTIVE", {}, []),
         ("ACTIVE", {"public": False}, ["settings"]),
         ("ACTIVE", {"command": ""}, ["settings"]),
-        ("ACTIVE", {"dimensions": {"ram_gb": 8}, "state": "stopped"}, ["settings", "metrics"]),
+        ("ACTIVE", {"dimensions": {"ram_gb": 8}, "state": "stopped"}, ["metrics"]),
         ("SUSPENDED", {"public": True, "state": "stopped"}, ["settings"]),
         ("SUSPENDED", {"state": "started"}, ["metrics"]),
         ("PROVISIONING", {"public": True, "state": "started"}, []),

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads that all parts of a blueprint share while they are planned, when nothing changes but by others.
+
+Without this, each of a thousand services would read the whole list of services to find itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, cast
+
+from ..._api.client import Client
+from ..._api.models import App, Project, Service, ServiceSummary
+
+T = TypeVar("T")
+
+
+class Memo:
+    """What was read so far. Two threads that want the same wait for one read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[Hashable, threading.Lock] = {}
+        self._values: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, read: Callable[[], T]) -> T:
+        """Return what ``read`` returns, or returned for this key before. An error is not kept."""
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._values:
+                self._values[key] = read()
+            return cast(T, self._values[key])
+
+
+class PlanningClient:
+    """A client that reads the lists of the account, and each service, once. All else it passes on."""
+
+    def __init__(self, client: Client, memo: Memo) -> None:
+        self._client = client
+        self._memo = memo
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the client itself has."""
+        return getattr(self._client, name)
+
+    def clone(self) -> PlanningClient:
+        """Return one with connections of its own and the same reads."""
+        return PlanningClient(self._client.clone(), self._memo)
+
+    def services(self) -> list[ServiceSummary]:
+        """Return all services of the account."""
+        return self._memo.once("services", self._client.services)
+
+    def projects(self) -> list[Project]:
+        """Return all projects of the account."""
+        return self._memo.once("projects", self._client.projects)
+
+    def apps(self) -> list[App]:
+        """Return all applications of the account."""
+        return self._memo.once("apps", self._client.apps)
+
+    def service(self, id: str) -> Service | None:
+        """Return a service in full; ``None`` if there is none."""
+        return self._memo.once(("service", id), lambda: self._client.service(id))
+
+
+def planning_client(client: Client, memo: Memo) -> Client:
+    """Return a client for planning."""
+    return cast(Client, PlanningClient(client, memo))

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads that all parts of a blueprint share."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.shared_reads import (
+    Memo,
+    planning_client,
+)
+from unit.plugins.fakes import FakeClient
+
+
+def test_what_many_threads_want_is_read_once() -> None:
+    memo, reads, together = Memo(), list[int](), threading.Barrier(8)
+
+    def read() -> int:
+        reads.append(1)
+        return 42
+
+    def want(number: int) -> int:
+        together.wait(10)
+        return memo.once("answer", read)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(want, range(8))) == [42] * 8
+    assert reads == [1]
+
+
+def test_an_error_is_not_kept() -> None:
+    memo = Memo()
+    with pytest.raises(ZeroDivisionError):
+        memo.once("answer", lambda: 1 // 0)
+    assert memo.once("answer", lambda: 42) == 42
+
+
+class Counting(FakeClient):
+    """An account that counts what is read of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: list[str] = []
+
+    def services(self) -> list[object]:  # type: ignore[override]
+        self.reads.append("services")
+        return []
+
+    def service(self, id: str) -> None:
+        self.reads.append(id)
+
+
+def test_clones_share_reads_and_all_else_is_passed_on() -> None:
+    account = Counting()
+    client = planning_client(cast(Client, account), Memo())
+    for each in (client, client.clone(), client):
+        assert each.services() == []
+        assert each.service("a") is None
+        assert each.service("b") is None
+    assert account.reads == ["services", "a", "b"]
+    client.create_project("new")
+    assert account.calls == [("create_project", "new")]
