@@ -44,7 +44,7 @@ sandbox: dev ## run the sandbox in the foreground
 .PHONY: bench
 bench: dev ## measure what a task costs, how fast files are, and what large accounts take
 	@python tests/benchmarks/run.py
-	@$(MAKE) bench-sftp bench-push bench-budget bench-scale
+	@$(MAKE) bench-sftp bench-push bench-budget bench-blueprint bench-scale
 
 # What others offer, at the versions that were compared with; named after them, as .venv is.
 PEERS := $(BUILD)/peers
@@ -63,6 +63,10 @@ bench-push: dev ## measure app_image against skopeo, with a layer of 2 GiB (BENC
 .PHONY: bench-budget
 bench-budget: dev ## measure what the cost callback and a budget add to a play of 500 tasks
 	@python tests/benchmarks/budget.py $(BENCH_BUDGET)
+
+.PHONY: bench-blueprint
+bench-blueprint: dev ## measure blueprints against bare calls and against tasks in a loop (BENCH_BLUEPRINT="--rounds 1")
+	@python tests/benchmarks/blueprint.py $(BENCH_BLUEPRINT)
 
 .PHONY: bench-scale
 bench-scale: dev ## measure large accounts (SIZES="1000 10000" ROUNDS=3 PARTS="inventory tasks backups")
