@@ -10,6 +10,7 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
@@ -46,6 +47,7 @@ SECRET_KEYS = ("secret_environment", "variables", "public_key")
 SIZE_OF_APP = ("dimensions", "max_monthly")
 APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
 """What an application has as a service, and keeps through its deploys."""
+IN_BRACES = re.compile(r"\$\{([^{}.]*)")
 LATE_SECONDS = 10.0
 """How long a project may show a new neighbor late, in seconds."""
 
@@ -112,8 +114,16 @@ def secrets_in(data: Any) -> Iterator[Any]:
                 yield [each for each in value.values() if isinstance(each, str)]
             if key in SECRET_KEYS:
                 yield value
+                yield from parts_of_references(value)
             else:
                 yield from secrets_in(value)
+
+
+def parts_of_references(value: Any) -> Iterator[str]:
+    """Yield what a secret value has in braces: a platform that takes it for a reference quotes that alone."""
+    for text in value.values() if isinstance(value, Mapping) else ():
+        if isinstance(text, str) and not REFERENCE.fullmatch(text):
+            yield from IN_BRACES.findall(text)
 
 
 def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, report: Report) -> Plan:
@@ -184,7 +194,11 @@ class Assembly:
     def _project_arguments(self, part: Part) -> Mapping[str, Any]:
         """Return the options of the project: it is renamed if only its former name is there."""
         name, was = self.contents.project, self.contents.was
-        names = {each.name for each in part.task.client.projects()} if was else set()
+        projects = part.task.client.projects()
+        names = {each.name for each in projects}
+        meant = next((each.name for each in projects if each.id == name and name not in names), None)
+        if meant is not None:
+            raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
         renames = was in names and name not in names
         return {"name": was, "new_name": name} if renames else {"name": name}
 

@@ -73,6 +73,7 @@ def plan_replacement(
         **names,
     }
     before, after = diff(environment, secret, last)
+    before = before if app.id else {}
     if unchanged:
         return Plan(result=result, before=before, after=after)
     return Plan(

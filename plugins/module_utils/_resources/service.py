@@ -188,7 +188,7 @@ def warn_of_what_stays(task: Task[ServiceOptions], view: View, changes: ServiceC
     """Warn of settings that are requested or were written earlier, and are not in effect after the task."""
     unused = {"variables": task.options.variables, "options": task.options.options}
     given = [name for name, value in unused.items() if value]
-    if given:
+    if given and not task.composed:  # a blueprint keeps them for the order
         task.warn(
             f"{view.label} exists, so {' and '.join(given)} had no effect: an order alone uses them, and the "
             "platform does not show those of an existing service"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from ..services.lookup import near_miss
 from ..shared.budget import Budget, read_budget
 from ..shared.money import read_amount
 from ..shared.names import same_name
+from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
 from .document import Document, Path
@@ -33,11 +34,20 @@ from .schema import ApplicationSection, Blueprint, Defaults, ImageSection, KeySe
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
-ENVIRONMENTS = ("environment", "secret_environment")
+HIDDEN_SECTION = "secret_environment"
+ENVIRONMENTS = ("environment", HIDDEN_SECTION)
+DOUBLED = re.compile(r"\$\$\{([a-z0-9][a-z0-9-]*)\.[A-Z][A-Z0-9_]*\}")
+"""What may be a reference or, on a platform where two signs stand for one, plain text."""
 SELECTORS = ("name", "id", "product", "runtime", "host", "preset", "max_monthly", "slug", "public_key_file")
 """What identifies or limits, and so must hold something where it is written."""
 NAMELESS = "nameless"
 """Stands for a project whose name is missing, which is a problem of its own."""
+ALWAYS_THE_SAME = {
+    "missing": "it is missing; write it",
+    "int_from_float": "it has a fraction; it must be a whole number",
+}
+OWN = ("name", "id", "slug")
+"""What each entry has for itself."""
 BRANCHES = ("str", "KeySection", "[key]")
 """What pydantic adds to the path of an error: the member of a union, or that a key is meant."""
 MAX_PROJECT_NAME = 60
@@ -103,6 +113,7 @@ def read_contents(document: Document) -> Contents:
     for entry in (*services, *applications, *keys):
         check_entry(document, entry)
     check_names(document, [*services, *applications])
+    check_same_keys(document, keys)
     budget = check_budget(document, form.budget)
     document.check()
     return Contents(form.project, services, applications, keys, budget, was=form.was, folder=document.folder)
@@ -120,6 +131,8 @@ def check_form(document: Document) -> Blueprint:
         said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
         document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
         return Blueprint(project=NAMELESS)
+    for path in nulls_in(document.data):
+        document.add_problem(path, "it is null; give it a value, or leave it out")
     try:
         return Blueprint.model_validate(document.data)
     except ValidationError as error:
@@ -130,6 +143,15 @@ def check_form(document: Document) -> Blueprint:
         return Blueprint.model_validate(without_entries(document.data, [each["loc"] for each in found]))
     except ValidationError:  # what is wrong cannot be taken out, such as a key that is no text
         return Blueprint(project=NAMELESS)
+
+
+def nulls_in(data: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield where a blueprint says nothing: a limit that holds nothing would limit nothing."""
+    if data is None:
+        yield path
+    elif isinstance(data, Mapping) and path[2:] != ("variables",):  # which are those of a product
+        for key, value in data.items():
+            yield from nulls_in(value, (*path, key))
 
 
 def without_entries(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
@@ -146,22 +168,28 @@ def without_entries(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str,
 
 def describe_error(data: Any, path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
     """Return the place of an error of the form and what is wrong, without the value: it may be secret."""
-    kind, context = error["type"], error.get("ctx") or {}
-    path = without_branches(data, path)
+    path, kind, context = without_branches(data, path), error["type"], error.get("ctx") or {}
+    if kind in ALWAYS_THE_SAME:
+        return path, ALWAYS_THE_SAME[kind]
     if kind == "extra_forbidden":
         return path, f"there is no such key{hint_of(path)}"
-    if kind == "missing":
-        return path, "it is missing; write it"
     if kind == "value_error":
         return path, f"it {context['error']}"
     if kind == "literal_error":
         return path, f"it is {error['input']!r}; it must be {context['expected']}"
-    said = "null" if error["input"] is None else describe_type(error["input"])
+    return path, f"it is {describe_type(error['input'])}; {form_of(path, kind)}"
+
+
+def form_of(path: Path, kind: str) -> str:
+    """Return what a value of the wrong type has to be."""
+    if path[0] == "ssh_keys" and len(path) == 2:
+        return "write the public key as text, or a mapping with public_key_file"
     if kind == "string_type":
-        return path, f"it is {said}; it must be a text: put it in quotes"
+        return "it must be a text: put it in quotes"
     wanted = {"int": "a whole number", "bool": "true or false", "dict": "a mapping", "list": "a list"}
-    form = next((words for name, words in wanted.items() if kind.startswith(name)), "a mapping")
-    return path, f"it is {said}; it must be {form}"
+    return (
+        f"it must be {next((words for name, words in wanted.items() if kind.startswith(name)), 'a mapping')}"
+    )
 
 
 def without_branches(data: Any, path: Path) -> Path:
@@ -186,6 +214,8 @@ def hint_of(path: Path) -> str:
 
 def keys_at(path: Path) -> list[str]:
     """Return the keys that a section of the blueprint has."""
+    if len(path) == 2 and path[0] == "defaults":
+        return [key for key in keys_at(path[1:]) if key not in OWN]
     parts = [str(each) for each in path if each != "defaults"]
     if path and path[0] == "defaults" and not parts:
         return ["services", "applications"]
@@ -211,7 +241,7 @@ def entries_of(
 ) -> list[Entry]:
     """Return the entries of a section. What an entry says hides what the defaults say."""
     inherited = written(defaults) if defaults else {}
-    for name in {"name", "id", "slug"} & inherited.keys():
+    for name in set(OWN) & inherited.keys():
         document.add_problem(("defaults", section, name), "each entry needs its own; remove this")
     entries = []
     for key, values in found.items():
@@ -278,9 +308,8 @@ def check_application(document: Document, entry: Entry) -> None:
     check_image(document, entry)
     for path, target, what in references_in(entry):
         if target == entry.key:
-            document.add_problem(
-                path, f"${{{target}.{what}}} refers to the application itself, which is no neighbor"
-            )
+            named = describe_reference(path, target, what)
+            document.add_problem(path, f"{named} refers to the application itself, which is no neighbor")
     for section in ENVIRONMENTS:
         for name in entry.values.get(section, ()):
             note(document, (*entry.path, section, name), partial(check_name, name))
@@ -309,6 +338,8 @@ def check_key(document: Document, entry: Entry) -> None:
     given = [name for name in ("public_key", "public_key_file") if entry.values.get(name)]
     if len(given) != 1:
         document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
+    elif "public_key" in given:
+        note(document, entry.path, partial(read_public_key, entry.values["public_key"]))
 
 
 def note(document: Document, path: Path, check: Callable[[], object]) -> None:
@@ -331,6 +362,8 @@ def with_references(
         replace(entry, references=sorted(set(targets_of(entry)) & keys - {entry.key}))
         for entry in applications
     ]
+    for entry in applications:
+        check_doubled(document, entry, keys)
     needs = {entry.key: list(entry.references) for entry in found}
     cycle = find_cycle(needs)
     if cycle:
@@ -350,6 +383,23 @@ def references_in(entry: Entry) -> Iterator[tuple[Path, str, str]]:
                 yield (*entry.path, section, name), target, what
 
 
+def describe_reference(path: Path, target: str, what: str) -> str:
+    """Return a reference for messages. That of a secret may be a part of it that only looks like one."""
+    return "a reference in its value" if HIDDEN_SECTION in path else f"${{{target}.{what}}}"
+
+
+def check_doubled(document: Document, entry: Entry, keys: Collection[str]) -> None:
+    """Note what may be a reference or plain text: the key would stay, and may be another one's alias."""
+    for section in ENVIRONMENTS:
+        for name, value in (entry.values.get(section) or {}).items():
+            if any(target in keys for target in DOUBLED.findall(value)):
+                document.add_problem(
+                    (*entry.path, section, name),
+                    "whether the platform takes $${...} for a reference is not documented, and the key "
+                    "would not be replaced by an alias; write the value without the double sign",
+                )
+
+
 def targets_of(entry: Entry) -> Iterator[str]:
     """Yield what an environment refers to."""
     return (target for _path, target, _field in references_in(entry))
@@ -361,10 +411,11 @@ def check_targets(document: Document, contents: Contents, aliases: Sequence[str]
     for entry in contents.applications:
         for path, target, what in references_in(entry):
             if target not in keys and target not in aliases:
+                hint = "" if HIDDEN_SECTION in path else near_miss(target, [*keys, *aliases])
                 document.add_problem(
                     path,
-                    f"${{{target}.{what}}} refers to {target!r}, which is neither a key of the blueprint nor "
-                    f"the alias of a neighbor{near_miss(target, [*keys, *aliases])}",
+                    f"{describe_reference(path, target, what)} names neither a key of the blueprint nor the "
+                    f"alias of a neighbor{hint}",
                 )
 
 
@@ -396,6 +447,18 @@ def check_names(document: Document, entries: Sequence[Entry]) -> None:
                     f"the key {entry.key!r} is in {other.section} too, and a reference could mean either; "
                     "rename one",
                 )
+
+
+def check_same_keys(document: Document, entries: Sequence[Entry]) -> None:
+    """Note one key under two names: the platform has it once."""
+    seen: dict[str, Entry] = {}
+    for entry in entries:
+        text = " ".join(str(entry.values.get("public_key", "")).split()[:2])
+        other = seen.setdefault(text, entry) if text else entry
+        if other is not entry:
+            document.add_problem(
+                entry.path, f"it is the same key as {document.where(other.path)}; remove one"
+            )
 
 
 def check_budget(document: Document, value: Any) -> Budget:

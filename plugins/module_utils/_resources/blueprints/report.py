@@ -34,15 +34,22 @@ class Report:
         """Put the present state of all parts into the plan of the whole, and the price into the result."""
         plan.result = self.entries()
         differing = [part for part in self.parts if part.plan and part.plan.before != part.plan.after]
-        plan.before = {part.label: part.plan.before for part in differing if part.plan and part.plan.before}
-        plan.after = {part.label: part.plan.after for part in differing if part.plan and part.plan.after}
-        self.tell_price()
+        before = {part.label: part.plan.before for part in differing if part.plan and part.plan.before}
+        after = {part.label: part.plan.after for part in differing if part.plan and part.plan.after}
+        cost = self.tell_price()
+        if cost is not None:
+            before["together"], after["together"] = {"monthly": cost.before}, {"monthly": cost.after}
+        plan.before, plan.after = before, after
 
-    def tell_price(self) -> None:
-        """Put the price of all parts together into the result, if they change it."""
+    def tell_price(self) -> Cost | None:
+        """Put the price of all parts together into the result, and return it; ``None`` if none changes."""
         costs = [(part, cost) for part in self.parts if (cost := self.cost_of(part)) is not None]
-        if costs:
-            self.task.effects.facts["cost"] = self.total(costs)
+        if not costs:
+            return None
+        known = [cost for _part, cost in costs if None not in (cost.before, cost.after)]
+        whole = Cost(sum_of(cost.before for cost in known), sum_of(cost.after for cost in known))
+        self.task.effects.facts["cost"] = self.total(whole, costs)
+        return whole
 
     def entries(self) -> list[dict[str, Any]]:
         """Return the entries of all parts, in the order in which they need each other."""
@@ -98,12 +105,11 @@ class Report:
         whole = replace(cost, service=cost.service or part.name, service_id=id)
         return whole.as_dict(currency_of(self.task), moves)
 
-    def total(self, costs: Sequence[tuple[Part, Cost]]) -> dict[str, Any]:
+    def total(self, whole: Cost, costs: Sequence[tuple[Part, Cost]]) -> dict[str, Any]:
         """Return the sum for all parts that change the price, with a line for each.
 
         What has no known price is named, and in no sum.
         """
-        known = [cost for _part, cost in costs if None not in (cost.before, cost.after)]
         lines = [
             {
                 "label": part.label,
@@ -113,10 +119,9 @@ class Report:
             for part, cost in costs
             for shown in (cost.as_dict(),)
         ]
-        whole = Cost(sum_of(cost.before for cost in known), sum_of(cost.after for cost in known))
         told = whole.as_dict(currency_of(self.task))
         sums = {name: told[name] for name in SUMS}
-        unpriced = [part.label for part, cost in costs if cost not in known]
+        unpriced = [part.label for part, cost in costs if None in (cost.before, cost.after)]
         return {**sums, "lines": lines, "unpriced": unpriced}
 
     # --- Errors -------------------------------------------------------------------------------------

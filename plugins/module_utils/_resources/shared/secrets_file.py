@@ -102,7 +102,7 @@ def check_folder(task: Task[SecretsOptions]) -> None:
 
     :raises Invalid: if secrets could not be written there.
     """
-    check_destination(task.options.secrets_dest)
+    check_destination(task.options.secrets_dest, "secrets_dir" if task.composed else "secrets_dest")
     path = destination(task, "any")
     if path is None:
         return

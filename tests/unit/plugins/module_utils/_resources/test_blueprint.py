@@ -81,7 +81,8 @@ def test_check_mode_shows_everything_and_touches_nothing(sandbox: Sandbox, apply
     ]
     assert all(part["actions"] for part in planned["parts"])
     assert "hunter2" not in json.dumps(planned)
-    assert planned["diff"]["before"].startswith("environment 'acme-api'")  # nothing else is there
+    assert planned["diff"]["before"] == "together:\n  monthly: 0.00 EUR\n"
+    assert "together:\n  monthly: 18.51 EUR" in planned["diff"]["after"]
     assert not planned.get("warnings")  # that something is not there yet is what the blueprint is for
 
 
@@ -200,6 +201,29 @@ def test_what_the_platform_would_refuse_is_found_before_the_first_write(sandbox:
     assert commits(sandbox) == []
 
 
+def test_a_part_of_a_secret_is_not_quoted(sandbox: Sandbox, apply: Any) -> None:
+    """It looks like a reference to a platform that reads letters of any case."""
+    secret = {"environment": {"A": "b"}, "secret_environment": {"KEY": "pre${VerySecret.Part}post"}}
+    done = apply({"project": "web", "applications": {"acme-web": secret}})
+    assert "VerySecret" not in json.dumps(done)
+
+
+def test_an_id_is_not_taken_for_a_name(sandbox: Sandbox, apply: Any) -> None:
+    [web] = [each["id"] for each in sandbox.api("GET", "/api/projects").json() if each["name"] == "web"]
+    refused = apply({"project": web})
+    assert f"project is '{web}', the id of project 'web'; write its name" in refused["msg"]
+    assert commits(sandbox) == []
+
+
+def test_variables_of_the_order_are_no_reason_to_warn(sandbox: Sandbox, apply: Any) -> None:
+    wanted = {
+        "project": "web",
+        "services": {"mc": {**ORDERED, "product": "minecraft", "variables": {"A": "b"}}},
+    }
+    apply(wanted)
+    assert not apply(wanted).get("warnings")
+
+
 @pytest.mark.parametrize("reference", ["${bd.URL}", "${DB.URL} ${nobody.URL}"])
 def test_a_reference_to_nothing_is_refused_also_in_a_new_project(
     sandbox: Sandbox, apply: Any, reference: str
@@ -207,7 +231,7 @@ def test_a_reference_to_nothing_is_refused_also_in_a_new_project(
     refused = apply(
         {**SHOP, "applications": {"acme-web": {"environment": {"A": reference}}}}, check_mode=True
     )
-    assert "which is neither a key of the blueprint nor the alias of a neighbor" in refused["msg"]
+    assert "names neither a key of the blueprint nor the alias of a neighbor" in refused["msg"]
     assert commits(sandbox) == []
 
 

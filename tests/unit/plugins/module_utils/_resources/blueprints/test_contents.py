@@ -20,6 +20,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
 
 DIGEST = f"sha256:{'a' * 64}"
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6yYkCXXvMuxtVVm0hZ8Fcdve0O8Vu6yDCxkQIcwkoA"
 SHOP = """
 project: shop
 defaults:
@@ -32,7 +33,7 @@ applications:
     environment: {URL: "${db.URL}"}
     secret_environment: {OTHER: "${world.ADDRESS} ${outside.URL}"}
 ssh_keys:
-  deploy: ssh-ed25519 AAAA
+  deploy: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6yYkCXXvMuxtVVm0hZ8Fcdve0O8Vu6yDCxkQIcwkoA
   ops: {public_key_file: ops.pub, name: Ops}
 budget: {account: 12.50}
 """
@@ -61,7 +62,7 @@ def test_entries_have_what_their_section_says_by_default() -> None:
 
 def test_keys_are_texts_or_mappings() -> None:
     deploy, ops = contents(SHOP).ssh_keys
-    assert (deploy.name, deploy.values) == ("deploy", {"public_key": "ssh-ed25519 AAAA"})
+    assert (deploy.name, deploy.values) == ("deploy", {"public_key": KEY})
     assert (ops.key, ops.name) == ("ops", "Ops")
 
 
@@ -80,7 +81,7 @@ def test_a_neighbor_may_be_referred_to() -> None:
     check_targets(document, found, ["outside"])
     document.check()
     check_targets(document, found, ["outsider"])
-    with pytest.raises(Invalid, match=r"shop\.yml:11:26: .*OTHER: .*did you mean 'outsider'"):
+    with pytest.raises(Invalid, match=r"shop\.yml:11:26: .*OTHER: a reference in its value names neither"):
         document.check()
 
 
@@ -134,6 +135,17 @@ def test_a_neighbor_may_be_referred_to() -> None:
             f"{{project: a, applications: {{abc: {{image: {{tag: a, archive: b, digest: {DIGEST}}}}}}}}}",
             "both archive and digest",
         ),
+        ("{project: a, budget: }", "budget: it is null; give it a value, or leave it out"),
+        ("{project: a, services: {db: {max_monthly: }}}", "services.db.max_monthly: it is null"),
+        ("{project: a, services: {db: {host: , state: }}}", "services.db.host: it is null"),
+        ("{project: a, defaults: {services: {host: }}}", "defaults.services.host: it is null"),
+        ("{project: a, services: {db: {dimensions: {ram_gb: 1.5}}}}", "it has a fraction"),
+        (
+            "{project: a, services: {db: {}}, applications: {abc: {environment: {A: 'US$${db.URL}'}}}}",
+            "applications.abc.environment.A: whether the platform takes $${...} for a reference",
+        ),
+        (f"{{project: a, ssh_keys: {{me: {KEY} a, you: {KEY} b}}}}", "it is the same key as shop.yml:1:25"),
+        ("{project: a, ssh_keys: {me: ssh-ed25519 AAAA}}", "ssh_keys.me: public_key is damaged"),
         ("{project: a, ssh_keys: {me: {}}}", "it must have public_key or public_key_file"),
         ("{project: a, ssh_keys: {me: 4}}", "ssh_keys.me: it is a number"),
         ("{project: a, budget: lots}", "budget: budget is 'lots'"),
@@ -167,3 +179,6 @@ def test_values_of_environments_are_never_said(section: str) -> None:
     assert "hunter2" not in str(found)
     found = problems("{project: a, services: {db: {variables: hunter2}}}")
     assert "hunter2" not in str(found)
+    found = problems("{project: a, applications: {abc: {secret_environment: {A: 'x${abc.HUNTER}y'}}}}")
+    assert "a reference in its value refers to the application itself" in str(found)
+    assert "HUNTER" not in str(found)
