@@ -195,6 +195,8 @@ test-profiles: dev ## the integration tests under every gap profile (PROFILES=..
 SCENARIOS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard extensions/molecule/*/molecule.yml))))
 # After how many of a run's requests it is killed (tests/integration/test_backups_killed.py).
 BACKUP_KILLS ?= 1-40
+# The same for a blueprint of ten things (tests/integration/test_blueprint_killed.py).
+BLUEPRINT_KILLS ?= 1-110
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
@@ -215,6 +217,7 @@ long-sleep: dev ## compare random calendars with a model, minute by minute (CALE
 .PHONY: long-kills
 long-kills: dev
 	BACKUP_KILLS=$(BACKUP_KILLS) pytest -q -n 2 tests/integration/test_backups_killed.py
+	BLUEPRINT_KILLS=$(BLUEPRINT_KILLS) pytest -q -n 2 tests/integration/test_blueprint_killed.py
 
 .PHONY: long-scenarios
 long-scenarios: dev

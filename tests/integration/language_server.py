@@ -93,7 +93,7 @@ class LanguageServer:
         assert self.process.stdout is not None
         length = 0
         while line := self.process.stdout.readline().strip():
-            name, _, value = line.partition(b":")
+            name, __, value = line.partition(b":")
             length = int(value) if name.lower() == b"content-length" else length
         if not length:
             raise EOFError("the language server has ended")

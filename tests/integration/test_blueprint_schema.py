@@ -26,7 +26,7 @@ MISTAKES = {
 def blueprint_of_the_guide() -> str:
     """Return the first blueprint of the guide. Its first line names the published schema; here, the file."""
     text = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.S)[0]
-    first, _, rest = text.partition("\n")
+    first, __, rest = text.partition("\n")
     assert first.startswith("# yaml-language-server: $schema=https://")
     assert first.endswith("/docs/blueprint.schema.json")
     return f"# yaml-language-server: $schema={SCHEMA.as_uri()}\n{rest}"

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kill -9 at some point of a blueprint, then another run: everything once, no secret lost.
+
+BLUEPRINT_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible, Run
+from integration.warm import COLD
+
+SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
+SERVICES = {"db": "postgresql", "cache": "postgresql", "world": "minecraft"}
+SLUGS = ["acme-api", "acme-web"]
+BLUEPRINT: dict[str, Any] = {
+    "project": "bakery",
+    "defaults": {"services": {"host": "node-paris-1", "dimensions": SIZE}},
+    "services": {key: {"product": product} for key, product in SERVICES.items()},
+    "applications": {
+        "api": {"slug": "acme-api", "environment": {"URL": "${db.URL}", "CACHE": "${cache.URL}"}},
+        "web": {"slug": "acme-web", "environment": {"API": "${api.URL}"}, "public": False},
+    },
+    "ssh_keys": {
+        "ops": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6yYkCXXvMuxtVVm0hZ8Fcdve0O8Vu6yDCxkQIcwkoA ops@example"
+    },
+    "budget": {"projects": {"bakery": 100}},
+}
+LATENCY = 0.05
+HEAD = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    "
+
+
+def points() -> Iterator[int]:
+    """Yield after how many requests a run is killed."""
+    for part in os.environ.get("BLUEPRINT_KILLS", "18,45,80").split(","):
+        first, _dash, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def task(folder: Path) -> str:
+    """Return the task that applies the blueprint."""
+    options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2}
+    return f"- name: Apply\n  hosted.services.blueprint: {json.dumps(options)}\n"
+
+
+def kill_after(ansible: Ansible, sandbox: Sandbox, point: int) -> None:
+    """Apply the blueprint, and end the run and all its workers after so many requests."""
+    play = ansible.folder / "killed.yml"
+    play.write_text(
+        f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    {indented(task(ansible.folder))}"
+    )
+    with subprocess.Popen(
+        [COLD.playbook, "-i", str(ansible.inventory), str(play)],
+        env=ansible.environment,
+        cwd=ansible.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        while run.poll() is None and len(sandbox.journal()) < point:
+            pass
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+
+
+def indented(text: str) -> str:
+    """Return a task with the lines below its first one further to the right."""
+    return text.replace("\n", "\n    ").rstrip(" ")
+
+
+def apply(ansible: Ansible) -> Run:
+    """Apply the blueprint to the end."""
+    return ansible.tasks(task(ansible.folder)).succeed()
+
+
+def passwords_kept(ansible: Ansible, again: Run) -> list[str]:
+    """Return the databases whose secrets are in their files, or that a warning names."""
+    told = " ".join(again["Apply"].result.get("warnings", []))
+    databases = [key for key, product in SERVICES.items() if product == "postgresql"]
+    return [key for key in databases if (ansible.folder / f"{key}.json").is_file() or repr(key) in told]
+
+
+@pytest.mark.parametrize("point", [*points()])
+def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_after(ansible, sandbox, point)
+    sandbox.clear_faults()
+    again = apply(ansible)
+    names = sorted(each["name"] for each in sandbox.ledger()["orders"])
+    assert names == sorted([*SERVICES, *SLUGS])
+    assert passwords_kept(ansible, again) == ["db", "cache"]
+    keys = sandbox.api("GET", "/api/users/me/ssh-keys").json()
+    assert [key["name"] for key in keys] == ["ops"]
+    assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()].count("bakery") == 1
+    sandbox.clear_journal()
+    assert not apply(ansible)["Apply"].result["changed"]
+    assert sandbox.writes() == []
