@@ -12,7 +12,6 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.backup_machine import NIGHTLY, BackupMachine
+from integration.killing import kill_run, processes_of
 
 
 def points() -> Iterator[int]:
@@ -27,28 +27,6 @@ def points() -> Iterator[int]:
     for part in os.environ.get("BACKUP_KILLS", "4,10").split(","):
         first, _dash, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
-
-
-def kill(machine: BackupMachine, pid: int) -> None:
-    """End everything of a run, as a power cut does: what has the machine's folder as its home.
-
-    Until nothing is left: one that was begun while the others were looked for is not among them.
-    """
-    found = [pid]
-    while found:
-        for victim in found:
-            with suppress(ProcessLookupError):
-                os.kill(victim, signal.SIGKILL)
-        found = list(of_run(machine))
-
-
-def of_run(machine: BackupMachine) -> Iterator[int]:
-    """Yield the processes of a run."""
-    mark = f"HOME={machine.folder}\0".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark in (process / "environ").read_bytes():
-                yield int(process.name)
 
 
 @pytest.mark.parametrize("point", [*points()])
@@ -69,7 +47,7 @@ def test_a_run_that_is_killed(point: int, tmp_path: Path, sandbox: Sandbox) -> N
     run = machine.start("run", "nightly", "-e", "backups_run_name=nightly-20260104T020000Z")
     while run.poll() is None and len(sandbox.journal()) < point:
         pass
-    kill(machine, run.pid)
+    kill_run(machine.folder, run.pid)
     run.communicate(timeout=60)
     sandbox.clear_faults()
     for id in ids.values():
@@ -107,13 +85,13 @@ def test_what_outlives_a_run_that_is_killed(victim: str, tmp_path: Path, sandbox
     assert run.stdout is not None
     if victim == "playbook":
         assert "the run was killed by signal 9" in run.stdout.read()
-        assert child not in [*of_run(machine)]
+        assert child not in [*processes_of(machine.folder)]
     run.stdout.close()
     (tmp_path / "again").touch()
     code, output = machine.run("run", "nightly")
     assert code == 0, output
     assert ("the run before was cut off" in output) == (victim == "command")
-    assert [*of_run(machine)] == []
+    assert [*processes_of(machine.folder)] == []
     assert len(sandbox.journal("backups.create")) == 1
 
 
@@ -125,7 +103,7 @@ def test_a_run_that_hangs_is_ended(tmp_path: Path, sandbox: Sandbox) -> None:
     code, output = machine.run("run", "nightly")
     assert code == 124, output
     assert "the run was not over after 3s; whatever is left of it is ended now" in output
-    assert [*of_run(machine)] == []
+    assert [*processes_of(machine.folder)] == []
     assert "run=" not in (tmp_path / "state" / "nightly.lock").read_text()
 
 
@@ -140,7 +118,7 @@ def test_what_a_hook_leaves_running_stays(tmp_path: Path, sandbox: Sandbox) -> N
         code, output = machine.run("run", "nightly")
         assert code == 0, output
     left = int((tmp_path / "pid").read_text())
-    assert left in [*of_run(machine)]
+    assert left in [*processes_of(machine.folder)]
     os.kill(left, signal.SIGKILL)
 
 

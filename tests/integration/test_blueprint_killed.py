@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
+from integration.killing import kill_run
 from integration.warm import COLD
 
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
@@ -68,12 +68,11 @@ def kill_after(ansible: Ansible, sandbox: Sandbox, point: int) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
     ) as run:
         while run.poll() is None and len(sandbox.journal()) < point:
             pass
         if run.poll() is None:
-            os.killpg(run.pid, signal.SIGKILL)
+            kill_run(ansible.folder, run.pid)
 
 
 def indented(text: str) -> str:
