@@ -24,7 +24,15 @@ from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
 from .applications.lookup import find_app
-from .blueprints.contents import Contents, Entry, check_targets, read_contents, references_in
+from .blueprints.contents import (
+    ENVIRONMENTS,
+    HIDDEN_SECTION,
+    Contents,
+    Entry,
+    check_targets,
+    read_contents,
+    references_in,
+)
 from .blueprints.document import Document, read_document
 from .blueprints.graph import levels
 from .blueprints.parts import Arguments, Part, Parts
@@ -35,6 +43,7 @@ from .service import SERVICE, ServiceResource
 from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
 from .shared.effects import Effects
+from .shared.limits import check_max_parallel
 from .shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
 from .shared.parallel import MAX_PARALLEL
 from .shared.plan import Plan, Resource, Step, Task
@@ -42,7 +51,7 @@ from .shared.task_errors import Invalid
 from .shared.waiting import poll_for
 from .ssh_key import SSH_KEY
 
-SECRET_KEYS = ("secret_environment", "variables", "public_key")
+SECRET_KEYS = (HIDDEN_SECTION, "variables", "public_key")
 """The keys of a blueprint whose values are never shown."""
 SIZE_OF_APP = ("dimensions", "max_monthly")
 APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
@@ -81,8 +90,7 @@ class BlueprintResource(Resource[BlueprintOptions]):
 
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
         """Plan every part, and return the union of their plans."""
-        if task.options.max_parallel < 1:
-            raise Invalid(f"max_parallel is {task.options.max_parallel}; it must be 1 or more")
+        check_max_parallel(task.options.max_parallel)
         document = read_source(task.options)
         contents = read_contents(document)
         check_neighbors(task, document, contents)
@@ -168,6 +176,7 @@ class Assembly:
     def __init__(self, task: Task[BlueprintOptions], contents: Contents) -> None:
         self.task = task
         self.contents = contents
+        self.shared = shared_arguments(task.options)
         self.parts: list[Part] = []
         self.made: dict[str, Part] = {}
         """By key: the part after which a service or application exists."""
@@ -180,11 +189,10 @@ class Assembly:
         self, entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Iterable[Part] = ()
     ) -> Part:
         """Add a part. ``arguments`` returns its own options, without those that all parts share."""
-        shared = shared_arguments(self.task.options)
         task = replace(self.task, composed=True, effects=Effects())
 
         def all_arguments(own: Part) -> Mapping[str, Any]:
-            return {**shared, **arguments(own)}
+            return {**self.shared, **arguments(own)}
 
         unique = list(dict.fromkeys(needs))
         part = Part(task, entry.section, entry.key, entry.name, resource, all_arguments, unique)
@@ -246,7 +254,7 @@ class Assembly:
 
     def add_environment(self, entry: Entry) -> None:
         """Add the environment of an application, which needs all that it refers to."""
-        variables, secret = (entry.values.get(name) for name in ("environment", "secret_environment"))
+        variables, secret = (entry.values.get(name) for name in ENVIRONMENTS)
         if not variables and not secret:
             return
         targets = {key: self.made[key] for key in entry.references}

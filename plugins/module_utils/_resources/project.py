@@ -18,13 +18,12 @@ from .services.listing import services_in_project
 from .services.lookup import expect_created, near_miss
 from .services.namesakes import oldest_projects, similar_name
 from .shared.aliases import read_aliases, warn_of_clashes
+from .shared.limits import MAX_PROJECT_NAME
 from .shared.names import same_name
 from .shared.options import Options, option
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid, NoSuchItem
 from .shared.waiting import await_removal, create_unique, wait_for_new
-
-MAX_PROJECT_NAME = 60
 
 
 @dataclass(frozen=True, kw_only=True)

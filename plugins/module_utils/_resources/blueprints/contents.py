@@ -22,7 +22,9 @@ from ..._api.libraries import ValidationError
 from ..applications.environment_rules import REFERENCE, check_name, merged
 from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.lookup import near_miss
+from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
+from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
 from ..shared.names import same_name
 from ..shared.public_key import read_public_key
@@ -30,7 +32,17 @@ from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
 from .document import Document, Path
 from .graph import find_cycle
-from .schema import ApplicationSection, Blueprint, Defaults, ImageSection, KeySection, Section, ServiceSection
+from .schema import (
+    ApplicationSection,
+    Blueprint,
+    Choice,
+    Defaults,
+    ImageSection,
+    KeySection,
+    Section,
+    ServiceSection,
+    Size,
+)
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
@@ -50,8 +62,6 @@ OWN = ("name", "id", "slug")
 """What each entry has for itself."""
 BRANCHES = ("str", "KeySection", "[key]")
 """What pydantic adds to the path of an error: the member of a union, or that a key is meant."""
-MAX_PROJECT_NAME = 60
-MAX_SERVICE_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -220,9 +230,9 @@ def keys_at(path: Path) -> list[str]:
     if path and path[0] == "defaults" and not parts:
         return ["services", "applications"]
     if "dimensions" in parts:
-        return ["cpu_cores", "ram_gb", "storage_gb"]
+        return list(Size.model_fields)
     if "options" in parts[2:]:
-        return ["option", "choice"]
+        return list(Choice.model_fields)
     if "image" in parts[2:]:
         return list(ImageSection.model_fields)
     sections: dict[str, type[Section]] = {
@@ -257,7 +267,7 @@ def entries_of(
 
 
 def written(section: Section) -> dict[str, Any]:
-    """Return what is written in a section. Null is the same as nothing."""
+    """Return what is written in a section, without null, which is a problem of its own."""
     return section.model_dump(exclude_unset=True, exclude_none=True)
 
 
@@ -291,8 +301,8 @@ def check_service(document: Document, entry: Entry) -> None:
 def check_application(document: Document, entry: Entry) -> None:
     """Check the rules of an application and of its environment (Applications, rules 1, 2 and 7)."""
     note(document, entry.path, lambda: check_slug(entry.name))
-    size = entry.values.get("dimensions", {"cpu_cores", "ram_gb", "storage_gb"})
-    missing = [name for name in ("cpu_cores", "ram_gb", "storage_gb") if name not in size]
+    size = entry.values.get("dimensions", Size.model_fields)
+    missing = [name for name in Size.model_fields if name not in size]
     if missing:
         document.add_problem(
             (*entry.path, "dimensions"),

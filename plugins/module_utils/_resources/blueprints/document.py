@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._api.libraries import yaml
+from ..._api.text import counted
 from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
 
@@ -52,8 +53,10 @@ class Document:
             return
         found = sorted(self.problems, key=lambda problem: self._place(problem.path) or (0, 0))
         lines = list(dict.fromkeys(f"{self.where(each.path)}: {each.message}" for each in found))
-        count = "1 problem" if len(lines) == 1 else f"{len(lines)} problems"
-        raise Invalid(f"the blueprint has {count}, and nothing was done. {'; '.join(lines)}", problems=lines)
+        problems = counted(len(lines), "problem")
+        raise Invalid(
+            f"the blueprint has {problems}, and nothing was done. {'; '.join(lines)}", problems=lines
+        )
 
     def where(self, path: Path) -> str:
         """Return where a value is: the keys that lead to it, and in a file the line and column."""

@@ -55,9 +55,7 @@ class Part(Branch):
     @property
     def blocked_by(self) -> Part | None:
         """The part whose error keeps this one from being begun."""
-        if self.error is not None:
-            return self
-        return next((found for need in self.needs if (found := need.blocked_by)), None)
+        return first_failed(self, set())
 
     # --- Planning -----------------------------------------------------------------------------------
 
@@ -80,7 +78,7 @@ class Part(Branch):
         if plan is None:
             return ()
         if self.foreseen:
-            commitments = [step.commitment for step in plan.steps if step.commitment is not None]
+            commitments = [commitment for _step, commitment in plan.commitments]
             summary = "; ".join(plan.actions) or f"look at {self.label} again"
             return [Expansion(summary, self.plan_in_turn, changes=plan.changed, expects=commitments)]
         if not plan.steps:
@@ -104,6 +102,17 @@ class Part(Branch):
         plan = self.plan
         if plan is not None:
             self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
+
+
+def first_failed(part: Part, seen: set[Part]) -> Part | None:
+    """Return the first part with an error among a part and all that it needs, each looked at once."""
+    seen.add(part)
+    if part.error is not None:
+        return part
+    for need in part.needs:
+        if need not in seen and (found := first_failed(need, seen)) is not None:
+            return found
+    return None
 
 
 @dataclass

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._api.errors import HostedError
+from ..._api.text import counted
 from ..services.many_services import SomeFailed
 from ..shared.currency import currency_of
 from ..shared.money import Cost
@@ -132,9 +133,9 @@ class Report:
         if not failed:
             return None
         details = failed[0].error.details if len(failed) == 1 and failed[0].error else {}
-        count = "1 part" if len(failed) == 1 else f"{len(failed)} parts"
+        parts = counted(len(failed), "part")
         return Invalid(
-            f"{count} of the blueprint cannot be made, and nothing was done. {self.reasons(failed)}",
+            f"{parts} of the blueprint cannot be made, and nothing was done. {self.reasons(failed)}",
             **{**details, "parts": [self.entry(part) for part in failed]},
         )
 

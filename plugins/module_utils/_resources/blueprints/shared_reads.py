@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.models import App, Project, Service, ServiceSummary
+from ..._api.models import App, Project, Service, ServiceSummary, Settings
 
 T = TypeVar("T")
 
@@ -66,6 +66,10 @@ class PlanningClient:
     def service(self, id: str) -> Service | None:
         """Return a service in full; ``None`` if there is none."""
         return self._memo.once(("service", id), lambda: self._client.service(id))
+
+    def settings(self, id: str) -> Settings:
+        """Return the settings of a service, which each environment that refers to it reads its alias from."""
+        return self._memo.once(("settings", id), lambda: self._client.settings(id))
 
 
 def planning_client(client: Client, memo: Memo) -> Client:

@@ -14,6 +14,7 @@ from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..._api.models import Project, Service, ServiceSummary
 from ..._api.values import FAMILIES, ServiceStatus
+from ..shared.limits import check_max_parallel
 from ..shared.options import Options, option
 from ..shared.parallel import MAX_PARALLEL, run_parallel
 from ..shared.plan import SERVICE_ID, Branch, Plan, Step, Task, union
@@ -137,8 +138,7 @@ def select_jobs(task: Task[ManyServicesOptions]) -> list[ServiceJob]:
     processed.
     """
     options = task.options
-    if options.max_parallel < 1:
-        raise Invalid(f"max_parallel is {options.max_parallel}; it must be 1 or more")
+    check_max_parallel(options.max_parallel)
     if options.services is None and options.project is None and options.family is None:
         raise Invalid(
             "no service is selected; set services, project or family, or run the task on a host of the "

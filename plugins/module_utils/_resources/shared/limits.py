@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from .task_errors import Invalid
 
+MAX_PROJECT_NAME = 60
+
 MAX_LOG_LINES = 100
 
 
@@ -17,3 +19,12 @@ def check_log_lines(log_lines: int) -> None:
     """
     if not 1 <= log_lines <= MAX_LOG_LINES:
         raise Invalid(f"log_lines is {log_lines}; it must be from 1 to {MAX_LOG_LINES}")
+
+
+def check_max_parallel(number: int) -> None:
+    """Check how many things may be under way at the same time.
+
+    :raises Invalid: if nothing could ever begin.
+    """
+    if number < 1:
+        raise Invalid(f"max_parallel is {number}; it must be 1 or more")

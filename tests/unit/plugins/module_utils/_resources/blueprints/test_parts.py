@@ -141,6 +141,15 @@ def test_nothing_is_done_if_one_cannot_be_planned() -> None:
     assert refusal.message == "1 part of the blueprint cannot be made, and nothing was done. thing 'b': no"
 
 
+def test_a_graph_with_many_paths_is_looked_at_once() -> None:
+    """Each needs the two before it, so there are more paths to the first one than can be walked."""
+    keys = [f"n{number}" for number in range(90)]
+    parts = parts_of(Account(), {key: keys[max(0, n - 2) : n] for n, key in enumerate(keys)})
+    assert parts.found[-1].blocked_by is None
+    parts.found[0].error = Invalid("no")
+    assert parts.found[-1].blocked_by is parts.found[0]
+
+
 def refuse(part: Part) -> Mapping[str, Any]:
     """Refuse to be planned."""
     raise Invalid("no")
