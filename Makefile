@@ -200,7 +200,7 @@ BLUEPRINT_KILLS ?= 1-110
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-sleep long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-exports long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -213,6 +213,11 @@ long-retention: dev
 .PHONY: long-sleep
 long-sleep: dev ## compare random calendars with a model, minute by minute (CALENDARS=10000)
 	@python -m calendars.compare --calendars $(or $(CALENDARS),10000)
+
+.PHONY: long-exports
+long-exports: dev ## export a thousand accounts, and make each again from its export (BLUEPRINT_EXPORTS=0-999)
+	BLUEPRINT_EXPORTS=$(or $(BLUEPRINT_EXPORTS),0-999) pytest -q -n 2 \
+	    tests/unit/plugins/module_utils/_resources/test_blueprint_info.py
 
 .PHONY: long-kills
 long-kills: dev

@@ -16,7 +16,13 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("galaxy.yml", "README.md")
+FILES = (
+    "galaxy.yml",
+    "README.md",
+    "docs/guides/blueprints.md",
+    "docs/guides/clicks-to-file.md",
+    "plugins/module_utils/_resources/blueprints/schema.py",
+)
 """The files that contain addresses of the repository."""
 NOWHERE = "example.invalid"
 """The host of the address until a maintainer fills it in."""

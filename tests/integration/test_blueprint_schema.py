@@ -12,7 +12,7 @@ from integration.ansible_run import REPOSITORY
 from integration.language_server import LanguageServer, install
 
 SCHEMA = REPOSITORY / "docs" / "blueprint.schema.json"
-GUIDE = REPOSITORY / "docs" / "guides" / "blueprints.md"
+GUIDES = REPOSITORY / "docs" / "guides"
 MISTAKES = {
     "  db:\n    product: postgresql": ("  db:\n    prodct: postgresql", "Property prodct is not allowed."),
     "ram_gb: 2, ": ("ram_gb: big, ", "Incorrect type"),
@@ -23,9 +23,9 @@ MISTAKES = {
 """Changes to the blueprint of the guide, and what an editor says of each."""
 
 
-def blueprint_of_the_guide() -> str:
-    """Return the first blueprint of the guide. Its first line names the published schema; here, the file."""
-    text = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.S)[0]
+def blueprint_of(guide: str) -> str:
+    """Return the first blueprint of a guide. Its first line names the published schema; here, the file."""
+    text = re.findall(r"```yaml\n(.*?)```", (GUIDES / guide).read_text(), re.S)[0]
     first, __, rest = text.partition("\n")
     assert first.startswith("# yaml-language-server: $schema=https://")
     assert first.endswith("/docs/blueprint.schema.json")
@@ -33,9 +33,10 @@ def blueprint_of_the_guide() -> str:
 
 
 def test_an_editor_checks_and_completes(tmp_path: Path) -> None:
-    text = blueprint_of_the_guide()
+    text, exported = blueprint_of("blueprints.md"), blueprint_of("clicks-to-file.md")
     with LanguageServer(install(tmp_path / "server")) as server:
         assert server.diagnose(tmp_path / "right.yml", text) == []
+        assert server.diagnose(tmp_path / "exported.yml", exported) == []
         for number, (before, (after, said)) in enumerate(MISTAKES.items()):
             assert before in text
             found = server.diagnose(tmp_path / f"wrong{number}.yml", text.replace(before, after, 1))

@@ -218,7 +218,9 @@ class Assembly:
     def add_service(self, entry: Entry) -> None:
         """Add a service."""
         folder = self.task.options.secrets_dir
-        own = {"name": entry.name, "secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
+        own = {"secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
+        if "id" not in entry.values:  # which need no name, and the key is none that the platform knows
+            own["name"] = entry.name
         self.made[entry.key] = self.add(
             entry, SERVICE, lambda part: {**entry.values, "project": self.home, **own}, [self.project]
         )

@@ -49,7 +49,7 @@ def test_without_an_address_nothing_is_released(
 
 def test_with_an_address_in_one_place_only_nothing_is_released(root: Path) -> None:
     fill_in(root, NEW)
-    assert "galaxy.yml, README.md: other addresses" in str(addresses.problem(root))
+    assert f"{', '.join(addresses.FILES)}: other addresses" in str(addresses.problem(root))
 
 
 @pytest.mark.parametrize("moves", [[NEW], [NEW, "https://example.org/second"]], ids=["first", "moved"])

@@ -445,7 +445,12 @@ def check_names(document: Document, entries: Sequence[Entry]) -> None:
     """Note two things of one name, also where only a platform that ignores case would mix them up."""
     for number, entry in enumerate(entries):
         for other in entries[:number]:
-            if same_name(entry.name, other.name):
+            if have_same_id(entry, other):
+                document.add_problem(
+                    (*entry.path, "id"),
+                    f"it is the id of {document.where(other.path)} too; a service has one entry",
+                )
+            elif are_mixed_up(entry, other):
                 document.add_problem(
                     entry.path,
                     f"it has the name {entry.name!r}, as {document.where(other.path)} has {other.name!r}; "
@@ -457,6 +462,21 @@ def check_names(document: Document, entries: Sequence[Entry]) -> None:
                     f"the key {entry.key!r} is in {other.section} too, and a reference could mean either; "
                     "rename one",
                 )
+
+
+def are_mixed_up(entry: Entry, other: Entry) -> bool:
+    """Tell whether two entries may be found as the same service by their names. An id tells them apart."""
+    services = [each for each in (entry, other) if each.section == "services"]
+    if services and all("id" in each.values for each in services):
+        return False
+    if any(each.values.get("allow_duplicate_name") for each in services) and entry.name != other.name:
+        return False
+    return same_name(entry.name, other.name)
+
+
+def have_same_id(entry: Entry, other: Entry) -> bool:
+    """Tell whether two entries name the same service by its id."""
+    return "id" in entry.values and entry.values["id"] == other.values.get("id")
 
 
 def check_same_keys(document: Document, entries: Sequence[Entry]) -> None:

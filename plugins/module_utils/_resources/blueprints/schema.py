@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
+"""Where editors find the schema: in the project's repository, whose address `make addresses` writes."""
 
 
 def refuse_truth_values(value: Any) -> Any:

@@ -26,7 +26,7 @@ from ..._api.values import WITH_SETTINGS, ServiceStatus
 from ..shared.money import format_amount, from_millicents
 from ..shared.parallel import run_parallel
 from ..shared.task_errors import NoSuchItem
-from .all_services import may_be_cut, missing_from, read_projects
+from .all_services import all_services, may_be_cut, missing_from, read_projects
 from .lookup import Identifiable, near_miss
 from .view import billed_rate
 
@@ -121,6 +121,19 @@ def read_listing(client: Client, wanted: ServiceQuery) -> Listing:
     listing = Listing([], {project.id: printable_only(project.name) for project in projects})
     listing.services = [inventory_record(s, homes[s.id], listing.projects) for s in services]
     add_rates(client, listing)
+    add_parts(client, wanted, listing)
+    return listing
+
+
+def read_project(client: Client, project: Project, wanted: ServiceQuery) -> Listing:
+    """Read the services of one project that match ``wanted``, whose own ``projects`` are not looked at.
+
+    The page of a project may show a new service late (Ordering), so they are taken from the whole list.
+    """
+    matching = [service for service in all_services(client) if matches(service, wanted)]
+    found = sorted(services_in_project(client, project, matching), key=lambda each: (each.name, each.id))
+    listing = Listing([], {project.id: printable_only(project.name)})
+    listing.services = [inventory_record(service, project.id, listing.projects) for service in found]
     add_parts(client, wanted, listing)
     return listing
 

@@ -1,0 +1,90 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading existing projects as blueprints: the files that bring them under module blueprint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._api.client import Client
+from .._api.errors import Refused
+from .._api.models import Edge, Project
+from .blueprints.export import Found, as_key, export_project, free_key
+from .blueprints.export_text import export_text
+from .services.listing import ServiceQuery, read_listing, read_project
+from .services.lookup import resolve_project
+from .shared.options import Options, option
+from .shared.parallel import run_parallel
+from .shared.plan import Plan, Resource, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlueprintInfoOptions(Options):
+    """Which project to read."""
+
+    project: str | None = option(None, selects=True)
+
+
+class BlueprintInfoResource(Resource[BlueprintInfoOptions]):
+    """One project or all of them, as blueprints."""
+
+    result_key = "blueprints"
+
+    def plan(self, task: Task[BlueprintInfoOptions]) -> Plan:
+        """Read; there is nothing to do."""
+        wanted, client = task.options.project, task.client
+        projects = [resolve_project(task, wanted)] if wanted else client.projects()
+        known = [project for project in projects if project.id]
+        services = services_by_project(task, known)
+        apps = {app.id: app for app in client.apps()}
+        keys = client.ssh_keys()
+        edges = dict(zip([p.id for p in known], run_parallel(client, known, read_edges), strict=True))
+        blueprints, files = [], set[str]()
+        for project in sorted(projects, key=lambda each: each.name):
+            found = Found(project.name, services.get(project.id, []), apps, edges.get(project.id, []), keys)
+            file = free_key(as_key(project.name), files)
+            files.add(file)
+            blueprints.append({**exported(found), "project_id": project.id, "file_name": f"{file}.yml"})
+        return Plan(result=blueprints)
+
+
+BLUEPRINT_INFO = BlueprintInfoResource()
+
+
+def services_by_project(
+    task: Task[BlueprintInfoOptions], projects: Sequence[Project]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the services of projects, with their settings and states, by the id of the project."""
+    found: dict[str, list[dict[str, Any]]] = {project.id: [] for project in projects}
+    if not found:
+        return found
+    query = ServiceQuery(settings=True, metrics=True)
+    alone = task.options.project is not None
+    listing = read_project(task.client, projects[0], query) if alone else read_listing(task.client, query)
+    for warning in listing.warnings:
+        task.warn(f"{warning}. The blueprint may lack something that was set")
+    for service in listing.services:
+        found.setdefault(service["project_id"], []).append(service)
+    return found
+
+
+def read_edges(client: Client, project: Project) -> list[Edge]:
+    """Return the references between the services of a project. Without them, only remarks are missing."""
+    try:
+        return client.project_graph(project.id).edges or []
+    except Refused:
+        return []
+
+
+def exported(found: Found) -> dict[str, Any]:
+    """Return a project as a blueprint, as data and as the text of a file."""
+    export = export_project(found)
+    return {
+        "project": found.name,
+        "blueprint": export.data,
+        "text": export_text(export),
+        "left_out": list(export.remarks),
+    }

@@ -1,0 +1,247 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns an existing project into a blueprint: what can be read as keys, what cannot be read as remarks.
+
+The keys come from the names alone, and the order is that of the keys, so that an export of an unchanged
+project is the same text every time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..._api.models import App, Edge, SshKey
+from ..._api.values import ContainerState, ServiceStatus
+from ..applications.lookup import digest_in_service
+from ..shared.names import normalized
+
+SIZE = ("cpu_cores", "ram_gb", "storage_gb")
+STATES = {
+    ContainerState.RUNNING: "started",
+    ContainerState.STARTING: "started",
+    ContainerState.STOPPED: "stopped",
+    ContainerState.STOPPING: "stopped",
+}
+"""What a blueprint calls the state of a container."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was read of a project."""
+
+    name: str
+    services: Sequence[Mapping[str, Any]]
+    """As in a listing, with ``settings`` and ``metrics``. Applications are among them."""
+    apps: Mapping[str, App]
+    """The applications of the account by id."""
+    edges: Sequence[Edge] = ()
+    ssh_keys: Sequence[SshKey] = ()
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """The names that a platform may take for the same, by what they have in common."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for service in self.services:
+            alike[normalized(service["name"])].append(service["name"])
+        return alike
+
+
+@dataclass(frozen=True)
+class Exported:
+    """One entry of the blueprint, and what its values do not say."""
+
+    key: str
+    values: Mapping[str, Any]
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Export:
+    """A project as a blueprint."""
+
+    project: str
+    services: Sequence[Exported] = ()
+    applications: Sequence[Exported] = ()
+    remarks: Sequence[str] = ()
+    """What is there and not in the blueprint."""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The blueprint as data, as the option ``blueprint`` takes it."""
+        sections = {"services": self.services, "applications": self.applications}
+        found = {
+            name: {entry.key: dict(entry.values) for entry in entries} for name, entries in sections.items()
+        }
+        return {"project": self.project, **{name: entries for name, entries in found.items() if entries}}
+
+
+def export_project(found: Found) -> Export:
+    """Return a project as a blueprint."""
+    left_out = {service["id"]: why for service in found.services if (why := why_left_out(found, service))}
+    present = [service for service in found.services if service["id"] not in left_out]
+    keys = keys_of(found, present)
+    references = references_by_service(found.edges, keys)
+    services, applications = [], []
+    for service in sorted(present, key=lambda each: keys[each["id"]]):
+        key, app = keys[service["id"]], found.apps.get(service["id"])
+        remarks = reference_remarks(references.get(service["id"], {}), is_app=app is not None)
+        if app is None:
+            values = {**name_of(found, service, key), **service_values(service)}
+            services.append(Exported(key, values, [*unread_remarks(service), *remarks]))
+        else:
+            values = {**({} if app.slug == key else {"slug": app.slug}), **shared_values(service)}
+            remarks = [*unread_remarks(service), *app_remarks(service, app), *remarks]
+            applications.append(Exported(key, values, remarks))
+    return Export(found.name, services, applications, [*sorted(left_out.values()), *key_remarks(found)])
+
+
+def why_left_out(found: Found, service: Mapping[str, Any]) -> str | None:
+    """Return why a service is not in the blueprint; ``None`` if it is."""
+    if service["status"] != ServiceStatus.FAILED:
+        return None
+    kind = "application" if service["id"] in found.apps else "service"
+    return f"{kind} {service['name']!r} ({service['id']}), whose creation failed"
+
+
+# --- Keys and names ---------------------------------------------------------------------------------
+
+
+def keys_of(found: Found, services: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the key of each service by its id: its slug, or its name in the form of a key.
+
+    Of several with the same key, the older ones in the order of their ids get it, the others a number.
+    """
+    keys: dict[str, str] = {}
+    taken: set[str] = set()
+    for service in sorted(
+        services, key=lambda each: (each["id"] not in found.apps, each["name"], each["id"])
+    ):
+        app = found.apps.get(service["id"])
+        key = free_key(as_key(app.slug if app else service["name"]), taken)
+        keys[service["id"]] = key
+        taken.add(key)
+    return keys
+
+
+def as_key(name: str) -> str:
+    """Return a name in the form of a key: lowercase letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", normalized(name)).strip("-") or "service"
+
+
+def free_key(key: str, taken: Collection[str]) -> str:
+    """Return a key that is not taken: the given one, or with the lowest number that is free."""
+    number, free = 1, key
+    while free in taken:
+        number += 1
+        free = f"{key}-{number}"
+    return free
+
+
+def name_of(found: Found, service: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return what identifies a service: nothing if its key does, its id where its name does not."""
+    alike = found.names[normalized(service["name"])]
+    named = {} if service["name"] == key else {"name": service["name"]}
+    if alike.count(service["name"]) > 1:
+        return {**named, "id": service["id"]}
+    return {**named, "allow_duplicate_name": True} if len(alike) > 1 else named
+
+
+# --- Values -----------------------------------------------------------------------------------------
+
+
+def service_values(service: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an order of a service needs, and its state."""
+    product, runtime = service["product"] or {}, service["runtime"] or {}
+    order = {"product": product.get("slug"), "runtime": runtime.get("id")}
+    state = state_of(service)
+    return {
+        **{name: value for name, value in order.items() if value},
+        **shared_values(service),
+        **({"state": state} if state else {}),
+    }
+
+
+def shared_values(service: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a service and an application both have: node, size, network and command."""
+    size = service["dimensions"] or {}
+    settings = service.get("settings") or {}
+    public = (settings.get("network") or {}).get("is_public")
+    values = {
+        "host": (service["host"] or {}).get("id"),
+        "dimensions": {name: size[name] for name in SIZE if size.get(name) is not None},
+        "public": public,
+        "command": command_of(settings.get("deploy") or {}),
+    }
+    return {name: value for name, value in values.items() if value not in (None, "", {})}
+
+
+def command_of(deploy: Mapping[str, Any]) -> str | None:
+    """Return the launch command that was set in place of the original one; ``None`` if none was."""
+    command = deploy.get("command")
+    return None if command in (None, "", deploy.get("default_command")) else str(command)
+
+
+def state_of(service: Mapping[str, Any]) -> str | None:
+    """Return whether a service runs, as a blueprint says it; ``None`` if it is not known or cannot be set."""
+    if service["status"] == ServiceStatus.SUSPENDED:
+        return "suspended"
+    if service["status"] != ServiceStatus.ACTIVE or not service["can_power"]:
+        return None
+    metrics = service.get("metrics") or {}
+    return STATES.get(str(metrics.get("state")))
+
+
+# --- Remarks ----------------------------------------------------------------------------------------
+
+
+def unread_remarks(service: Mapping[str, Any]) -> list[str]:
+    """Return what is missing of a service that is not ready."""
+    if service["status"] in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
+        return []
+    return [f"its status is {service['status']}, so its settings and state were not read"]
+
+
+def app_remarks(service: Mapping[str, Any], app: App) -> list[str]:
+    """Return what an application runs, and that a blueprint leaves alone whether it runs."""
+    remarks = []
+    source = (service.get("settings") or {}).get("source") or {}
+    digest = digest_in_service(app)
+    if digest and source.get("tag"):
+        remarks.append(f"image: {{tag: {source['tag']}}} runs, with digest {digest}")
+    elif digest:
+        remarks.append(f"runs the image with digest {digest}")
+    if service["status"] == ServiceStatus.SUSPENDED:
+        remarks.append("it is suspended, which a blueprint neither says nor changes for an application")
+    return remarks
+
+
+def references_by_service(edges: Iterable[Edge], keys: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Return by the id of a service which of its variables refer to which key."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for edge in edges:
+        target = keys.get(edge.to or "")
+        if edge.from_ and target:
+            found[edge.from_].setdefault(target, []).extend(edge.through or [])
+    return found
+
+
+def reference_remarks(references: Mapping[str, Sequence[str]], is_app: bool) -> list[str]:
+    """Return which variables refer to what. Their values are not shown."""
+    where = "environment" if is_app else "variables"
+    return [
+        f"{where}: {', '.join(sorted(set(names)))} {'refers' if len(set(names)) == 1 else 'refer'} to {key}"
+        for key, names in sorted(references.items())
+        if names
+    ]
+
+
+def key_remarks(found: Found) -> list[str]:
+    """Return the SSH keys of the account, whose public keys are not shown."""
+    keys = sorted(f"{key.name} ({key.fingerprint})" for key in found.ssh_keys)
+    return [f"SSH keys of the account: {', '.join(keys)}"] if keys else []

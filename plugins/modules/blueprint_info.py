@@ -1,0 +1,116 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: blueprint_info
+short_description: Export projects as blueprints
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns one project, or each project of the account, as a file that M(hosted.services.blueprint) takes. Applied to
+    the same project, such a file changes nothing.
+  - The same project gives the same text, so that a daily export in a repository shows what has changed.
+  - Comments in the file name what the platform does not show. These are the values of environments, the variables and
+    options of orders, and public keys. Which variables of an environment refer to what is known, and so is the image
+    that an application runs.
+  - The file holds whether a service runs, as C(state). Remove that where something else decides it, such as a schedule.
+options:
+  project:
+    description:
+      - Id or name of a project. If not set, all projects are returned, one blueprint each.
+    type: str
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - module: hosted.services.blueprint
+  - module: hosted.services.project_info
+"""
+
+EXAMPLES = r"""
+- name: Read a project as a blueprint
+  hosted.services.blueprint_info:
+    project: shop
+  register: exported
+
+- name: Keep it in a file
+  ansible.builtin.copy:
+    content: "{{ exported.blueprints[0].text }}"
+    dest: shop.yml
+    mode: "0644"
+
+- name: Read the whole account
+  hosted.services.blueprint_info:
+  register: account
+
+- name: Keep a file for each project
+  ansible.builtin.copy:
+    content: "{{ item.text }}"
+    dest: "{{ item.file_name }}"
+    mode: "0644"
+  loop: "{{ account.blueprints }}"
+  loop_control:
+    label: "{{ item.project }}"
+"""
+
+RETURN = r"""
+blueprints:
+  description: The projects, sorted by name.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - project: shop
+      project_id: prj_4f2a
+      blueprint:
+        project: shop
+        services:
+          db:
+            product: postgresql
+            host: node-paris-1
+            dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
+            public: false
+            state: started
+      text: "project: shop\nservices:\n  db:\n    product: postgresql\n"
+      file_name: shop.yml
+      left_out: []
+  contains:
+    project:
+      description: Name of the project.
+      type: str
+    project_id:
+      description: Id of the project. Null in check mode for one that the play is still to create.
+      type: str
+    blueprint:
+      description: The project as data, for the option O(hosted.services.blueprint#module:blueprint).
+      type: dict
+    text:
+      description: The same as the text of a file, for O(hosted.services.blueprint#module:src), with comments.
+      type: str
+    file_name:
+      description: A name for the file, made from the name of the project. Each project of the account has another one.
+      type: str
+    left_out:
+      description:
+        - What exists and is not in the blueprint, such as a service whose creation failed. The comments of C(text) name it
+          too.
+      type: list
+      elements: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint_info import BLUEPRINT_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(BLUEPRINT_INFO)
+
+
+if __name__ == "__main__":
+    main()
