@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from .._api.client import Client
 from .._api.errors import HostedError
@@ -24,6 +24,7 @@ from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
 from .applications.lookup import find_app
+from .blueprints.applied import remember
 from .blueprints.contents import (
     ENVIRONMENTS,
     HIDDEN_SECTION,
@@ -62,19 +63,27 @@ LATE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlueprintOptions(BudgetOptions, WaitOptions, StateDirOptions):
-    """The options of module blueprint."""
+class SourceOptions(StateDirOptions):
+    """Where a blueprint is, and how many of its parts are looked at in parallel."""
 
     src: FilePath | None = option(None, selects=True, reads_file=True)
     blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
-    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
     max_parallel: int = MAX_PARALLEL
 
 
-class BlueprintResource(Resource[BlueprintOptions]):
-    """A whole project, as a file or an option describes it."""
+@dataclass(frozen=True, kw_only=True)
+class BlueprintOptions(SourceOptions, BudgetOptions, WaitOptions):
+    """The options of module blueprint."""
 
-    result_key = "parts"
+    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
+
+
+SourceT = TypeVar("SourceT", bound=SourceOptions)
+
+
+class OnBlueprint(Resource[SourceT]):
+    """A resource that a blueprint describes, from a file or an option."""
+
     rules: ClassVar[dict[str, Any]] = {
         "required_one_of": [("src", "blueprint")],
         "mutually_exclusive": [("src", "blueprint")],
@@ -88,15 +97,17 @@ class BlueprintResource(Resource[BlueprintOptions]):
             return []
         return list(secrets_in(data))
 
+
+class BlueprintResource(OnBlueprint[BlueprintOptions]):
+    """A whole project."""
+
+    result_key = "parts"
+
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
         """Plan every part, and return the union of their plans."""
-        check_max_parallel(task.options.max_parallel)
-        document = read_source(task.options)
-        contents = read_contents(document)
-        check_neighbors(task, document, contents)
+        contents = read_checked(task)
         task.guard.tighten(contents.budget)
-        parts = Parts(task, parts_of(task, contents), max_parallel=task.options.max_parallel)
-        parts.make_plans()
+        parts = planned_parts(task, contents)
         report = Report(task, parts.found)
         refusal = report.refusal()
         if refusal is not None:
@@ -107,7 +118,26 @@ class BlueprintResource(Resource[BlueprintOptions]):
 BLUEPRINT = BlueprintResource()
 
 
-def read_source(options: BlueprintOptions) -> Document:
+def read_checked(task: Task[SourceOptions]) -> Contents:
+    """Return what the blueprint says, checked as far as that is possible without planning it.
+
+    :raises Invalid: with all that is wrong.
+    """
+    check_max_parallel(task.options.max_parallel)
+    document = read_source(task.options)
+    contents = read_contents(document)
+    check_neighbors(task, document, contents)
+    return contents
+
+
+def planned_parts(task: Task[SourceOptions], contents: Contents) -> Parts:
+    """Return all parts of a blueprint with their plans, or with what keeps them from being made."""
+    parts = Parts(task, parts_of(task, contents), max_parallel=task.options.max_parallel)
+    parts.make_plans()
+    return parts
+
+
+def read_source(options: SourceOptions) -> Document:
     """Return the blueprint as data with the place of each value, from the file or the option."""
     if options.src is not None:
         return read_document(options.src)
@@ -138,23 +168,32 @@ def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, r
     """Return the plan for the whole, with a last step that collects what became of each part."""
     plan = Plan(
         result=[],
-        failure=report.failure,
         max_parallel=task.options.max_parallel,
         subject=contents.project,
         budgeted_whole=True,
     )
     report.update(plan)
     steps = parts.steps()
-    if steps:
-        gather = Step("gather the outcome", lambda: report.update(plan), needs=steps, changes=False)
-        plan.steps = [*steps, gather]
+
+    def finish() -> None:
+        report.update(plan)
+        remember(task, contents, report.failed_entries)
+
+    def failure() -> HostedError | None:
+        error = report.failure()
+        if error is not None and not task.check_mode:
+            remember(task, contents, report.failed_entries)
+        return error
+
+    plan.failure = failure
+    plan.steps = [*steps, Step("gather the outcome", finish, needs=steps, changes=False)]
     return plan
 
 
 # --- Parts ------------------------------------------------------------------------------------------
 
 
-def parts_of(task: Task[BlueprintOptions], contents: Contents) -> list[Part]:
+def parts_of(task: Task[SourceOptions], contents: Contents) -> list[Part]:
     """Return all parts of a blueprint, each after those that it needs."""
     assembly = Assembly(task, contents)
     for entry in contents.services:
@@ -173,7 +212,7 @@ def parts_of(task: Task[BlueprintOptions], contents: Contents) -> list[Part]:
 class Assembly:
     """The parts of a blueprint so far, and which of them stands for each key."""
 
-    def __init__(self, task: Task[BlueprintOptions], contents: Contents) -> None:
+    def __init__(self, task: Task[SourceOptions], contents: Contents) -> None:
         self.task = task
         self.contents = contents
         self.shared = shared_arguments(task.options)
@@ -217,7 +256,7 @@ class Assembly:
 
     def add_service(self, entry: Entry) -> None:
         """Add a service."""
-        folder = self.task.options.secrets_dir
+        folder = getattr(self.task.options, "secrets_dir", None)
         own = {"secrets_dest": folder and os.path.join(folder, f"{entry.key}.json")}
         if "id" not in entry.values:  # which need no name, and the key is none that the platform knows
             own["name"] = entry.name
@@ -329,10 +368,10 @@ def sorted_by_references(applications: Sequence[Entry]) -> list[Entry]:
     return [by_key[key] for group in levels(needs) for key in sorted(group, key=list(by_key).index)]
 
 
-def shared_arguments(options: BlueprintOptions) -> dict[str, Any]:
+def shared_arguments(options: SourceOptions) -> dict[str, Any]:
     """Return the options of the task that hold for each of its parts: connection, waiting and state."""
     shared = {each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)}
-    return {name: getattr(options, name) for name in shared}
+    return {name: getattr(options, name) for name in shared if hasattr(options, name)}
 
 
 def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -423,7 +462,7 @@ def await_neighbors(client: Client, project: Part, parts: Iterable[Part]) -> Non
     poll_for(lambda: ids <= aliases_in(client, id_of(project)).keys(), LATE_SECONDS)
 
 
-def check_neighbors(task: Task[BlueprintOptions], document: Document, contents: Contents) -> None:
+def check_neighbors(task: Task[SourceOptions], document: Document, contents: Contents) -> None:
     """Check the references to neighbors that the blueprint does not describe.
 
     :raises Invalid: for those that designate nothing.

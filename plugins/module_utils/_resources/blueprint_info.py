@@ -12,7 +12,7 @@ from typing import Any
 from .._api.client import Client
 from .._api.errors import Refused
 from .._api.models import Edge, Project
-from .blueprints.export import Found, as_key, export_project, free_key
+from .blueprints.export import Export, Found, as_key, export_project, free_key
 from .blueprints.export_text import export_text
 from .services.listing import ServiceQuery, read_listing, read_project
 from .services.lookup import resolve_project
@@ -88,3 +88,10 @@ def exported(found: Found) -> dict[str, Any]:
         "text": export_text(export),
         "left_out": list(export.remarks),
     }
+
+
+def read_export(task: Task[Any], project: Project) -> Export:
+    """Return one project as a blueprint, without what would only be remarks."""
+    listing = read_project(task.client, project, ServiceQuery())
+    apps = {app.id: app for app in task.client.apps()}
+    return export_project(Found(project.name, listing.services, apps))

@@ -49,7 +49,12 @@ class Fingerprints:
     def read(cls, folder: str, base_url: str | None, slug: str, app_id: str) -> Fingerprints:
         """Read the file of an application. Any error in it counts as no file."""
         platform = hashlib.blake2b((base_url or "").encode(), digest_size=6).hexdigest()
-        fresh = cls(os.path.join(folder, f"{slug}-{platform}.json"), app_id)
+        return cls.at(os.path.join(folder, f"{slug}-{platform}.json"), app_id)
+
+    @classmethod
+    def at(cls, path: str, app_id: str) -> Fingerprints:
+        """Read a file. Any error in it counts as no file."""
+        fresh = cls(path, app_id)
         try:
             with open(fresh.path, encoding="utf-8") as file:
                 content = json.load(file)

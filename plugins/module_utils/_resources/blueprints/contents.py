@@ -100,6 +100,11 @@ class Contents:
     folder: str = ""
     """What the paths in it are relative to. Empty for the folder of the process."""
 
+    @property
+    def entries(self) -> list[Entry]:
+        """All entries."""
+        return [*self.services, *self.applications, *self.ssh_keys]
+
     def path(self, written: str) -> str:
         """Return the path of a file on this machine."""
         return os.path.join(self.folder, os.path.expanduser(written))

@@ -56,9 +56,15 @@ class Found:
 class Exported:
     """One entry of the blueprint, and what its values do not say."""
 
+    id: str
     key: str
     values: Mapping[str, Any]
     remarks: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name on the platform, or its slug."""
+        return str(self.values.get("name") or self.values.get("slug") or self.key)
 
 
 @dataclass(frozen=True)
@@ -72,13 +78,19 @@ class Export:
     """What is there and not in the blueprint."""
 
     @property
+    def sections(self) -> Mapping[str, Sequence[Exported]]:
+        """The sections that have entries, by their names."""
+        sections = {"services": self.services, "applications": self.applications}
+        return {name: entries for name, entries in sections.items() if entries}
+
+    @property
     def data(self) -> dict[str, Any]:
         """The blueprint as data, as the option ``blueprint`` takes it."""
-        sections = {"services": self.services, "applications": self.applications}
-        found = {
-            name: {entry.key: dict(entry.values) for entry in entries} for name, entries in sections.items()
+        sections = {
+            name: {entry.key: dict(entry.values) for entry in entries}
+            for name, entries in self.sections.items()
         }
-        return {"project": self.project, **{name: entries for name, entries in found.items() if entries}}
+        return {"project": self.project, **sections}
 
 
 def export_project(found: Found) -> Export:
@@ -93,11 +105,11 @@ def export_project(found: Found) -> Export:
         remarks = reference_remarks(references.get(service["id"], {}), is_app=app is not None)
         if app is None:
             values = {**name_of(found, service, key), **service_values(service)}
-            services.append(Exported(key, values, [*unread_remarks(service), *remarks]))
+            services.append(Exported(service["id"], key, values, [*unread_remarks(service), *remarks]))
         else:
             values = {**({} if app.slug == key else {"slug": app.slug}), **shared_values(service)}
             remarks = [*unread_remarks(service), *app_remarks(service, app), *remarks]
-            applications.append(Exported(key, values, remarks))
+            applications.append(Exported(service["id"], key, values, remarks))
     return Export(found.name, services, applications, [*sorted(left_out.values()), *key_remarks(found)])
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ..._api.libraries import yaml
@@ -20,7 +20,6 @@ HEADER = """\
 # - values of environments, which hosted.services.blueprint leaves alone without them
 # - variables and options of orders, which a new order may need
 """
-SECTIONS = ("services", "applications")
 
 
 class InOneLine(dict[str, Any]):
@@ -31,10 +30,8 @@ def export_text(export: Export) -> str:
     """Return the text of a blueprint. The same project gives the same text."""
     text = HEADER.format(schema=SCHEMA_URL) + comments(f"- {remark}" for remark in export.remarks)
     text += as_yaml({"project": export.project})
-    for name in SECTIONS:
-        entries: Sequence[Exported] = getattr(export, name)
-        if entries:
-            text += f"{name}:\n" + "".join(textwrap.indent(entry_text(entry), "  ") for entry in entries)
+    for name, entries in export.sections.items():
+        text += f"{name}:\n" + "".join(textwrap.indent(entry_text(entry), "  ") for entry in entries)
     return text
 
 

@@ -52,6 +52,11 @@ class Report:
         self.task.effects.facts["cost"] = self.total(whole, costs)
         return whole
 
+    @property
+    def failed_entries(self) -> set[tuple[str, str]]:
+        """The section and key of each entry that is not as it should be, because of an error."""
+        return {(part.section, part.key) for part in self.parts if part.error or part.blocked_by}
+
     def entries(self) -> list[dict[str, Any]]:
         """Return the entries of all parts, in the order in which they need each other."""
         return [self.entry(part) for part in self.parts]

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a blueprint said when it was last applied from this controller, as fingerprints.
+
+It is no state that anything is compared with: the platform is. Where the two differ, it tells which of them
+was changed since, the file or the platform.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator
+
+from ..applications.fingerprints import Fingerprints
+from ..shared.controller_state import collection_folder, state_key
+from ..shared.options import StateDirOptions
+from ..shared.plan import Task
+from .contents import Contents, Entry
+
+FOLDER = "blueprints"
+ENTRY = "entry"
+"""The field that stands for an entry as such."""
+
+
+def last_applied(options: StateDirOptions, project: str) -> Fingerprints:
+    """Return what was last applied to a project."""
+    home = options.state_dir and os.path.expanduser(options.state_dir)
+    folder = os.path.join(home, FOLDER) if home else collection_folder(FOLDER)
+    name = state_key(options.base_url, f"blueprint of {project}")
+    return Fingerprints.at(os.path.join(folder, f"{name}.json"), project)
+
+
+def remember(task: Task[StateDirOptions], contents: Contents, failed: Collection[tuple[str, str]]) -> None:
+    """Remember what was applied. Of entries that failed, by section and key, keep what was known before."""
+    last = last_applied(task.options, contents.project)
+    stale = {name: value for name, value in last.prints.items() if entry_in(name) in failed}
+    fresh = {
+        name: last.of(name, value)
+        for entry in contents.entries
+        if (entry.section, entry.key) not in failed
+        for name, value in facts_of(entry)
+    }
+    try:
+        os.makedirs(os.path.dirname(last.path), mode=0o700, exist_ok=True)
+        last.restore({**stale, **fresh})
+    except OSError as error:
+        task.warn(
+            f"state_dir cannot be written to ({error}), so drift_info cannot tell later whether the file or "
+            "the platform was changed"
+        )
+
+
+def facts_of(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield each field of an entry with its value as text."""
+    yield path_of(entry, ENTRY), entry.name
+    yield name_path(entry.name), ""
+    for name, value in entry.values.items():
+        yield path_of(entry, name), as_text(value)
+
+
+def path_of(entry: Entry, name: str) -> str:
+    """Return where a field is in the blueprint."""
+    return f"{entry.section}.{entry.key}.{name}"
+
+
+def name_path(name: str) -> str:
+    """Return what stands for a name, whatever key it had in the file."""
+    return f"names.{name}"
+
+
+def entry_in(path: str) -> tuple[str, str]:
+    """Return the section and the key that a path leads through. Keys of sections have no dot."""
+    section, __, rest = path.partition(".")
+    return section, rest.rpartition(".")[0]
+
+
+def as_text(value: object) -> str:
+    """Return a value as text that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, default=str)

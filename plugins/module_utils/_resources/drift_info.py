@@ -1,0 +1,56 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drift: in what a project differs from its blueprint, and which of the two was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .._api.models import Project
+from .blueprint import OnBlueprint, SourceOptions, planned_parts, read_checked
+from .blueprint_info import read_export
+from .blueprints.applied import last_applied
+from .blueprints.drift import DRIFT, Comparison, Difference, not_in_file
+from .shared.plan import Plan, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftInfoOptions(SourceOptions):
+    """Which blueprint to compare."""
+
+
+class DriftInfoResource(OnBlueprint[DriftInfoOptions]):
+    """A blueprint and the project that it describes."""
+
+    result_key = "drift"
+
+    def plan(self, task: Task[DriftInfoOptions]) -> Plan:
+        """Compare; there is nothing to do."""
+        contents = read_checked(task)
+        looking = replace(task, check_mode=True, warnings=[])  # what an apply would warn of is none of this
+        parts = planned_parts(looking, contents).found
+        comparison = Comparison(contents, parts, last_applied(task.options, contents.project))
+        found = comparison.differences()
+        for project in home_of(task, contents.project, contents.was):
+            found += not_in_file(read_export(task, project), comparison)
+        return Plan(result=to_result(contents.project, found))
+
+
+DRIFT_INFO = DriftInfoResource()
+
+
+def home_of(task: Task[DriftInfoOptions], name: str, was: str | None) -> Sequence[Project]:
+    """Return the project that a blueprint describes; nothing if it does not exist."""
+    by_name = {project.name: project for project in task.client.projects()}
+    return [by_name[each] for each in (name, was) if each in by_name][:1]
+
+
+def to_result(project: str, found: Sequence[Difference]) -> dict[str, object]:
+    """Return the differences for the task's result."""
+    return {
+        "project": project,
+        "drifted": any(each.kind in DRIFT for each in found),
+        "differences": [each.as_dict() for each in found],
+    }

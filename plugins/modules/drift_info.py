@@ -1,0 +1,150 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: drift_info
+short_description: Compare blueprints with the platform
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Returns in what a project differs from its blueprint, and changes nothing. What the blueprint does not mention is no
+    difference, except for services that it does not describe at all.
+  - Says of each difference whether the file or the platform was changed since M(hosted.services.blueprint) applied the
+    file from this controller, and which of the two prevails when it is applied again.
+  - The playbook C(hosted.services.drift) compares several files, writes reports and exits with 2 on drift.
+options:
+  src:
+    description:
+      - Path of a YAML file with the blueprint. Paths in it are relative to its folder.
+    type: path
+  blueprint:
+    description:
+      - The blueprint itself, for example from a variable.
+    type: dict
+  max_parallel:
+    description:
+      - Maximum number of parts that are read at the same time.
+    type: int
+    default: 8
+  state_dir:
+    description:
+      - Folder on the controller for what is remembered, the same as for M(hosted.services.blueprint). If not set,
+        C(hosted_services) in Ansible's home, or the folder that E(HOSTED_SERVICES_HOME) names.
+    type: path
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.info_attributes
+seealso:
+  - module: hosted.services.blueprint
+  - module: hosted.services.blueprint_info
+"""
+
+EXAMPLES = r"""
+- name: Compare a project with its file
+  hosted.services.drift_info:
+    src: shop.yml
+  register: compared
+
+- name: Show what differs
+  ansible.builtin.debug:
+    msg: "{{ compared.drift.differences | map(attribute='line') }}"
+
+- name: Stop if somebody changed the platform
+  ansible.builtin.assert:
+    that: compared.drift.differences | selectattr('changed_by', 'eq', 'platform') | length == 0
+    fail_msg: Somebody changed the project in the web space. Look at it before you apply the file.
+"""
+
+RETURN = r"""
+drift:
+  description: The comparison.
+  returned: success
+  type: dict
+  sample:
+    project: shop
+    drifted: true
+    differences:
+      - kind: differs
+        drift: true
+        section: services
+        key: db
+        field: dimensions
+        path: services.db.dimensions
+        file: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
+        platform: {cpu_cores: 2, ram_gb: 2, storage_gb: 10}
+        changed_by: platform
+        prevails: file
+        line: >-
+          services.db.dimensions: cpu_cores 1, ram_gb 2, storage_gb 10 in the file, cpu_cores 2, ram_gb 2, storage_gb 10 on
+          the platform; changed on the platform; the file prevails
+  contains:
+    project:
+      description: Name of the project.
+      type: str
+    drifted:
+      description: Whether anything differs. What cannot be known does not count.
+      type: bool
+    differences:
+      description: What differs, and what cannot be known.
+      type: list
+      elements: dict
+      contains:
+        kind:
+          description:
+            - V(differs) for a field that has another value. V(missing) for something that is in the file and not on the
+              platform. V(not_in_file) for a service or an application that is on the platform and not in the file.
+              V(refused) for something that cannot be applied, such as a disk that would have to shrink. V(unknown) for
+              something that the platform does not show, such as an environment that was not written from this controller.
+          type: str
+        drift:
+          description: Whether it counts as drift. Only V(unknown) does not.
+          type: bool
+        section:
+          description: Section of the blueprint.
+          type: str
+        key:
+          description: Key in that section, or the one that an export would give it.
+          type: str
+        field:
+          description: Field of the entry. Null for the entry as a whole.
+          type: str
+        path:
+          description: The section, key and field, joined by dots.
+          type: str
+        file:
+          description: What the file says. Null where that is secret or nothing.
+          type: raw
+        platform:
+          description: What the platform has. Null where it does not show it, or has nothing.
+          type: raw
+        changed_by:
+          description:
+            - V(file) or V(platform), whichever was changed since the last apply from this controller. Null if that is not
+              known.
+          type: str
+        prevails:
+          description:
+            - V(file) or V(platform), whichever the next apply leaves as it is. Null if it would be refused or nothing is
+              known.
+          type: str
+        line:
+          description: All of this in one line, for people.
+          type: str
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.drift_info import DRIFT_INFO
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DRIFT_INFO)
+
+
+if __name__ == "__main__":
+    main()
