@@ -368,6 +368,10 @@ EVERYTHING = """\
 - ansible.builtin.import_playbook: hosted.services.restore_drill
 - ansible.builtin.import_playbook: hosted.services.sleep
   vars: {sleep_schedule_plan: "{{ sleep_schedule_plans[0] }}"}
+- ansible.builtin.import_playbook: hosted.services.export
+  vars: {export_folder: "{{ playbook_dir }}/exported"}
+- ansible.builtin.import_playbook: hosted.services.drift
+  vars: {drift_files: "{{ playbook_dir }}/exported/*.yml", drift_junit: "{{ playbook_dir }}/drift.xml"}
 - hosts: localhost
   gather_facts: false
   roles: [hosted.services.backups, hosted.services.sftp_access, hosted.services.sleep_schedule]
