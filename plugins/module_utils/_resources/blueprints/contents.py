@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,7 +27,7 @@ from ..services.order import MAX_SERVICE_NAME
 from ..shared.budget import Budget, read_budget
 from ..shared.limits import MAX_PROJECT_NAME
 from ..shared.money import read_amount
-from ..shared.names import same_name
+from ..shared.names import normalized, same_name
 from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
@@ -447,26 +448,36 @@ def check_project(document: Document, name: str) -> None:
 
 
 def check_names(document: Document, entries: Sequence[Entry]) -> None:
-    """Note two things of one name, also where only a platform that ignores case would mix them up."""
-    for number, entry in enumerate(entries):
-        for other in entries[:number]:
-            if have_same_id(entry, other):
-                document.add_problem(
-                    (*entry.path, "id"),
-                    f"it is the id of {document.where(other.path)} too; a service has one entry",
-                )
-            elif are_mixed_up(entry, other):
-                document.add_problem(
-                    entry.path,
-                    f"it has the name {entry.name!r}, as {document.where(other.path)} has {other.name!r}; "
-                    "give each a name of its own",
-                )
-            elif entry.key == other.key:
-                document.add_problem(
-                    entry.path,
-                    f"the key {entry.key!r} is in {other.section} too, and a reference could mean either; "
-                    "rename one",
-                )
+    """Note two things of one id or name, also where only a platform that ignores case would mix them up."""
+    for entry, other in alike(entries, lambda each: each.values.get("id")):
+        document.add_problem(
+            (*entry.path, "id"),
+            f"it is the id of {document.where(other.path)} too; a service has one entry",
+        )
+    for entry, other in alike(entries, lambda each: normalized(each.name)):
+        if are_mixed_up(entry, other):
+            document.add_problem(
+                entry.path,
+                f"it has the name {entry.name!r}, as {document.where(other.path)} has {other.name!r}; "
+                "give each a name of its own",
+            )
+    for entry, other in alike(entries, lambda each: each.key):
+        if not are_mixed_up(entry, other):
+            document.add_problem(
+                entry.path,
+                f"the key {entry.key!r} is in {other.section} too, and a reference could mean either; "
+                "rename one",
+            )
+
+
+def alike(entries: Iterable[Entry], by: Callable[[Entry], str | None]) -> Iterator[tuple[Entry, Entry]]:
+    """Yield each entry with each earlier one that has the same of what ``by`` returns."""
+    seen: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        value = by(entry)
+        if value is not None:
+            yield from ((entry, other) for other in seen[value])
+            seen[value].append(entry)
 
 
 def are_mixed_up(entry: Entry, other: Entry) -> bool:
@@ -477,11 +488,6 @@ def are_mixed_up(entry: Entry, other: Entry) -> bool:
     if any(each.values.get("allow_duplicate_name") for each in services) and entry.name != other.name:
         return False
     return same_name(entry.name, other.name)
-
-
-def have_same_id(entry: Entry, other: Entry) -> bool:
-    """Tell whether two entries name the same service by its id."""
-    return "id" in entry.values and entry.values["id"] == other.values.get("id")
 
 
 def check_same_keys(document: Document, entries: Sequence[Entry]) -> None:
