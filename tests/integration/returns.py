@@ -70,6 +70,7 @@ OPEN = {
     "backup": {"services.vanished"},
     "billing_info": {"billing.notes"},
     "blueprint": {"parts.result"},
+    "blueprint_info": {"blueprints.blueprint"},
     "database_info": {"database.page.records"},
     "database_query": {"result.records"},
     "environment": {"environment.variables"},

@@ -1,0 +1,52 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The text of an export: it reads back as the data, whatever the platform calls things."""
+
+from __future__ import annotations
+
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
+    parse_document,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
+    Export,
+    Exported,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export_text import (
+    export_text,
+)
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_any_name_reads_back_and_no_remark_ends_its_comment(project: str, name: str, remark: str) -> None:
+    entry = Exported("1", "db", {"name": name, "dimensions": {"ram_gb": 2}, "public": False}, [remark])
+    export = Export(project, services=[entry], remarks=[remark])
+    document = parse_document(export_text(export), "shop.yml")
+    assert not document.problems
+    assert document.data == export.data
+
+
+def test_words_that_yaml_takes_for_something_else_stay_text() -> None:
+    for word in ("null", "on", "123", "1e3", "a: b", "x #y", "!vault", "*a", "&a", "=", "2026-11-23", "~"):
+        export = Export(word, services=[Exported("1", word if word.isalnum() else "key", {"name": word})])
+        assert yaml.safe_load(export_text(export)) == export.data
+
+
+def test_an_entry_is_easy_to_read() -> None:
+    size = {"cpu_cores": 1, "ram_gb": 2}
+    text = export_text(Export("shop", services=[Exported("1", "db", {"dimensions": size}, ["remark"])]))
+    assert text.endswith(
+        "project: shop\nservices:\n  # remark\n  db:\n    dimensions: {cpu_cores: 1, ram_gb: 2}\n"
+    )
+
+
+def test_the_first_line_names_the_schema_for_editors() -> None:
+    first, *__ = export_text(Export("shop")).splitlines()
+    assert first.startswith("# yaml-language-server: $schema=https://")
+    assert first.endswith("/blueprint.schema.json")
