@@ -197,10 +197,11 @@ SCENARIOS ?= $(notdir $(patsubst %/,%,$(dir $(wildcard extensions/molecule/*/mol
 BACKUP_KILLS ?= 1-40
 # The same for a blueprint of ten things (tests/integration/test_blueprint_killed.py).
 BLUEPRINT_KILLS ?= 1-110
+BLUEPRINT_PRUNE_KILLS ?= 1-70
 
 .PHONY: test-long
 test-long: dev ## what takes hours: 100,000 histories, a kill at every request, all scenarios under all profiles
-	@scripts/stages.sh long-retention long-sleep long-exports long-kills long-scenarios long-demos
+	@scripts/stages.sh long-retention long-sleep long-exports long-prunes long-kills long-scenarios long-demos
 
 long-scenarios long-demos: PROFILES = plain terse wrapped pairwise:1-3
 
@@ -219,10 +220,16 @@ long-exports: dev ## export a thousand accounts, and make each again from its ex
 	BLUEPRINT_EXPORTS=$(or $(BLUEPRINT_EXPORTS),0-999) pytest -q -n 2 \
 	    tests/unit/plugins/module_utils/_resources/test_blueprint_info.py
 
+.PHONY: long-prunes
+long-prunes: dev ## prune by ten thousand random edits of files (BLUEPRINT_PRUNES=0-999, ten edits each)
+	BLUEPRINT_PRUNES=$(or $(BLUEPRINT_PRUNES),0-999) pytest -q -n 2 \
+	    tests/unit/plugins/module_utils/_resources/blueprints/test_prune_edits.py
+
 .PHONY: long-kills
 long-kills: dev
 	BACKUP_KILLS=$(BACKUP_KILLS) pytest -q -n 2 tests/integration/test_backups_killed.py
-	BLUEPRINT_KILLS=$(BLUEPRINT_KILLS) pytest -q -n 2 tests/integration/test_blueprint_killed.py
+	BLUEPRINT_KILLS=$(BLUEPRINT_KILLS) BLUEPRINT_PRUNE_KILLS=$(BLUEPRINT_PRUNE_KILLS) \
+	    pytest -q -n 2 tests/integration/test_blueprint_killed.py
 
 .PHONY: long-scenarios
 long-scenarios: dev

@@ -18,8 +18,8 @@ description:
   - Plans everything first, with one diff and one price, and then makes the changes in the order in which they need each
     other, in parallel where they do not. A change that fails stops only what needs it, and the next run goes on from
     there.
-  - What the file does not mention is left alone. Nothing is deleted. An application without an environment in the file
-    keeps its own.
+  - What the file does not mention is left alone, unless O(prune) is set. An application without an environment in the
+    file keeps its own.
   - In an environment, C(${key.FIELD}) names another service or application of the file by its key. The platform's alias
     for it is used in its place. C(${alias.FIELD}) of any other neighbor in the project works as well.
 options:
@@ -35,6 +35,64 @@ options:
         C(budget), as in O(budget). The guide to blueprints explains them, and a JSON Schema lets editors complete and
         check them.
     type: dict
+  state:
+    description:
+      - V(present) makes the project as the blueprint describes it.
+      - V(absent) permanently deletes the services and applications that the blueprint describes, with their disks, and
+        then the project, if nothing else is in it and it is not the default one. What refers to another service is
+        deleted before it. Each is found by its exact name or O(blueprint) key C(id), and in this project alone. SSH keys
+        belong to the account and stay.
+    type: str
+    choices: [present, absent]
+    default: present
+  prune:
+    description:
+      - Whether to permanently delete the services and applications that are in the project and not in the blueprint,
+        after everything else was done without an error. Check mode names each in the diff. To have a copy of them, see
+        O(keep_copy), which is on by default.
+      - A service stays if an entry stands for it, or has nearly its name, so that the platform might take one for the
+        other. Nothing is deleted, and the task fails before it does anything, if the blueprint describes no service
+        and no application; if nothing that it describes is in the project yet; if the project may be the default one,
+        which is assumed to be the oldest; if a list could not be read whole; if anything that stays refers to what
+        would be deleted; or if there are more than O(max_delete).
+      - Each service is read again right before its deletion. One that was renamed or moved to another project meanwhile,
+        or that another service refers to by then, stays.
+      - SSH keys are never pruned.
+    type: bool
+    default: false
+  max_delete:
+    description:
+      - Maximum number of services and applications that O(prune) may delete in one run.
+    type: int
+    default: 3
+  keep_copy:
+    description:
+      - Folder of the controller that each service is copied to before it is deleted, as in module
+        M(hosted.services.service), which says what is copied and what is not. Without a verified copy nothing is
+        deleted.
+      - If not set, O(prune) copies to C(last_copies) below C(hosted_services) in Ansible's home, or below O(state_dir),
+        and O(state=absent) copies nothing.
+    type: path
+  delete_without_copy:
+    description:
+      - Whether O(prune) deletes without a copy. Needed for services that cannot be copied, such as buckets and machines.
+    type: bool
+    default: false
+  delete_backups:
+    description:
+      - Whether to delete services that have backups or snapshots on the platform, which are destroyed with them.
+    type: bool
+    default: false
+  private_key_file:
+    description:
+      - File of the private key to log in with over SFTP, for copies. It must be registered on the account, see
+        M(hosted.services.ssh_key). If not set, the keys of the SSH agent and those in C(~/.ssh) are tried.
+    type: path
+  known_hosts:
+    description:
+      - File of the known keys of servers, in the format of OpenSSH, for copies. C(~/.ssh/known_hosts) when it is not
+        set. The key of a server that is not in it is accepted and written down there, but not in check mode.
+    type: path
   max_parallel:
     description:
       - Maximum number of parts that are planned or changed at the same time.
@@ -79,6 +137,17 @@ EXAMPLES = r"""
 - name: Make the project as the file describes it
   hosted.services.blueprint:
     src: shop.yml
+
+- name: Delete what is in the project and not in the file, and keep a copy of it
+  hosted.services.blueprint:
+    src: shop.yml
+    prune: true
+
+- name: Delete all that the file describes, and the project
+  hosted.services.blueprint:
+    src: shop.yml
+    state: absent
+    keep_copy: /srv/last-copies
 
 - name: Describe it in the playbook, with a secret from a vault
   hosted.services.blueprint:
@@ -132,7 +201,7 @@ parts:
       description: Section of the blueprint.
       type: str
     key:
-      description: Key in that section.
+      description: Key in that section. The id of a service that O(prune) deletes.
       type: str
     module:
       description: Module that does the same for this part alone.
@@ -220,6 +289,25 @@ parts:
     secrets_file:
       description: File with the secrets that the platform shows only once.
       type: str
+    copy:
+      description: The last copy of a service that was deleted. In check mode, as it is expected to be.
+      type: dict
+      contains:
+        path:
+          description: Folder of the copy.
+          type: str
+        kind:
+          description: V(files) for the files of the service, V(dump) for the dump of a database.
+          type: str
+        files:
+          description: How many files it has, not counting the list and the description.
+          type: int
+        bytes:
+          description: How many bytes they have. Null in check mode for a database.
+          type: int
+        verified:
+          description: Whether it was compared with the service. False in check mode only.
+          type: bool
 cost:
   description: Effect of all changes together on the monthly price, in currency units as strings.
   returned: if a price changes, or would
@@ -268,6 +356,12 @@ actions:
   type: list
   elements: str
   sample: ["create project 'shop'", "order postgresql as service 'db' for 3.53 EUR a month"]
+would_delete:
+  description: What O(prune) would have deleted, if that is more than O(max_delete).
+  returned: if it is refused for that
+  type: list
+  elements: str
+  sample: ["service 'cache' (svc_41d0)"]
 problems:
   description: All that is wrong with the blueprint, each with its place.
   returned: if the blueprint is wrong

@@ -31,16 +31,17 @@ COMMON = {
 }
 """Keys of Ansible, or that every module has."""
 UNIT = "tests/unit/plugins/module_utils/_resources/"
+COPY = ("copy", "copy.bytes", "copy.files", "copy.kind", "copy.path", "copy.verified")
 ELSEWHERE: dict[str, dict[str, str]] = {
+    "blueprint": dict.fromkeys(
+        ("would_delete", *(f"parts.{each}" for each in COPY)), f"{UNIT}blueprints/test_removal.py"
+    ),
     "service": {
         "last_log_lines": "tests/integration/test_open_outcomes.py",
         "last_state": "tests/integration/test_open_outcomes.py",
         "last_status": "tests/integration/test_open_outcomes.py",
         "namesakes": "tests/integration/test_two_at_once.py",
-        **dict.fromkeys(
-            ("copy", "copy.bytes", "copy.files", "copy.kind", "copy.path", "copy.verified"),
-            "tests/integration/test_last_copies.py",
-        ),
+        **dict.fromkeys(COPY, "tests/integration/test_last_copies.py"),
         "secrets": "tests/integration/test_open_outcomes.py",
         "secrets_file": "tests/integration/test_open_outcomes.py",
     },

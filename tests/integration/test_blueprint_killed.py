@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kill -9 at some point of a blueprint, then another run: everything once, no secret lost.
 
-BLUEPRINT_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
+BLUEPRINT_KILLS is after how many of a run's requests it is killed, as `3,11` or as a range `1-40`, and
+BLUEPRINT_PRUNE_KILLS the same for a run that also prunes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import asyncssh
 import pytest
 
 from hosted_sandbox.testing import Sandbox
@@ -38,28 +40,35 @@ BLUEPRINT: dict[str, Any] = {
     },
     "budget": {"projects": {"bakery": 100}},
 }
+OLD = ("older", "oldest")
+EXISTING = {
+    "project": "bakery",
+    "services": {key: {"public": False} for key in SERVICES},
+    "applications": {slug: {} for slug in SLUGS},
+}
+"""The same project once it is there, without two services that were in the file."""
 LATENCY = 0.05
 HEAD = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    "
 
 
-def points() -> Iterator[int]:
+def points(variable: str, default: str) -> Iterator[int]:
     """Yield after how many requests a run is killed."""
-    for part in os.environ.get("BLUEPRINT_KILLS", "18,45,80").split(","):
+    for part in os.environ.get(variable, default).split(","):
         first, _dash, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
 
 
-def task(folder: Path) -> str:
+def task(folder: Path, **given: Any) -> str:
     """Return the task that applies the blueprint."""
-    options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2}
+    options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2, **given}
     return f"- name: Apply\n  hosted.services.blueprint: {json.dumps(options)}\n"
 
 
-def kill_after(ansible: Ansible, sandbox: Sandbox, point: int) -> None:
+def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, **given: Any) -> None:
     """Apply the blueprint, and end the run and all its workers after so many requests."""
     play = ansible.folder / "killed.yml"
     play.write_text(
-        f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    {indented(task(ansible.folder))}"
+        f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    {indented(task(ansible.folder, **given))}"
     )
     with subprocess.Popen(
         [COLD.playbook, "-i", str(ansible.inventory), str(play)],
@@ -80,9 +89,9 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n    ").rstrip(" ")
 
 
-def apply(ansible: Ansible) -> Run:
+def apply(ansible: Ansible, **given: Any) -> Run:
     """Apply the blueprint to the end."""
-    return ansible.tasks(task(ansible.folder)).succeed()
+    return ansible.tasks(task(ansible.folder, **given)).succeed()
 
 
 def passwords_kept(ansible: Ansible, again: Run) -> list[str]:
@@ -92,7 +101,7 @@ def passwords_kept(ansible: Ansible, again: Run) -> list[str]:
     return [key for key in databases if (ansible.folder / f"{key}.json").is_file() or repr(key) in told]
 
 
-@pytest.mark.parametrize("point", [*points()])
+@pytest.mark.parametrize("point", [*points("BLUEPRINT_KILLS", "18,45,80")])
 def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     sandbox.fault("*", "latency", latency=LATENCY, count=None)
     kill_after(ansible, sandbox, point)
@@ -107,3 +116,45 @@ def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) ->
     sandbox.clear_journal()
     assert not apply(ansible)["Apply"].result["changed"]
     assert sandbox.writes() == []
+
+
+@pytest.mark.parametrize("point", [*points("BLUEPRINT_PRUNE_KILLS", "25,50")])
+def test_a_run_that_is_killed_while_it_prunes(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    """Whatever it had deleted by then has a whole copy, and the next run deletes the rest and no more."""
+    kept = [{"name": each, "product": "minecraft", "project": "bakery"} for each in SERVICES]
+    old = [{**kept[0], "name": name, "files": {"level.dat": name}} for name in OLD]
+    sandbox.seed({"services": [*kept, *old], "apps": [{"slug": slug, "project": "bakery"} for slug in SLUGS]})
+    key = register_key(sandbox, ansible.folder)
+    home = str(ansible.folder / "state")
+    given = {"blueprint": EXISTING, "prune": True, "private_key_file": key, "state_dir": home}
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_after(ansible, sandbox, point, **given)
+    sandbox.clear_faults()
+    check_copies(sandbox, Path(home))
+    apply(ansible, **given)
+    check_copies(sandbox, Path(home))
+    assert names_of(sandbox) == sorted([*SERVICES, *SLUGS])
+    sandbox.clear_journal()
+    assert not apply(ansible, **given)["Apply"].result["changed"]
+    assert sandbox.writes() == []
+
+
+def names_of(sandbox: Sandbox) -> list[str]:
+    """Return the names of the services that are there."""
+    return sorted(each["name"] for each in sandbox.api("GET", "/api/resources").json()["items"])
+
+
+def check_copies(sandbox: Sandbox, home: Path) -> None:
+    """Check that each service that is gone has a copy with its file."""
+    copied = {file.read_text() for file in home.glob("last_copies/*/2*/files/level.dat")}
+    assert set(OLD) - set(names_of(sandbox)) <= copied
+
+
+def register_key(sandbox: Sandbox, folder: Path) -> str:
+    """Make a key that opens SFTP on the sandbox; return the path of its private half."""
+    path, key = folder / "key", asyncssh.generate_private_key("ssh-ed25519")
+    path.touch(mode=0o600)
+    path.write_bytes(key.export_private_key())
+    public = key.export_public_key().decode().strip()
+    sandbox.api("POST", "/api/users/me/ssh-keys", {"name": "deploy", "publicKey": public})
+    return str(path)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from .._api.client import Client
@@ -36,16 +36,16 @@ from .blueprints.contents import (
 )
 from .blueprints.document import Document, read_document
 from .blueprints.graph import levels
-from .blueprints.parts import Arguments, Part, Parts
+from .blueprints.parts import Arguments, Part, Parts, new_part
+from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .blueprints.report import Report
 from .environment import ENVIRONMENT
-from .project import PROJECT
+from .project import PROJECT, ProjectOptions, ProjectResource
 from .service import SERVICE, ServiceResource
 from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
-from .shared.effects import Effects
 from .shared.limits import check_max_parallel
-from .shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
+from .shared.options import FilePath, StateDirOptions, option
 from .shared.parallel import MAX_PARALLEL
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
@@ -72,7 +72,7 @@ class SourceOptions(StateDirOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlueprintOptions(SourceOptions, BudgetOptions, WaitOptions):
+class BlueprintOptions(SourceOptions, DeletingOptions, BudgetOptions):
     """The options of module blueprint."""
 
     secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
@@ -105,9 +105,18 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
 
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
         """Plan every part, and return the union of their plans."""
-        contents = read_checked(task)
-        task.guard.tighten(contents.budget)
-        parts = planned_parts(task, contents)
+        check_removal_options(task.options)
+        if task.options.state == "absent":
+            contents = read_contents(read_source(task.options))
+            parts = planned(task, absence_parts(task, contents, DELETERS))
+            contents = Contents(contents.project)  # nothing of it is there from then on
+        else:
+            contents = read_checked(task)
+            task.guard.tighten(contents.budget)
+            parts = planned_parts(task, contents)
+            if task.options.prune and not parts.failed:
+                parts.found = [*parts.found, *prune_parts(task, contents, parts.found, DELETERS)]
+                parts.make_plans()
         report = Report(task, parts.found)
         refusal = report.refusal()
         if refusal is not None:
@@ -132,7 +141,12 @@ def read_checked(task: Task[SourceOptions]) -> Contents:
 
 def planned_parts(task: Task[SourceOptions], contents: Contents) -> Parts:
     """Return all parts of a blueprint with their plans, or with what keeps them from being made."""
-    parts = Parts(task, parts_of(task, contents), max_parallel=task.options.max_parallel)
+    return planned(task, parts_of(task, contents))
+
+
+def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
+    """Return parts with their plans."""
+    parts = Parts(task, found, max_parallel=task.options.max_parallel)
     parts.make_plans()
     return parts
 
@@ -215,7 +229,6 @@ class Assembly:
     def __init__(self, task: Task[SourceOptions], contents: Contents) -> None:
         self.task = task
         self.contents = contents
-        self.shared = shared_arguments(task.options)
         self.parts: list[Part] = []
         self.made: dict[str, Part] = {}
         """By key: the part after which a service or application exists."""
@@ -228,13 +241,7 @@ class Assembly:
         self, entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Iterable[Part] = ()
     ) -> Part:
         """Add a part. ``arguments`` returns its own options, without those that all parts share."""
-        task = replace(self.task, composed=True, effects=Effects())
-
-        def all_arguments(own: Part) -> Mapping[str, Any]:
-            return {**self.shared, **arguments(own)}
-
-        unique = list(dict.fromkeys(needs))
-        part = Part(task, entry.section, entry.key, entry.name, resource, all_arguments, unique)
+        part = new_part(self.task, (entry.section, entry.key, entry.name), resource, arguments, needs=needs)
         self.parts.append(part)
         return part
 
@@ -252,7 +259,7 @@ class Assembly:
     @property
     def home(self) -> str:
         """The project for the options of other parts: its id, or its name as long as it has none."""
-        return str(id_of(self.project) or self.contents.project)
+        return str(self.project.id or self.contents.project)
 
     def add_service(self, entry: Entry) -> None:
         """Add a service."""
@@ -289,7 +296,7 @@ class Assembly:
             self.add(
                 entry,
                 APP_SETTINGS_RESOURCE,
-                lambda part: {**values, "id": id_of(app)},
+                lambda part: {**values, "id": app.id},
                 [app, *self._running([entry.key])],
             )
 
@@ -368,12 +375,6 @@ def sorted_by_references(applications: Sequence[Entry]) -> list[Entry]:
     return [by_key[key] for group in levels(needs) for key in sorted(group, key=list(by_key).index)]
 
 
-def shared_arguments(options: SourceOptions) -> dict[str, Any]:
-    """Return the options of the task that hold for each of its parts: connection, waiting and state."""
-    shared = {each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)}
-    return {name: getattr(options, name) for name in shared if hasattr(options, name)}
-
-
 def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return values without some of them."""
     return {name: value for name, value in values.items() if name not in names}
@@ -408,6 +409,28 @@ class AppSettingsResource(ServiceResource):
 APP_SETTINGS_RESOURCE = AppSettingsResource()
 
 
+class EmptiedProject(ProjectResource):
+    """A project that is deleted once all that is in it is gone."""
+
+    @property
+    def name(self) -> str:
+        """The name of the module that does the same for this part alone."""
+        return PROJECT.name
+
+    def plan(self, task: Task[ProjectOptions]) -> Plan:
+        """Plan the deletion. Before its turn, the project still has what is deleted first."""
+        if not task.check_mode:
+            return super().plan(task)
+        project = next((each for each in task.client.projects() if each.id == task.options.id), None)
+        if project is None:
+            return Plan(result=None)
+        step = Step(f"delete project {project.name!r}", lambda: None)
+        return Plan(result=None, steps=[step], before={"name": project.name})
+
+
+DELETERS = Deleters(SERVICE, EmptiedProject())
+
+
 # --- Environments -----------------------------------------------------------------------------------
 
 
@@ -427,10 +450,10 @@ def alias_of(client: Client, target: Part, project: Part) -> str:
 
     :raises Invalid: if it has none that a reference could name.
     """
-    id = id_of(target)
+    id = target.id
     if id is None:
         return target.key
-    alias = alias_in_settings(client, id) or aliases_in(client, id_of(project)).get(id)
+    alias = alias_in_settings(client, id) or aliases_in(client, project.id).get(id)
     if alias is None:
         raise Invalid(f"{target.label} has no alias in its project that a reference could name")
     return alias
@@ -451,15 +474,10 @@ def aliases_in(client: Client, project: str | None) -> dict[str, str]:
     return aliases_of(graph) if graph else {}
 
 
-def id_of(part: Part) -> str | None:
-    """Return the id of what a part made or found; ``None`` if it does not exist yet."""
-    return part.result.get("id") if isinstance(part.result, Mapping) else None
-
-
 def await_neighbors(client: Client, project: Part, parts: Iterable[Part]) -> None:
     """Wait until a project shows what was just made in it, which it may do late (Ordering)."""
-    ids = {id for part in parts if (id := id_of(part))}
-    poll_for(lambda: ids <= aliases_in(client, id_of(project)).keys(), LATE_SECONDS)
+    ids = {id for part in parts if (id := part.id)}
+    poll_for(lambda: ids <= aliases_in(client, project.id).keys(), LATE_SECONDS)
 
 
 def check_neighbors(task: Task[SourceOptions], document: Document, contents: Contents) -> None:

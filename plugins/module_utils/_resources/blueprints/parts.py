@@ -9,12 +9,14 @@ in check mode, to show what to expect, and planned again when its turn comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
+from ..shared.effects import Effects
+from ..shared.options import Options, StateDirOptions, WaitOptions
 from ..shared.parallel import run_parallel
 from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
 from .graph import levels
@@ -38,6 +40,8 @@ class Part(Branch):
     prepare: Callable[[Part], None] = lambda part: None
     """Runs right before a part is planned in its turn, and may wait."""
     plan: Plan | None = None
+    late: bool = False
+    """Whether it is always planned again in its turn, so that the platform is read right before it."""
     foreseen: bool = False
     """Whether the plan shows only what to expect, because what the part needs is not there yet."""
     result: Any = None
@@ -53,6 +57,11 @@ class Part(Branch):
         return self.plan is not None and not self.plan.steps and not self.foreseen
 
     @property
+    def id(self) -> str | None:
+        """The id of what it made or found; ``None`` if that does not exist yet."""
+        return self.result.get("id") if isinstance(self.result, Mapping) else None
+
+    @property
     def blocked_by(self) -> Part | None:
         """The part whose error keeps this one from being begun."""
         return first_failed(self, set())
@@ -62,10 +71,11 @@ class Part(Branch):
     def make_plan(self, client: Client, foreseen: bool) -> None:
         """Plan the part, and keep its error, if any."""
         task = self.task
-        self.foreseen = foreseen and not task.check_mode
+        self.foreseen = (foreseen or self.late) and not task.check_mode
         task.client = client
         try:
-            whole = replace(task, check_mode=True, warnings=[]) if self.foreseen else task
+            expecting = replace(task, check_mode=True, warnings=[], effects=Effects())
+            whole = expecting if self.foreseen else task
             whole.options = self.resource.read_options(self.arguments(self))
             self.plan = self.resource.plan(whole)
             self.result = self.plan.result
@@ -104,6 +114,35 @@ class Part(Branch):
             self.result = plan.reread() if plan.reread and self.task.effects.actions else plan.result
 
 
+def new_part(
+    task: Task[Any],
+    place: tuple[str, str, str],
+    resource: Resource[Any],
+    arguments: Arguments,
+    *,
+    needs: Iterable[Part] = (),
+    late: bool = False,
+) -> Part:
+    """Return a part of the blueprint that a task applies.
+
+    ``place`` is its section, its key and its name. ``arguments`` returns its own options, without those that
+    all parts share.
+    """
+    shared = shared_arguments(task.options)
+
+    def all_arguments(own: Part) -> Mapping[str, Any]:
+        return {**shared, **arguments(own)}
+
+    own_task = replace(task, composed=True, effects=Effects())
+    return Part(own_task, *place, resource, all_arguments, list(dict.fromkeys(needs)), late=late)
+
+
+def shared_arguments(options: Options) -> dict[str, Any]:
+    """Return the options of the task that hold for each of its parts: connection, waiting and state."""
+    shared = {each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)}
+    return {name: getattr(options, name) for name in shared if hasattr(options, name)}
+
+
 def first_failed(part: Part, seen: set[Part]) -> Part | None:
     """Return the first part with an error among a part and all that it needs, each looked at once."""
     seen.add(part)
@@ -123,8 +162,13 @@ class Parts:
     found: Sequence[Part]
     max_parallel: int = field(kw_only=True)
 
+    @property
+    def failed(self) -> bool:
+        """Whether a part cannot be planned, or was not done."""
+        return any(part.error is not None for part in self.found)
+
     def make_plans(self) -> None:
-        """Plan all parts, in parallel where none needs another. Each keeps its error, if any."""
+        """Plan all parts that have no plan, in parallel where none needs another. Each keeps its error."""
         memo = Memo()
 
         def plan_one(client: Client, part: Part) -> None:
@@ -132,7 +176,7 @@ class Parts:
             part.make_plan(planning_client(client, memo), foreseen=not settled)
 
         for group in levels({part: part.needs for part in self.found}):
-            ready = [part for part in group if part.blocked_by is None]
+            ready = [part for part in group if part.plan is None and part.blocked_by is None]
             run_parallel(self.task.client, ready, plan_one, self.max_parallel)
 
     def steps(self) -> list[Step]:

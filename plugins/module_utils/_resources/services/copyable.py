@@ -14,7 +14,7 @@ from .view import View
 
 IN_STATUS = {
     ServiceStatus.SUSPENDED: "resume it first (state: resumed)",
-    ServiceStatus.FAILED: "it never came to be, so there is nothing to copy: delete it without keep_copy",
+    ServiceStatus.FAILED: "it never came to be, so there is nothing to copy: delete it without a copy",
     ServiceStatus.PROVISIONING: "run this again once it is ACTIVE",
     ServiceStatus.AWAITING_ADMIN: "run this again once the platform's operators are done and it is ACTIVE",
 }
@@ -37,7 +37,7 @@ def check_active(view: View) -> None:
 
 def uncopyable(view: View, why: str, way: str) -> Invalid:
     """Return the error for a service that cannot be copied."""
-    last = "" if "without keep_copy" in way else ", then delete it without keep_copy"
+    last = "" if "without a copy" in way else ", then delete it without a copy"
     if way.startswith(("run this again once", "resume")):
-        last = ", or delete it without keep_copy"
+        last = ", or delete it without a copy"
     return Invalid(f"keep_copy cannot copy {view.label}: {why}. Nothing was deleted. To go on, {way}{last}")

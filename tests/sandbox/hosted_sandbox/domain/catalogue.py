@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 
+from hosted_sandbox.clock import HOUR
 from hosted_sandbox.domain.world import World
 from hosted_sandbox.store.records import Account, Entry, Node, Product, Project, Token
 
@@ -17,6 +18,8 @@ ACCOUNT = "account-main"
 OTHER_ACCOUNT = "account-other"
 #: Balance of a fresh account, in cents.
 BALANCE = 1_000_000
+#: How much older an account is than what is put into it, in milliseconds.
+AGE = HOUR
 
 BOUNDS = {"cpuCores": [1, 16], "ramGb": [1, 64], "storageGb": [5, 500]}
 RATES = {"cpuCores": 2400, "ramGb": 1060, "storageGb": 85}
@@ -110,6 +113,6 @@ def add_account(world: World, key: str, email: str, balance_cents: int) -> Accou
         key, email, "EUR", world.now, balance_cents, None, name, f"robot-{name}", secrets.token_urlsafe(18)
     )
     world.store.put(account)
-    world.store.put(Project(world.new_id("prj"), key, "default", True, world.now))
+    world.store.put(Project(world.new_id("prj"), key, "default", True, world.now - AGE))
     world.store.put(Entry(world.new_id("trx"), key, "DEPOSIT", balance_cents, "Top-up", world.now))
     return account

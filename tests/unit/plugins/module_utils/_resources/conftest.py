@@ -1,13 +1,15 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox for the modules that are run straight against one."""
+"""A sandbox for the modules that are run straight against one, and a key that opens SFTP on it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
+import asyncssh
 import pytest
 
 from hosted_sandbox.testing import Sandbox
@@ -30,3 +32,14 @@ def sandbox(backup_server: Sandbox) -> Sandbox:
     backup_server.reset(delays=DELAYS, profile=PROFILE)
     backup_server.seed(SEED)
     return backup_server
+
+
+@pytest.fixture(scope="session")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A private key, with the public one beside it."""
+    path = tmp_path_factory.mktemp("key") / "key"
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    path.touch(mode=0o600)
+    path.write_bytes(key.export_private_key())
+    path.with_suffix(".pub").write_bytes(key.export_public_key())
+    return path

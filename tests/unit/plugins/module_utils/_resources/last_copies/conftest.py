@@ -1,7 +1,7 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A key that opens SFTP on the sandbox, and tasks that delete with a last copy."""
+"""Tasks that delete with a last copy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import asyncssh
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._resources.service import SERVICE
@@ -17,17 +16,6 @@ from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run
 
 Delete = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(scope="session")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A private key, with the public one beside it."""
-    path = tmp_path_factory.mktemp("key") / "key"
-    key = asyncssh.generate_private_key("ssh-ed25519")
-    path.touch(mode=0o600)
-    path.write_bytes(key.export_private_key())
-    path.with_suffix(".pub").write_bytes(key.export_public_key())
-    return path
 
 
 @pytest.fixture

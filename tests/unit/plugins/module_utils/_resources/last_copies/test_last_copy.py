@@ -154,9 +154,9 @@ def test_what_an_earlier_run_left_is_no_copy(sandbox: Sandbox, delete: Delete, t
 @pytest.mark.parametrize(
     ("status", "way"),
     [
-        ("SUSPENDED", "resume it first (state: resumed), or delete it without keep_copy"),
-        ("FAILED", "there is nothing to copy: delete it without keep_copy"),
-        ("PROVISIONING", "run this again once it is ACTIVE, or delete it without keep_copy"),
+        ("SUSPENDED", "resume it first (state: resumed), or delete it without a copy"),
+        ("FAILED", "there is nothing to copy: delete it without a copy"),
+        ("PROVISIONING", "run this again once it is ACTIVE, or delete it without a copy"),
         ("AWAITING_ADMIN", "once the platform's operators are done"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_machine_has_no_files_to_copy(
 ) -> None:
     message = refused(sandbox, delete("metal", check_mode), tmp_path, "metal")
     assert "it is of family DEDICATED and offers no files" in message
-    assert "copy what you need from inside of the machine, then delete it without keep_copy" in message
+    assert "copy what you need from inside of the machine, then delete it without a copy" in message
 
 
 def test_a_database_that_is_out_of_reach_is_kept(sandbox: Sandbox, delete: Delete, tmp_path: Path) -> None:

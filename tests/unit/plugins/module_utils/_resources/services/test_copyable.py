@@ -30,10 +30,10 @@ def test_an_active_service_can_be_copied() -> None:
 @pytest.mark.parametrize(
     ("status", "way"),
     [
-        ("SUSPENDED", "To go on, resume it first (state: resumed), or delete it without keep_copy"),
-        ("FAILED", "there is nothing to copy: delete it without keep_copy"),
-        ("PROVISIONING", "To go on, run this again once it is ACTIVE, or delete it without keep_copy"),
-        ("NEWLY_INVENTED", "To go on, run this again once it is ACTIVE, or delete it without keep_copy"),
+        ("SUSPENDED", "To go on, resume it first (state: resumed), or delete it without a copy"),
+        ("FAILED", "there is nothing to copy: delete it without a copy"),
+        ("PROVISIONING", "To go on, run this again once it is ACTIVE, or delete it without a copy"),
+        ("NEWLY_INVENTED", "To go on, run this again once it is ACTIVE, or delete it without a copy"),
     ],
 )
 def test_another_one_is_told_its_status_and_what_to_do(status: str, way: str) -> None:
@@ -41,4 +41,4 @@ def test_another_one_is_told_its_status_and_what_to_do(status: str, way: str) ->
         check_active(view(status))
     message = caught.value.message
     assert message.startswith(f"keep_copy cannot copy service 'web' (svc_1): its status is {status}")
-    assert message.endswith(way) and message.count("without keep_copy") == 1
+    assert message.endswith(way) and message.count("without a copy") == 1

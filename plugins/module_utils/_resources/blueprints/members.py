@@ -1,0 +1,263 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in a project, what of that a blueprint describes, and whether the rest may be pruned.
+
+A service counts as described if an entry stands for it, or if the platform might take its name for that of an
+entry. Whatever is in doubt stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..._api.client import Client
+from ..._api.models import Edge, Project, ServiceSummary
+from ..._api.text import counted
+from ..._api.values import ServiceStatus
+from ..services.all_services import all_services
+from ..services.listing import services_in_project
+from ..services.namesakes import oldest_projects
+from ..shared.aliases import aliases_of
+from ..shared.names import normalized
+from ..shared.task_errors import Ambiguous, Invalid
+from .contents import ENVIRONMENTS, Contents, Entry, references_in
+from .graph import find_cycle, levels
+
+NAMED_MEMBERS = 10
+"""How many services a refusal names."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A service or an application in the project."""
+
+    service: ServiceSummary
+    slug: str | None = None
+    """Set for an application made from an image of the account."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.service.id
+
+    @property
+    def name(self) -> str:
+        """What a blueprint calls it: its slug or its name."""
+        return self.slug or self.service.name
+
+    @property
+    def section(self) -> str:
+        """The section of a blueprint that describes such a thing."""
+        return "applications" if self.slug else "services"
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        kind = "application" if self.slug else "service"
+        return f"{kind} {self.name!r} ({self.id})"
+
+
+@dataclass(frozen=True)
+class Members:
+    """A project with all that is in it."""
+
+    project: Project
+    found: Sequence[Member] = ()
+    edges: Sequence[Edge] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """By the id of the service."""
+    may_be_default: bool = False
+    """Whether it may be the default project of the account, which the platform does not show."""
+
+    def of(self, entry: Entry) -> Member | None:
+        """Return what an entry describes, by its id or its exact name; ``None`` if it is not there.
+
+        :raises Ambiguous: if several have its name.
+        """
+        id, is_app = entry.values.get("id"), entry.section == "applications"
+        same = [each for each in self.found if (each.slug is not None) == is_app]
+        alike = [each for each in same if (each.id == id if id else each.name == entry.name)]
+        if len(alike) > 1:
+            ids = [each.id for each in alike]
+            raise Ambiguous(
+                f"project {self.project.name!r} has {len(alike)} services named {entry.name!r} "
+                f"({', '.join(ids)}), and nothing was deleted. Write "
+                "the id of the one that the entry describes",
+                ids=ids,
+            )
+        return alike[0] if alike else None
+
+    def users_of(self, going: Collection[str]) -> list[Edge]:
+        """Return the references from what stays to what goes."""
+        staying = {each.id for each in self.found if each.id not in going}
+        return [each for each in self.edges if each.to in going and each.from_ in staying]
+
+
+def read_members(client: Client, project_id: str) -> Members | None:
+    """Read a project and all that is in it; ``None`` if there is no such project.
+
+    :raises Invalid: if the platform shows different things in different places: then the list may lack some.
+    """
+    projects = client.projects()
+    project = next((each for each in projects if each.id == project_id), None)
+    if project is None:
+        return None
+    slugs = {app.id: app.slug for app in client.apps()}
+    services = [each for each in all_services(client) if each.status not in ServiceStatus.DELETING_OR_DELETED]
+    found = services_in_project(client, project, services)
+    check_whole(client, project, {each.id for each in services})
+    graph = client.project_graph(project.id)
+    return Members(
+        project,
+        [Member(service, slugs.get(service.id)) for service in sorted(found, key=lambda each: each.name)],
+        graph.edges or [],
+        aliases_of(graph),
+        may_be_default=project.id in oldest_projects(projects),
+    )
+
+
+def check_whole(client: Client, project: Project, listed: Collection[str]) -> None:
+    """Check that the list of services has all that the project's own page shows.
+
+    :raises Invalid: naming what it lacks.
+    """
+    page = client.project(project.id)
+    hidden = [each for each in (page.resources if page else ()) if each.id not in listed]
+    there = [each for each in hidden if is_there(client, each.id)]
+    if there:
+        named = ", ".join(f"{each.name!r} ({each.id})" for each in there[:NAMED_MEMBERS])
+        raise Invalid(
+            f"the list of services lacks {named}, which project {project.name!r} shows, so nobody knows what "
+            "else it lacks. Nothing was done. Run this again later"
+        )
+
+
+def is_there(client: Client, id: str) -> bool:
+    """Tell whether a service exists and is not being deleted."""
+    service = client.service(id)
+    return service is not None and service.status not in ServiceStatus.DELETING_OR_DELETED
+
+
+# --- What is to be pruned -----------------------------------------------------------------------------
+
+
+def not_described(members: Members, contents: Contents, ids: Collection[str]) -> list[Member]:
+    """Return what no entry describes. ``ids`` are those of what the entries stand for."""
+    names = {normalized(entry.name) for entry in described_entries(contents)}
+    return [
+        each
+        for each in members.found
+        if each.id not in ids and not {normalized(each.name), normalized(each.service.name)} & names
+    ]
+
+
+def described_entries(contents: Contents) -> list[Entry]:
+    """Return the entries that describe things in the project. SSH keys are those of the account."""
+    return [*contents.services, *contents.applications]
+
+
+def check_describes(contents: Contents) -> None:
+    """Refuse to prune by a blueprint that describes nothing.
+
+    :raises Invalid: saying so.
+    """
+    if not described_entries(contents):
+        raise Invalid(
+            f"the blueprint describes no service and no application, so prune would empty project "
+            f"{contents.project!r}. Nothing was done. Describe what stays. To delete what a file describes, "
+            "set state: absent"
+        )
+
+
+def check_prune(
+    members: Members, contents: Contents, going: Sequence[Member], ids: Collection[str], max_delete: int
+) -> None:
+    """Refuse to prune what may have been meant to stay.
+
+    :raises Invalid: with the reason, and what to do.
+    """
+    project = members.project
+    if members.may_be_default:
+        raise Invalid(
+            f"project {project.name!r} may be the default project of the account, which takes in services "
+            "whose own project is deleted, so prune is refused there. Nothing was done. Move what belongs "
+            "together to a project of its own, or delete the rest with hosted.services.service"
+        )
+    if not going:
+        return
+    if not {each.id for each in members.found} & set(ids):
+        raise Invalid(
+            f"nothing that the blueprint describes is in project {project.name!r} yet, so it may be the "
+            "wrong one, and prune is refused. Nothing was done. If it is the right one, run this once "
+            f"without prune. To be deleted: {list_members(going)}"
+        )
+    check_references(members, contents, going)
+    if len(going) > max_delete:
+        raise Invalid(
+            f"prune would delete {counted(len(going), 'service')}, and max_delete is {max_delete}. Nothing "
+            f"was done. To be deleted: {list_members(going)}. Describe what stays in the blueprint, or raise "
+            "max_delete",
+            would_delete=[each.label for each in going],
+        )
+
+
+def check_references(members: Members, contents: Contents, going: Sequence[Member]) -> None:
+    """Refuse to delete what something that stays refers to.
+
+    An application whose environment is in the blueprint refers to what it says there, not to what the
+    platform has of it until then.
+
+    :raises Invalid: naming both.
+    """
+    labels = {each.id: each.label for each in [*members.found, *going]}
+    rewritten = {
+        member.id: entry
+        for entry in contents.applications
+        if any(entry.values.get(name) for name in ENVIRONMENTS) and (member := members.of(entry))
+    }
+    ids = {each.id for each in going}
+    used = [
+        (labels[str(each.from_)], labels[str(each.to)], ", ".join(each.through or []))
+        for each in members.users_of(ids)
+        if each.from_ not in rewritten
+    ]
+    keys = {entry.key for entry in described_entries(contents)}
+    by_alias = {alias: id for id, alias in members.aliases.items() if id in ids and alias not in keys}
+    for entry in contents.applications:
+        used += [
+            (f"application {entry.name!r}", labels[by_alias[target]], str(path[-1]))
+            for path, target, __ in references_in(entry)
+            if target in by_alias
+        ]
+    if used:
+        told = "; ".join(
+            f"{who} refers to {what}{f' through {through}' if through else ''}" for who, what, through in used
+        )
+        raise Invalid(
+            f"prune would delete what others need: {told}. Nothing was deleted. Describe it in the "
+            "blueprint, or remove the reference first"
+        )
+
+
+def list_members(found: Iterable[Member]) -> str:
+    """Return the labels of some services for messages."""
+    labels = [each.label for each in found]
+    more = len(labels) - NAMED_MEMBERS
+    return ", ".join(labels[:NAMED_MEMBERS]) + (f" and {more} more" if more > 0 else "")
+
+
+def by_references(going: Sequence[Member], edges: Iterable[Edge]) -> dict[str, list[str]]:
+    """Return by id which of them have to be deleted before: those that refer to it.
+
+    The keys are in such an order. Where two refer to each other, one has to be the first.
+    """
+    needs: dict[str, list[str]] = {each.id: [] for each in going}
+    for edge in edges:
+        if edge.to in needs and edge.from_ in needs and edge.from_ != edge.to:
+            needs[str(edge.to)].append(str(edge.from_))
+    while cycle := find_cycle(needs):
+        first, second, *__ = cycle
+        needs[first] = [each for each in needs[first] if each != second]
+    return {id: list(dict.fromkeys(needs[id])) for group in levels(needs) for id in group}

@@ -1,0 +1,243 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts that delete: what a blueprint no longer describes, or all that it does.
+
+Each is planned again in its turn, by the same rules and from a new look at the platform. What refers to
+another service goes before it, and a project goes last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..._api.models import Project
+from ..._api.values import ServiceStatus
+from ..services.lookup import near_miss
+from ..shared.controller_state import collection_folder
+from ..shared.options import FilePath, Options, StateDirOptions, WaitOptions, option
+from ..shared.plan import Resource, Task
+from ..shared.task_errors import Invalid
+from ..shared.waiting import poll_for
+from .contents import Contents
+from .members import (
+    Member,
+    Members,
+    by_references,
+    check_describes,
+    check_prune,
+    check_references,
+    described_entries,
+    list_members,
+    not_described,
+    read_members,
+)
+from .parts import Arguments, Part, new_part
+
+COPIES = "last_copies"
+"""The folder of the collection that takes what prune deletes."""
+MAX_DELETE = 3
+LATE_SECONDS = 10.0
+"""How long a project may still count what was deleted, in seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemovalOptions(Options):
+    """What a task on a blueprint may delete, and what it keeps of that."""
+
+    state: Literal["present", "absent"] = "present"
+    prune: bool = False
+    max_delete: int = MAX_DELETE
+    delete_backups: bool = False
+    delete_without_copy: bool = False
+    keep_copy: FilePath | None = option(None, selects=True)
+    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
+    known_hosts: FilePath | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletingOptions(RemovalOptions, StateDirOptions, WaitOptions):
+    """What the parts need to know."""
+
+
+@dataclass(frozen=True)
+class Deleters:
+    """The resources that delete."""
+
+    service: Resource[Any]
+    project: Resource[Any]
+    """Deletes a project once all that is in it is gone."""
+
+
+def check_removal_options(options: RemovalOptions) -> None:
+    """Check that the options that delete do not contradict each other.
+
+    :raises Invalid: naming them.
+    """
+    deletes = options.prune or options.state == "absent"
+    if options.prune and options.state == "absent":
+        raise Invalid(
+            "state: absent deletes what the blueprint describes, and prune what it does not; set one"
+        )
+    if options.keep_copy is not None and not deletes:
+        raise Invalid("keep_copy copies what is deleted, and nothing is without prune or state: absent")
+    if options.keep_copy is not None and options.delete_without_copy:
+        raise Invalid("keep_copy and delete_without_copy contradict each other; set one")
+    if options.max_delete < 0:
+        raise Invalid(f"max_delete is {options.max_delete}; it must be 0 or more")
+
+
+# --- Prune --------------------------------------------------------------------------------------------
+
+
+def prune_parts(
+    task: Task[DeletingOptions], contents: Contents, parts: Sequence[Part], deleters: Deleters
+) -> list[Part]:
+    """Return the parts that delete what the blueprint does not describe, after all of its own parts.
+
+    :raises Invalid: if anything speaks against it.
+    """
+    check_describes(contents)
+    home = parts[0].id
+    members = read_members(task.client, home) if home else None
+    if members is None:  # the blueprint creates the project, so it is empty
+        return []
+    ids = {id for part in parts if (id := part.id)}
+    going = not_described(members, contents, ids)
+    check_prune(members, contents, going, ids, task.options.max_delete)
+
+    def check_again(part: Part) -> None:
+        now = read_members(part.task.client, members.project.id)
+        if now is not None:
+            check_references(now, contents, going)
+
+    deletions = Deletions(task, members, deleters.service, copies_folder(task), check_again)
+    return deletions.parts([(each.id, each) for each in going], parts)
+
+
+def copies_folder(task: Task[DeletingOptions]) -> str | None:
+    """Return where to copy what is pruned; ``None`` if it is not to be."""
+    options = task.options
+    if options.keep_copy is not None or options.delete_without_copy:
+        return options.keep_copy
+    home = options.state_dir and os.path.expanduser(options.state_dir)
+    folder = os.path.join(home, COPIES) if home else collection_folder(COPIES)
+    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    return folder
+
+
+# --- Absent -------------------------------------------------------------------------------------------
+
+
+def absence_parts(task: Task[DeletingOptions], contents: Contents, deleters: Deleters) -> list[Part]:
+    """Return the parts that delete all that a blueprint describes, and its project if that leaves it empty.
+
+    SSH keys belong to the account and stay.
+    """
+    projects = task.client.projects()
+    home = next((each.id for each in projects if each.name == contents.project), None)
+    members = read_members(task.client, home) if home else None
+    if members is None:
+        hint = near_miss(contents.project, (each.name for each in projects))
+        task.warn(f"there is no project {contents.project!r}, so nothing was deleted{hint}")
+        return []
+    going = [
+        (entry.key, member)
+        for entry in described_entries(contents)
+        if (member := members.of(entry)) is not None
+    ]
+    warn_of_users(task, members, [member for __, member in going])
+    parts = Deletions(task, members, deleters.service, task.options.keep_copy).parts(going)
+    staying = [each for each in members.found if each.id not in {member.id for __, member in going}]
+    reason = why_project_stays(task, members, staying)
+    if reason is not None:
+        task.warn(f"project {members.project.name!r} stays: {reason}")
+        return parts
+    return [*parts, project_deletion(task, members.project, parts, deleters.project)]
+
+
+def warn_of_users(task: Task[DeletingOptions], members: Members, going: Sequence[Member]) -> None:
+    """Warn of what stays and refers to what goes."""
+    labels = {each.id: each.label for each in members.found}
+    users = dict.fromkeys(labels[str(each.from_)] for each in members.users_of({each.id for each in going}))
+    if users:
+        task.warn(f"{', '.join(users)} stays, and refers to what is deleted")
+
+
+def why_project_stays(task: Task[DeletingOptions], members: Members, staying: Sequence[Member]) -> str | None:
+    """Return why the project is not deleted; ``None`` if it is."""
+    if staying:
+        return f"it has what the blueprint does not describe: {list_members(staying)}"
+    if members.may_be_default:
+        return "it may be the default project of the account, which cannot be deleted"
+    if not task.options.wait and members.found:
+        return "with wait: false, its services are still there; run this again once they are gone"
+    return None
+
+
+def project_deletion(
+    task: Task[DeletingOptions], project: Project, parts: Sequence[Part], deleter: Resource[Any]
+) -> Part:
+    """Return the part that deletes the project, after all that is in it."""
+    place = "project", project.name, project.name
+    own = {"id": project.id, "state": "absent"}
+    part = new_part(task, place, deleter, lambda part: own, needs=parts, late=True)
+    part.prepare = lambda part: await_empty(part, project)
+    return part
+
+
+def await_empty(part: Part, project: Project) -> None:
+    """Wait until the platform shows none of the deleted services in a project, which it may do late."""
+
+    def is_empty() -> bool:
+        projects = [each for each in part.task.client.projects() if each.id == project.id]
+        return all(not each.resource_count for each in projects)
+
+    poll_for(is_empty, LATE_SECONDS)
+
+
+# --- Both -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deletions:
+    """How services of a project are deleted."""
+
+    task: Task[DeletingOptions]
+    members: Members
+    deleter: Resource[Any]
+    folder: str | None
+    """Where a copy of each goes before; ``None`` for none."""
+    check_again: Callable[[Part], None] = lambda part: None
+    """Runs right before each of them is planned in its turn."""
+
+    def parts(self, going: Sequence[tuple[str, Member]], after: Sequence[Part] = ()) -> list[Part]:
+        """Return the parts that delete them, each by its key, after those that refer to it."""
+        by_id = {member.id: (key, member) for key, member in going}
+        made: dict[str, Part] = {}
+        for id, users in by_references([member for __, member in going], self.members.edges).items():
+            key, member = by_id[id]
+            needs = [*after, *(made[user] for user in users)]
+            place = member.section, key, member.name
+            part = new_part(self.task, place, self.deleter, self.arguments(member), needs=needs, late=True)
+            part.prepare = self.check_again
+            made[id] = part
+        return list(made.values())
+
+    def arguments(self, member: Member) -> Arguments:
+        """Return the options that delete a service, if it still has its name and is in the project."""
+        options, service = self.task.options, member.service
+        own = {
+            "id": service.id,
+            "name": service.name,
+            "project": self.members.project.id,
+            "state": "absent",
+            "delete_backups": options.delete_backups,
+            "keep_copy": None if service.status == ServiceStatus.FAILED else self.folder,  # which has nothing
+            "private_key_file": options.private_key_file,
+            "known_hosts": options.known_hosts,
+        }
+        return lambda part: own

@@ -1,0 +1,177 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in a project and what of it is described; which of what is deleted goes first."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App, Edge
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
+    Contents,
+    Entry,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    Members,
+    by_references,
+    not_described,
+    read_members,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Ambiguous,
+    Invalid,
+)
+from unit.plugins.fakes import FakeClient
+
+IDS = st.sampled_from([f"svc_{number}" for number in range(6)])
+EDGES = st.lists(st.tuples(IDS, IDS), max_size=15)
+
+
+class Account(FakeClient):
+    """An account with a project and applications, whose list of services may be cut."""
+
+    def __init__(self, *names: str, apps: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.slugs = apps
+        self.hidden: set[str] = set()
+        self.add_project("prj_shop", "shop", createdAt="2026-02-01T00:00:00Z")
+        self.project_records["prj_default"]["createdAt"] = "2026-01-01T00:00:00Z"
+        for number, name in enumerate((*names, *apps)):
+            self.add_service(f"svc_{number}", name, projectId="prj_shop")
+
+    def services(self) -> list[Any]:
+        return [each for each in super().services() if each.id not in self.hidden]
+
+    def apps(self) -> list[App]:
+        return [
+            App(id=each.id, slug=each.name, status="ACTIVE")
+            for each in self.services()
+            if each.name in self.slugs
+        ]
+
+
+def members_of(account: Account) -> Members:
+    """Return the project with what is in it."""
+    found = read_members(cast(Client, account), "prj_shop")
+    assert found is not None
+    return found
+
+
+def extras(account: Account, *entries: Entry, ids: tuple[str, ...] = ()) -> list[str]:
+    """Return the names of what a blueprint does not describe."""
+    contents = Contents(
+        "shop",
+        services=[each for each in entries if each.section == "services"],
+        applications=[each for each in entries if each.section == "applications"],
+    )
+    return [each.name for each in not_described(members_of(account), contents, ids)]
+
+
+def test_only_what_is_in_the_project_and_stays_is_a_member() -> None:
+    account = Account("db", "cache", apps=("acme-web",))
+    account.add_service("svc_7", "elsewhere")
+    account.add_service("svc_8", "going", status="DELETING", projectId="prj_shop")
+    found = members_of(account)
+    assert [(each.name, each.section) for each in found.found] == [
+        ("acme-web", "applications"),
+        ("cache", "services"),
+        ("db", "services"),
+    ]
+    assert not found.may_be_default
+    assert read_members(cast(Client, account), "prj_gone") is None
+
+
+def test_the_oldest_project_may_be_the_default_one() -> None:
+    account = Account("db")
+    account.project_records["prj_default"]["createdAt"] = "2026-03-01T00:00:00Z"
+    assert members_of(account).may_be_default
+    account.project_records["prj_default"]["createdAt"] = None
+    account.project_records["prj_shop"]["createdAt"] = None
+    assert members_of(account).may_be_default
+
+
+def test_a_list_that_lacks_what_the_project_shows_is_not_whole() -> None:
+    account = Account("db", "cache")
+    account.hidden = {"svc_1"}
+    with pytest.raises(Invalid, match=r"the list of services lacks 'cache' \(svc_1\)"):
+        members_of(account)
+    account.service_records["svc_1"]["status"] = "DELETING"  # the page of a project may be late
+    assert [each.name for each in members_of(account).found] == ["db"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        (Entry("services", "db", {}), ["Main-Cache"]),
+        (Entry("services", "DB", {}), ["Main-Cache"]),
+        (Entry("services", "x", {"name": "main cache"}), ["db"]),
+        (Entry("applications", "db", {}), ["Main-Cache"]),
+        (Entry("services", "x", {"id": "svc_0"}), ["Main-Cache", "db"]),
+    ],
+)
+def test_a_name_that_may_be_the_same_is_described(entry: Entry, left: list[str]) -> None:
+    assert extras(Account("db", "Main-Cache"), entry) == left
+
+
+def test_what_an_entry_stands_for_is_described() -> None:
+    assert extras(Account("db", "cache"), Entry("services", "x", {"id": "svc_0"}), ids=("svc_0",)) == [
+        "cache"
+    ]
+
+
+def test_an_application_is_described_by_its_slug_or_its_name() -> None:
+    account = Account("db", apps=("acme-web",))
+    assert extras(account, Entry("applications", "web", {"slug": "acme-web"})) == ["db"]
+
+
+def test_an_entry_finds_one_of_its_kind_by_its_exact_name() -> None:
+    found = members_of(Account("db", "twin", "twin", apps=("acme-web",)))
+
+    def id_of(section: str, key: str, **values: Any) -> str | None:
+        member = found.of(Entry(section, key, values))
+        return member.id if member else None
+
+    assert id_of("services", "db") == "svc_0"
+    assert id_of("services", "DB") is None
+    assert id_of("services", "acme-web") is None
+    assert id_of("applications", "db") is None
+    assert id_of("applications", "web", slug="acme-web") == "svc_3"
+    assert id_of("services", "anything", id="svc_2") == "svc_2"
+    with pytest.raises(Ambiguous, match="Write the id of the one"):
+        id_of("services", "twin")
+
+
+@given(EDGES)
+def test_what_refers_to_another_goes_first(pairs: list[tuple[str, str]]) -> None:
+    going = members_of(Account(*"abcdef")).found
+    order = by_references(going, [Edge(from_=user, to=used) for user, used in pairs])
+    assert sorted(order) == [f"svc_{number}" for number in range(6)]
+    place = {id: number for number, id in enumerate(order)}
+    for id, users in order.items():
+        assert all(place[user] < place[id] for user in users)
+    dropped = [(u, t) for u, t in set(pairs) if u != t and u not in order[t]]
+    for user, used in dropped:  # only where they lead back to where they begin
+        assert reaches(set(pairs), used, user)
+
+
+def reaches(edges: set[tuple[str, str]], start: str, end: str) -> bool:
+    """Tell whether references lead from one service to another."""
+    seen, left = set[str](), [start]
+    while left:
+        here = left.pop()
+        if here not in seen:
+            seen.add(here)
+            left += [used for user, used in edges if user == here]
+    return end in seen
+
+
+def test_references_from_what_is_not_there_do_not_count() -> None:
+    found = members_of(Account("db"))
+    edges = [Edge(from_="svc_9", to="svc_0"), Edge(from_="svc_0", to="svc_0"), Edge(to="svc_0")]
+    assert Members(found.project, found.found, edges).users_of({"svc_0"}) == []

@@ -1,0 +1,331 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What blueprints delete on a real server, in which order, and everything that they refuse to delete."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from hosted_sandbox.testing import NO_DELAYS, Sandbox
+from unit.plugins.module_utils._resources.platform import add, id_of, run
+
+SEED: dict[str, Any] = {
+    "services": [
+        {"name": "db", "product": "postgresql", "project": "shop"},
+        {"name": "world", "product": "minecraft", "project": "shop", "files": {"level.dat": "level"}},
+        {"name": "old", "product": "minecraft", "project": "shop", "files": {"keep.txt": "kept"}},
+        {"name": "elsewhere", "product": "minecraft", "project": "blog"},
+        {"name": "standalone", "product": "minecraft"},
+    ],
+    "apps": [{"slug": "acme-web", "project": "shop", "environment": {"LOG_LEVEL": "info"}}],
+}
+SHOP: dict[str, Any] = {
+    "project": "shop",
+    "services": {"db": {}, "world": {}},
+    "applications": {"acme-web": {}},
+}
+
+
+@pytest.fixture
+def apply(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Apply a blueprint with records of its own to an account with one service too many."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path / "home"))
+    start(sandbox, key_file, SEED)
+    access = {"private_key_file": str(key_file), "known_hosts": str(tmp_path / "known_hosts")}
+
+    def go(blueprint: dict[str, Any], check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        options = {"blueprint": blueprint, "delete_without_copy": True, **access, **given}
+        return run(sandbox, BLUEPRINT, check_mode, **options)
+
+    return go
+
+
+def start(sandbox: Sandbox, key_file: Path, seed: dict[str, Any]) -> None:
+    """Start over with an account that a key opens."""
+    key = {"name": "deploy", "public_key": key_file.with_suffix(".pub").read_text().strip()}
+    sandbox.reset(delays=NO_DELAYS, seed={**seed, "ssh_keys": [key]})
+
+
+def prune(apply: Any, blueprint: dict[str, Any], **given: Any) -> dict[str, Any]:
+    """Apply a blueprint and prune."""
+    done: dict[str, Any] = apply(blueprint, prune=True, **given)
+    return done
+
+
+def deleted(sandbox: Sandbox) -> list[str]:
+    """Return the names of the services whose deletion was asked for, in that order."""
+    records = sandbox.control("GET", "/state")["records"]["service"]
+    names = {each["id"]: each["name"] for each in records}
+    calls = [line["path"] for line in sandbox.journal() if line["route"] == "resources.delete"]
+    return [names[path.rpartition("/")[2]] for path in calls]
+
+
+def shop_with(**changes: Any) -> dict[str, Any]:
+    """Return the blueprint with other sections."""
+    return {**copy.deepcopy(SHOP), **changes}
+
+
+def refer(sandbox: Sandbox, slug: str, *targets: str) -> None:
+    """Let the environment of an application refer to services by their aliases."""
+    variables = {f"URL_{number}": f"${{{alias}.URL}}" for number, alias in enumerate(targets)}
+    assert sandbox.api("PUT", f"/api/apps/{slug}/environment", {"environment": variables}).ok
+    sandbox.clear_journal()
+
+
+def test_prune_deletes_what_the_file_lacks_in_its_project_alone(sandbox: Sandbox, apply: Any) -> None:
+    done = prune(apply, SHOP)
+    assert deleted(sandbox) == ["old"]
+    [part] = [each for each in done["parts"] if each["name"] == "old"]
+    assert (part["section"], part["module"], part["changed"]) == ("services", "service", True)
+    assert not prune(apply, SHOP)["changed"]
+
+
+def test_check_mode_names_each_and_deletes_nothing(sandbox: Sandbox, apply: Any) -> None:
+    done = prune(apply, SHOP, check_mode=True)
+    assert deleted(sandbox) == []
+    assert done["changed"]
+    assert "service 'old'" in done["diff"]["before"]
+    assert "service 'old'" not in done["diff"]["after"]
+    assert [action for action in done["actions"] if "old" in action and action.startswith("delete")]
+
+
+def test_without_prune_nothing_is_deleted(sandbox: Sandbox, apply: Any) -> None:
+    assert not apply(SHOP)["changed"]
+    assert deleted(sandbox) == []
+
+
+def test_a_copy_is_kept_by_default(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
+    done = prune(apply, SHOP, delete_without_copy=False)
+    assert deleted(sandbox) == ["old"]
+    [part] = [each for each in done["parts"] if each["name"] == "old"]
+    kept = {name: part["copy"][name] for name in ("kind", "files", "bytes", "verified")}
+    assert kept == {"kind": "files", "files": 1, "bytes": 4, "verified": True}
+    assert (Path(part["copy"]["path"]) / "files" / "keep.txt").read_text() == "kept"
+    assert Path(part["copy"]["path"]).is_relative_to(tmp_path / "home" / "last_copies")
+
+
+def test_without_a_copy_nothing_is_deleted(sandbox: Sandbox, apply: Any, tmp_path: Path) -> None:
+    sandbox.fault("sftp.get", "status", status=409, count=None)
+    done = prune(apply, SHOP, delete_without_copy=False)
+    sandbox.clear_faults()
+    assert done["failed"]
+    assert "then delete it without a copy" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+@pytest.mark.parametrize("blueprint", [{"project": "shop"}, {"project": "shop", "services": {}}])
+def test_an_empty_file_deletes_nothing(sandbox: Sandbox, apply: Any, blueprint: dict[str, Any]) -> None:
+    done = prune(apply, blueprint, max_delete=99)
+    assert "would empty project 'shop'" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+def test_a_file_for_another_project_deletes_nothing(sandbox: Sandbox, apply: Any) -> None:
+    order = {"product": "valkey", "host": "node-paris-1"}
+    order["dimensions"] = {"cpu_cores": 1, "ram_gb": 1, "storage_gb": 5}  # type: ignore[assignment]
+    done = prune(apply, {"project": "shop", "services": {"cache": order}}, max_delete=99)
+    assert "may be the wrong one" in done["msg"]
+    assert "service 'db'" in done["msg"]
+    assert [line["route"] for line in sandbox.journal() if line["route"] == "order.create"] == []
+    assert deleted(sandbox) == []
+
+
+def test_the_default_project_is_never_pruned(sandbox: Sandbox, apply: Any) -> None:
+    [home] = [
+        each["name"]
+        for each in sandbox.api("GET", "/api/projects").json()
+        if each["name"] not in ("shop", "blog")
+    ]
+    done = prune(apply, {"project": home, "services": {"standalone": {}}})
+    assert "may be the default project" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+def test_more_than_max_delete_is_refused(sandbox: Sandbox, apply: Any) -> None:
+    done = prune(apply, {"project": "shop", "services": {"db": {}}}, max_delete=2)
+    assert "prune would delete 3 services, and max_delete is 2" in done["msg"]
+    assert len(done["would_delete"]) == 3
+    assert deleted(sandbox) == []
+    assert not prune(apply, {"project": "shop", "services": {"db": {}}}, max_delete=3).get("failed")
+    assert sorted(deleted(sandbox)) == ["acme-web", "old", "world"]
+
+
+@pytest.mark.parametrize("entry", [{"Old": {}}, {"x": {"name": " OLD "}}, {"o-l-d": {"name": "old"}}])
+def test_a_name_that_the_platform_may_take_for_the_same_is_described(
+    sandbox: Sandbox, apply: Any, entry: dict[str, Any]
+) -> None:
+    prune(apply, shop_with(services={**SHOP["services"], **entry}))
+    assert deleted(sandbox) == []
+
+
+def test_what_is_described_by_its_id_stays(sandbox: Sandbox, apply: Any) -> None:
+    services = {**SHOP["services"], "anything": {"id": id_of(sandbox, "old")}}
+    assert not prune(apply, shop_with(services=services)).get("failed")
+    assert deleted(sandbox) == []
+
+
+def test_what_others_refer_to_stays(sandbox: Sandbox, apply: Any) -> None:
+    refer(sandbox, "acme-web", "db", "world")
+    done = prune(apply, shop_with(services={"db": {}, "old": {}}))
+    assert "application 'acme-web'" in done["msg"]
+    assert "refers to service 'world'" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+def test_a_reference_that_the_file_removes_is_no_reason_to_stay(sandbox: Sandbox, apply: Any) -> None:
+    refer(sandbox, "acme-web", "world")
+    apps = {"acme-web": {"environment": {"URL": "${db.URL}"}}}
+    done = prune(apply, shop_with(services={"db": {}, "old": {}}, applications=apps))
+    assert not done.get("failed"), done["msg"]
+    assert deleted(sandbox) == ["world"]
+    routes = [line["route"] for line in sandbox.journal()]
+    assert routes.index("apps.environment") < routes.index("resources.delete")
+
+
+def test_a_reference_to_an_alias_in_the_file_keeps_it(sandbox: Sandbox, apply: Any) -> None:
+    apps = {"acme-web": {"environment": {"URL": "${old.URL}"}}}
+    done = prune(apply, shop_with(applications=apps))
+    assert "refers to service 'old'" in done["msg"]
+    assert [line["route"] for line in sandbox.journal() if line["method"] == "PUT"] == []
+    assert deleted(sandbox) == []
+
+
+def test_what_refers_to_another_goes_before_it(sandbox: Sandbox, apply: Any) -> None:
+    refer(sandbox, "acme-web", "world")
+    assert not prune(apply, {"project": "shop", "services": {"db": {}, "old": {}}}).get("failed")
+    assert deleted(sandbox) == ["acme-web", "world"]
+
+
+def test_nothing_is_pruned_if_anything_else_failed(sandbox: Sandbox, apply: Any) -> None:
+    sandbox.fault("settings.network", "status", status=409, count=None)
+    done = prune(apply, shop_with(services={"db": {"public": False}, "world": {"public": False}}), retries=0)
+    sandbox.clear_faults()
+    assert done["failed"]
+    assert deleted(sandbox) == []
+    [part] = [each for each in done["parts"] if each["name"] == "old"]
+    assert part["skipped"]
+
+
+def test_backups_stay_unless_they_may_go(sandbox: Sandbox, apply: Any) -> None:
+    add(sandbox, "old", "nightly")
+    done = prune(apply, SHOP)
+    assert "has 1 backup (nightly)" in done["msg"]
+    assert deleted(sandbox) == []
+    assert not prune(apply, SHOP, delete_backups=True).get("failed")
+    assert deleted(sandbox) == ["old"]
+
+
+@pytest.mark.parametrize("fault", ["projects.get", "projects.graph", "resources.list"])
+def test_what_cannot_be_read_is_a_reason_to_stop(sandbox: Sandbox, apply: Any, fault: str) -> None:
+    sandbox.fault(fault, "status", status=503, count=None)
+    done = prune(apply, SHOP, retries=0)
+    sandbox.clear_faults()
+    assert done["failed"]
+    assert deleted(sandbox) == []
+
+
+def test_a_failed_creation_needs_no_copy(sandbox: Sandbox, apply: Any, key_file: Path) -> None:
+    lost = {"name": "lost", "product": "minecraft", "status": "FAILED", "failure_reason": "no room"}
+    services = [each for each in SEED["services"] if each["name"] != "old"]
+    start(sandbox, key_file, {**SEED, "services": [*services, {**lost, "project": "shop"}]})
+    assert not prune(apply, SHOP, delete_without_copy=False).get("failed")
+    assert deleted(sandbox) == ["lost"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"prune": True, "state": "absent"}, "set one"),
+        ({"keep_copy": "copies", "delete_without_copy": False}, "nothing is without prune"),
+        ({"keep_copy": "copies", "prune": True}, "contradict each other"),
+        ({"prune": True, "max_delete": -1}, "max_delete is -1"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    sandbox: Sandbox, apply: Any, given: dict[str, Any], message: str
+) -> None:
+    assert message in apply(SHOP, **given)["msg"]
+    assert deleted(sandbox) == []
+
+
+# --- Absent -------------------------------------------------------------------------------------------
+
+
+def test_absent_deletes_what_the_file_describes_and_nothing_else(sandbox: Sandbox, apply: Any) -> None:
+    done = apply(SHOP, state="absent")
+    assert sorted(deleted(sandbox)) == ["acme-web", "db", "world"]
+    [warning] = [each for each in done["warnings"] if "stays" in each]
+    assert "project 'shop' stays: it has what the blueprint does not describe: service 'old'" in warning
+    again = apply(SHOP, state="absent")
+    assert not again["changed"]
+
+
+def test_absent_deletes_the_project_that_it_leaves_empty(sandbox: Sandbox, apply: Any) -> None:
+    refer(sandbox, "acme-web", "db")
+    whole = shop_with(services={**SHOP["services"], "old": {}})
+    planned = apply(whole, check_mode=True, state="absent")
+    assert deleted(sandbox) == []
+    done = apply(whole, state="absent")
+    names = deleted(sandbox)
+    assert sorted(names) == ["acme-web", "db", "old", "world"]
+    assert names.index("acme-web") < names.index("db")
+    assert "shop" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
+    assert planned["actions"] == done["actions"]
+    assert not apply(whole, state="absent")["changed"]
+
+
+def test_absent_leaves_a_namesake_in_another_project(sandbox: Sandbox, apply: Any) -> None:
+    apply({"project": "shop", "services": {"elsewhere": {}, "db": {}}}, state="absent")
+    assert deleted(sandbox) == ["db"]
+
+
+def test_absent_takes_no_service_for_an_application(sandbox: Sandbox, apply: Any) -> None:
+    apply({"project": "shop", "applications": {"world": {}}, "services": {"acme-web": {}}}, state="absent")
+    assert deleted(sandbox) == []
+
+
+def test_absent_needs_an_id_for_one_of_several(sandbox: Sandbox, apply: Any, key_file: Path) -> None:
+    twins = [{"name": "twin", "product": "minecraft", "project": "shop"}] * 2
+    start(sandbox, key_file, {**SEED, "services": [*SEED["services"], *twins]})
+    done = apply({"project": "shop", "services": {"twin": {}, "db": {}}}, state="absent")
+    assert "has 2 services named 'twin'" in done["msg"]
+    assert deleted(sandbox) == []
+
+
+def test_absent_keeps_backups_and_copies_as_a_service_does(
+    sandbox: Sandbox, apply: Any, tmp_path: Path
+) -> None:
+    add(sandbox, "world", "nightly")
+    blueprint = {"project": "shop", "services": {"world": {}}}
+    assert "has 1 backup (nightly)" in apply(blueprint, state="absent")["msg"]
+    assert deleted(sandbox) == []
+    copies = str(tmp_path / "copies")
+    given = {"delete_without_copy": False, "keep_copy": copies, "delete_backups": True}
+    [part] = apply(blueprint, state="absent", **given)["parts"]
+    assert (Path(part["copy"]["path"]) / "files" / "level.dat").read_text() == "level"
+    assert deleted(sandbox) == ["world"]
+
+
+def test_absent_leaves_the_default_project_and_the_keys(sandbox: Sandbox, apply: Any) -> None:
+    [home] = [
+        each["name"]
+        for each in sandbox.api("GET", "/api/projects").json()
+        if each["name"] not in ("shop", "blog")
+    ]
+    done = apply({"project": home, "services": {"standalone": {}}}, state="absent")
+    assert deleted(sandbox) == ["standalone"]
+    assert "may be the default project" in done["warnings"][0]
+    assert home in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
+
+
+def test_absent_of_a_project_that_is_not_there_says_so(sandbox: Sandbox, apply: Any) -> None:
+    done = apply(shop_with(project="shopp"), state="absent")
+    assert not done["changed"]
+    assert "did you mean 'shop'?" in done["warnings"][0]
+    assert deleted(sandbox) == []
