@@ -21,6 +21,12 @@ options:
   src:
     description:
       - Path of a YAML file with the blueprint. Paths in it are relative to its folder.
+      - Ansible reads it as it reads files of variables. A file that is encrypted with Ansible Vault is decrypted, and so
+        is a value after C(!vault). Templates in values, not in keys, are rendered with the variables of the task, and a
+        value that is C(omit) is left out with its key. C(!unsafe) marks text in which nothing is a template.
+      - Values after C(!vault) are never shown. Of a file that is encrypted as a whole, values of C(environment) and
+        C(command) are not shown either.
+      - A task that is delegated to another host reads a file of that host, which has no templates and nothing encrypted.
     type: path
   blueprint:
     description:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ from .._resources.services.commitments import BudgetGuard
 from .._resources.shared import runner
 from .._resources.shared.currency import currency_of, format_price
 from .._resources.shared.effects import Effects
+from .._resources.shared.options import is_carried
 from .._resources.shared.plan import Plan, Resource, Task
 from .diff import as_diff, describe_subject
 from .options import argument_spec, check_waiting, connection
@@ -56,13 +57,16 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
     result: dict[str, Any] = {"changed": False}
     task: Task | None = None
     client: Any = None
+    redact: Redactor | None = None
     try:
         require()
         check_waiting(options)
         if resource.needs_api(options):
             client = context.connect(connection(options, resource.name), context.log)
             client.hide(partial(secrets_of, resource, options))
-        task = Task(client, resource.read_options(options), context.check_mode, context.progress)
+        redact = redactor_of(resource.redacted_values(options))
+        progress = redacting(context.progress, redact)
+        task = Task(client, resource.read_options(options), context.check_mode, progress)
         task.guard = guard = BudgetGuard(task)
         if client is not None:
             client.on_commit = guard.committing
@@ -86,7 +90,8 @@ def execute(resource: Resource, options: Mapping[str, Any], context: RunContext)
         if task.warnings:
             result["warnings"] = without_secrets(resource, options, task.warnings)
     result["invocation"] = {"module_args": shown_options(resource, options)}
-    return result
+    shown: dict[str, Any] = map_strings(result, redact) if redact else result
+    return shown
 
 
 def left_open(effects: Effects) -> dict[str, list[str]]:
@@ -187,8 +192,18 @@ def secrets_of(resource: Resource, options: Mapping[str, Any]) -> set[str]:
     """Return the values of the secret options that are long enough to be redacted."""
     names = hidden_options(resource, argument_spec(resource)) - resource.secret_options
     found = [*map(options.get, names), resource.secret_values(options)]
-    values = set(string_values(found))
-    return {value for value in values if len(value) >= SHORTEST_SECRET}
+    return {value for value in string_values(found) if len(value) >= SHORTEST_SECRET}
+
+
+def redactor_of(values: Iterable[str]) -> Redactor | None:
+    """Return what redacts values in a text; ``None`` if there are none."""
+    secrets = {value for value in values if len(value) >= SHORTEST_SECRET}
+    return Redactor(secrets) if secrets else None
+
+
+def redacting(show: Callable[[str], None], redact: Redactor | None) -> Callable[[str], None]:
+    """Return a function that shows a line after it was redacted."""
+    return (lambda line: show(redact(line))) if redact else show
 
 
 def without_secrets(resource: Resource, options: Mapping[str, Any], said: Any) -> Any:
@@ -231,7 +246,9 @@ def shown_options(resource: Resource, options: Mapping[str, Any]) -> dict[str, A
     aliases = {alias for option in spec.values() for alias in option.get("aliases", ())}
     plain = {*spec, *aliases} - hidden_options(resource, spec)
     shown = {
-        name: value if name in plain or value in (None, {}, []) else HIDDEN for name, value in options.items()
+        name: value if name in plain or value in (None, {}, []) else HIDDEN
+        for name, value in options.items()
+        if not is_carried(name)
     }
     if isinstance(shown.get("base_url"), str):
         shown["base_url"] = USER_IN_URL.sub("//", shown["base_url"])

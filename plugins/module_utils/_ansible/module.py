@@ -29,6 +29,8 @@ class HostedModule(AnsibleModule):
     def _load_params(self) -> None:
         """Read and check the arguments before Ansible converts their types."""
         super()._load_params()  # type: ignore[no-untyped-call]
+        names = {name for name in self.resource.carried_options if name in self.params}
+        self.carried = {name: self.params.pop(name) for name in names}
         self.given = {name: value for name, value in self.params.items() if not name.startswith("_ansible_")}
         self.objection = ""
         try:
@@ -58,7 +60,8 @@ def run_module(resource: Resource) -> None:
     if module.objection:
         module.fail_json(module.objection, invocation={"module_args": shown_options(resource, module.given)})
     context = RunContext(check_mode=module.check_mode, diff=module._diff)
-    result = execute(resource, with_selected_token(module.params, module.given), context)
+    options = {**with_selected_token(module.params, module.given), **module.carried}
+    result = execute(resource, options, context)
     for warning in result.pop("warnings", []):
         module.warn(warning)
     if result.pop("failed", False):

@@ -10,8 +10,7 @@ of the blueprint is the union of their plans, with edges from what is needed to 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -27,7 +26,6 @@ from .applications.lookup import find_app
 from .blueprints.applied import remember
 from .blueprints.contents import (
     ENVIRONMENTS,
-    HIDDEN_SECTION,
     Contents,
     Entry,
     check_targets,
@@ -36,8 +34,10 @@ from .blueprints.contents import (
 )
 from .blueprints.document import Document, read_document
 from .blueprints.graph import levels
+from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.parts import Arguments, Part, Parts, new_part
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
+from .blueprints.rendering import Rendered
 from .blueprints.report import Report
 from .environment import ENVIRONMENT
 from .project import PROJECT, ProjectOptions, ProjectResource
@@ -52,12 +52,9 @@ from .shared.task_errors import Invalid
 from .shared.waiting import poll_for
 from .ssh_key import SSH_KEY
 
-SECRET_KEYS = (HIDDEN_SECTION, "variables", "public_key")
-"""The keys of a blueprint whose values are never shown."""
 SIZE_OF_APP = ("dimensions", "max_monthly")
 APP_SETTINGS = (*SIZE_OF_APP, "public", "command")
 """What an application has as a service, and keeps through its deploys."""
-IN_BRACES = re.compile(r"\$\{([^{}.]*)")
 LATE_SECONDS = 10.0
 """How long a project may show a new neighbor late, in seconds."""
 
@@ -69,6 +66,13 @@ class SourceOptions(StateDirOptions):
     src: FilePath | None = option(None, selects=True, reads_file=True)
     blueprint: dict[str, Any] | None = option(None, selects=True, secret=True)
     max_parallel: int = MAX_PARALLEL
+    _rendered: dict[str, Any] | None = None
+    """What the action has read of the file, if there is something that only the controller can read."""
+
+    @property
+    def rendered(self) -> Rendered | None:
+        """The file as the controller has read it."""
+        return Rendered.from_option(self._rendered)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +96,17 @@ class OnBlueprint(Resource[SourceT]):
     def secret_values(self, options: Mapping[str, Any]) -> Any:
         """Return the values of secret environments and of orders. The rest of a blueprint may be shown."""
         try:
-            data = read_source(self.read_options(options)).data
+            document = read_source(self.read_options(options))
         except HostedError:
             return []
-        return list(secrets_in(data))
+        return list(secret_values_of(document))
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return the decrypted values that are not hidden by their keys."""
+        try:
+            return list(redacted_values_of(read_source(self.read_options(options))))
+        except HostedError:
+            return []
 
 
 class BlueprintResource(OnBlueprint[BlueprintOptions]):
@@ -154,28 +165,8 @@ def planned(task: Task[SourceOptions], found: Sequence[Part]) -> Parts:
 def read_source(options: SourceOptions) -> Document:
     """Return the blueprint as data with the place of each value, from the file or the option."""
     if options.src is not None:
-        return read_document(options.src)
+        return read_document(options.src, options.rendered)
     return Document(options.blueprint, "")
-
-
-def secrets_in(data: Any) -> Iterator[Any]:
-    """Yield what is secret in a blueprint, whatever else is wrong with its form."""
-    if isinstance(data, Mapping):
-        for key, value in data.items():
-            if key == "ssh_keys" and isinstance(value, Mapping):  # somebody will paste a private key
-                yield [each for each in value.values() if isinstance(each, str)]
-            if key in SECRET_KEYS:
-                yield value
-                yield from parts_of_references(value)
-            else:
-                yield from secrets_in(value)
-
-
-def parts_of_references(value: Any) -> Iterator[str]:
-    """Yield what a secret value has in braces: a platform that takes it for a reference quotes that alone."""
-    for text in value.values() if isinstance(value, Mapping) else ():
-        if isinstance(text, str) and not REFERENCE.fullmatch(text):
-            yield from IN_BRACES.findall(text)
 
 
 def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, report: Report) -> Plan:

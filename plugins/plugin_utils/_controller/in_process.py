@@ -74,6 +74,9 @@ from ansible_collections.hosted.services.plugins.plugin_utils._controller.local_
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.loop_connections import (
     LoopConnections,
 )
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.rendered_sources import (
+    read_source,
+)
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import first_values, untagged
 from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import with_token_decrypted
 
@@ -95,6 +98,8 @@ class InProcessAction(ActionBase):
     """The ``environment`` of the task."""
     _outer_environment: Mapping[str, str] = MappingProxyType({})
     """That of the run, without it."""
+    _carried: Mapping[str, Any] = MappingProxyType({})
+    """What was read here for the resource, wherever it runs."""
     _uses_broker = True
     _supports_async = True
     _supports_check_mode = True
@@ -127,7 +132,8 @@ class InProcessAction(ActionBase):
         if not as_module or self._connection.transport == "local":
             folder = self._loader.get_basedir()
             whole = with_absolute_paths(self.resource, completed.arguments, self._find_needle, folder)
-            completed = replace(completed, arguments=dict(whole))
+            completed = replace(completed, arguments=whole)
+            self._carried = read_source(self.resource, whole, self._loader, self._templar.template)
         if as_module:
             result = self._run_as_module(completed, variables)
         else:
@@ -150,7 +156,7 @@ class InProcessAction(ActionBase):
             check_python(self._task.delegate_to, variables)
         with self._without_become(here):
             result: dict[str, Any] = self._execute_module(
-                module_args=with_readable_token(completed, here, self._loader),
+                module_args={**with_readable_token(completed, here, self._loader), **self._carried},
                 task_vars=variables,
                 wrap_async=in_background,
             )
@@ -203,7 +209,7 @@ class InProcessAction(ActionBase):
         for name in paths:  # from the environment; a module on this machine begins at the playbook as well
             options[name] = os.path.join(self._loader.get_basedir(), options[name])
         options = with_token_decrypted(options, self._loader)
-        result = execute(self.resource, options, context)
+        result = execute(self.resource, {**options, **self._carried}, context)
         cleaned: dict[str, Any] = remove_values(result, validation._no_log_values)
         return cleaned
 

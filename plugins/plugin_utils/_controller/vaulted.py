@@ -1,19 +1,22 @@
 # Copyright (c) 2026, the hosted.services contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Token files that ansible-vault has encrypted: only the controller has the password."""
+"""Files that ansible-vault has encrypted: only the controller has the password."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.hosted.services.plugins.module_utils._ansible.options import is_encrypted, read_token
 from ansible_collections.hosted.services.plugins.module_utils._api.errors import ConfigurationError
+
+T = TypeVar("T")
 
 
 def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict[str, Any]:
@@ -31,14 +34,33 @@ def with_token_decrypted(options: Mapping[str, Any], loader: DataLoader) -> dict
 
 def decrypt_token(path: str, loader: DataLoader) -> str:
     """Return the token of an encrypted file. The copy that Ansible makes of it is gone when this returns."""
+    return with_decrypted("token_file", path, loader, lambda plain: read_token(None, plain))
+
+
+def decrypted_text(option: str, path: str, loader: DataLoader) -> str:
+    """Return the text of an encrypted file that an option names.
+
+    :raises ConfigurationError: when it cannot be decrypted, or holds no text.
+    """
+    try:
+        return with_decrypted(option, path, loader, lambda plain: Path(plain).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise ConfigurationError(f"{option} {path!r} holds no text once it is decrypted") from None
+
+
+def with_decrypted(option: str, path: str, loader: DataLoader, read: Callable[[str], T]) -> T:
+    """Return what ``read`` finds in the decrypted copy of a file, which is gone when this returns.
+
+    :raises ConfigurationError: when it cannot be decrypted.
+    """
     try:
         plain = loader.get_real_file(path)
     except AnsibleError as error:
         raise ConfigurationError(
-            f"token_file {path!r} is encrypted with ansible-vault and cannot be decrypted ({error}); "
+            f"{option} {path!r} is encrypted with ansible-vault and cannot be decrypted ({error}); "
             "give ansible the password that it was encrypted with"
         ) from None
     try:
-        return read_token(None, plain)
+        return read(plain)
     finally:
         loader.cleanup_tmp_file(plain)

@@ -31,8 +31,10 @@ from ..shared.names import normalized, same_name
 from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
-from .document import Document, Path
+from .document import Document
 from .graph import find_cycle
+from .hiding import HIDDEN_SECTION, PLAIN_SECTION, with_hidden_environment
+from .rendering import Path
 from .schema import (
     ApplicationSection,
     Blueprint,
@@ -47,8 +49,7 @@ from .schema import (
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
-HIDDEN_SECTION = "secret_environment"
-ENVIRONMENTS = ("environment", HIDDEN_SECTION)
+ENVIRONMENTS = (PLAIN_SECTION, HIDDEN_SECTION)
 DOUBLED = re.compile(r"\$\$\{([a-z0-9][a-z0-9-]*)\.[A-Z][A-Z0-9_]*\}")
 """What may be a reference or, on a platform where two signs stand for one, plain text."""
 SELECTORS = ("name", "id", "product", "runtime", "host", "preset", "max_monthly", "slug", "public_key_file")
@@ -116,7 +117,8 @@ def read_contents(document: Document) -> Contents:
 
     :raises Invalid: with all that is wrong, each with its place.
     """
-    document.check()
+    if document.data is None:
+        document.check()
     form = check_form(document)
     check_project(document, form.project)
     if form.was is not None:
@@ -144,19 +146,22 @@ def check_form(document: Document) -> Blueprint:
     Entries whose form is wrong are left out, so that what is wrong with the others is found as well.
     """
     if not isinstance(document.data, Mapping) or not document.data:
+        if document.unread:
+            return Blueprint(project=NAMELESS)
         said = "it is empty" if not document.data else f"it is {describe_type(document.data)}"
         document.add_problem((), f"{said}; write a mapping with project and the sections that it has")
         return Blueprint(project=NAMELESS)
-    for path in nulls_in(document.data):
+    data = without_entries(document.data, document.unread) if document.unread else document.data
+    for path in nulls_in(data):
         document.add_problem(path, "it is null; give it a value, or leave it out")
     try:
-        return Blueprint.model_validate(document.data)
+        return Blueprint.model_validate(data)
     except ValidationError as error:
         found = error.errors(include_url=False)
     for each in found:
-        document.add_problem(*describe_error(document.data, tuple(each["loc"]), each))
+        document.add_problem(*describe_error(data, tuple(each["loc"]), each))
     try:
-        return Blueprint.model_validate(without_entries(document.data, [each["loc"] for each in found]))
+        return Blueprint.model_validate(without_entries(data, [each["loc"] for each in found]))
     except ValidationError:  # what is wrong cannot be taken out, such as a key that is no text
         return Blueprint(project=NAMELESS)
 
@@ -201,7 +206,7 @@ def form_of(path: Path, kind: str) -> str:
     if path[0] == "ssh_keys" and len(path) == 2:
         return "write the public key as text, or a mapping with public_key_file"
     if kind == "string_type":
-        return "it must be a text: put it in quotes"
+        return "it must be a text: put it in quotes, or a template through the filter string"
     wanted = {"int": "a whole number", "bool": "true or false", "dict": "a mapping", "list": "a list"}
     return (
         f"it must be {next((words for name, words in wanted.items() if kind.startswith(name)), 'a mapping')}"
@@ -267,8 +272,8 @@ def entries_of(
                 f"the key {key!r} must be of lowercase letters, digits and hyphens, as references name it; "
                 "for any other name, write name below it",
             )
-        own = written(values)
-        entries.append(Entry(section, key, {**inherited, **own}))
+        whole = {**inherited, **written(values)}
+        entries.append(Entry(section, key, with_hidden_environment(document, (section, key), whole)))
     return entries
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,22 @@ from ..._api.libraries import yaml
 from ..._api.text import counted
 from ..shared.selectors import check_path
 from ..shared.task_errors import Invalid, NoSuchItem
+from .rendering import (
+    UNSAFE_TAG,
+    VAULT_TAGS,
+    Answer,
+    Path,
+    Rendered,
+    Resolve,
+    Unread,
+    is_template,
+    refuse,
+)
 
-Path = tuple[Any, ...]
-"""The keys and numbers that lead to a value: ``("services", "db", "host")``."""
+YAML_TAGS = "tag:yaml.org,2002:"
+RESOLVED_TAG = "tag:hosted.services,2026:resolved"
+"""Of a node whose value is the one that the controller has read."""
+UNQUOTED = "a key is a list or a mapping; write a text, and put a template in quotes"
 
 
 @dataclass(frozen=True)
@@ -34,11 +47,17 @@ class Document:
     data: Any
     source: str
     """The path of the file; empty if it is an option of the task."""
-    places: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    places: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """The line and column of each key and item, both from 1."""
     problems: list[Problem] = field(default_factory=list)
     folder: str = ""
     """The folder of the file, to which the paths in it are relative."""
+    encrypted: bool = False
+    """Whether the file is encrypted as a whole."""
+    decrypted: list[tuple[Path, str]] = field(default_factory=list)
+    """The values that are encrypted by themselves, decrypted, and where they are."""
+    unread: list[Path] = field(default_factory=list)
+    """Where a value could not be read, which is a problem. It is not in the data."""
 
     def add_problem(self, path: Path, message: str) -> None:
         """Note that something is wrong."""
@@ -71,26 +90,37 @@ class Document:
         return self.places.get(path)
 
 
-def read_document(path: str) -> Document:
+def read_document(path: str, rendered: Rendered | None = None) -> Document:
     """Read a YAML file. What YAML forgives and a reader would not, such as a key written twice, is a problem.
+
+    ``rendered`` is the file as the controller has read it, if there is something in it that only it can read.
 
     :raises NoSuchItem: if the file cannot be read.
     :raises Invalid: if it is not YAML, with the line and column.
     """
     check_path("src", path)
+    text = read_text(path) if rendered is None else rendered.text
     try:
-        with open(os.path.expanduser(path), encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, ValueError) as error:  # not there, or not text
-        raise NoSuchItem(f"src {path!r} cannot be read: {error}") from None
-    try:
-        document = parse_document(text, os.path.basename(path))
+        document = parse_document(text, os.path.basename(path), rendered.resolve if rendered else refuse)
     except yaml.YAMLError as error:
         raise Invalid(f"src {path!r} is not valid YAML: {one_line(error)}") from None
     except RecursionError:
         raise Invalid(f"src {path!r} is nested too deeply; no blueprint needs that") from None
     document.folder = os.path.dirname(os.path.abspath(os.path.expanduser(path)))
+    document.encrypted = rendered is not None and rendered.encrypted
     return document
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file.
+
+    :raises NoSuchItem: if it cannot be read.
+    """
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError) as error:  # not there, or not text
+        raise NoSuchItem(f"src {path!r} cannot be read: {error}") from None
 
 
 def one_line(error: Exception) -> str:
@@ -101,18 +131,24 @@ def one_line(error: Exception) -> str:
     return f"{said} in line {mark.line + 1}, column {mark.column + 1}"
 
 
-def parse_document(text: str, source: str) -> Document:
-    """Parse YAML, keeping the place of each value."""
-    loader = yaml.SafeLoader(text)
+def parse_document(text: str, source: str, resolve: Resolve = refuse) -> Document:
+    """Parse YAML, keeping the place of each value. ``resolve`` reads what only the controller can read."""
+
+    class Loader(yaml.SafeLoader):
+        """The loader of this text. The class is made here because the library may be missing on import."""
+
+    Loader.add_constructor(RESOLVED_TAG, lambda __, resolved: resolved.value)
+    loader = Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return Document(None, source, {(): (1, 1)})
-        walk = Walk({(): position(node)})
-        document = Document(None, source, walk.places)
-        walk.visit(node, ())
-        document.problems += walk.problems
-        if not document.problems:
+        document = Document(None, source, {(): position(node)})
+        walk = Walk(document, resolve)
+        node = walk.resolved(node, ())
+        if node is not None:
+            walk.visit(node, ())
+        if node is not None and walk.is_sound:
             document.data = loader.construct_document(node)
         return document
     finally:
@@ -126,56 +162,108 @@ def position(node: Any) -> tuple[int, int]:
 
 @dataclass
 class Walk:
-    """Notes the place of each value, and what is wrong and does not show in the data."""
+    """Notes the place of each value, and what is wrong and does not show in the data.
 
-    places: dict[Path, tuple[int, int]]
-    problems: list[Problem] = field(default_factory=list)
+    Puts in place what only the controller can read.
+    """
+
+    document: Document
+    resolve: Resolve
+    is_sound: bool = True
+    """Whether the data can be trusted as far as it could be read."""
     above: set[int] = field(default_factory=set)
     """The nodes that the present one is in."""
     done: set[int] = field(default_factory=set)
     """The nodes that were visited. One with an anchor is visited once, however often it is used."""
 
-    def visit(self, node: Any, path: Path) -> None:
-        """Visit a node and all below it."""
+    def refuse(self, path: Path, message: str) -> None:
+        """Note what leaves open what the file says."""
+        self.document.add_problem(path, message)
+        self.is_sound = False
+
+    def visit(self, node: Any, path: Path, literal: bool = False) -> None:
+        """Visit a node and all below it. Nothing in a ``literal`` one is a template."""
         if id(node) in self.above:
-            self.problems.append(Problem(path, "it holds itself, through an anchor; write it out"))
+            self.refuse(path, "it holds itself, through an anchor; write it out")
         if id(node) in self.done:
             return
         self.done.add(id(node))
         self.above.add(id(node))
-        if not node.tag.startswith("tag:yaml.org,2002:"):
-            self.problems.append(Problem(path, describe_tag(node.tag)))
+        if node.tag == UNSAFE_TAG:
+            node.tag, literal = YAML_TAGS + PLAIN_TAGS[node.id], True
+        if not node.tag.startswith((YAML_TAGS, RESOLVED_TAG)):
+            self.refuse(path, f"the tag {node.tag} means nothing in a blueprint; remove it")
         if isinstance(node, yaml.MappingNode):
-            self.visit_mapping(node.value, path)
+            node.value = self.visit_mapping(node.value, path, literal)
         elif isinstance(node, yaml.SequenceNode):
-            for number, item in enumerate(node.value):
-                self.places.setdefault((*path, number), position(item))
-                self.visit(item, (*path, number))
+            node.value = self.visit_sequence(node.value, path, literal)
         self.above.remove(id(node))
 
-    def visit_mapping(self, pairs: Sequence[tuple[Any, Any]], path: Path) -> None:
-        """Visit the keys of a mapping. YAML itself lets the last of two equal keys win in silence."""
+    def visit_sequence(self, items: Sequence[Any], path: Path, literal: bool) -> list[Any]:
+        """Visit the items of a list, and return those that it has."""
+        left = []
+        for number, item in enumerate(items):
+            here = (*path, number)
+            self.document.places.setdefault(here, position(item))
+            left += self.visit_resolved(item, here, literal)
+        return left
+
+    def visit_mapping(
+        self, pairs: Sequence[tuple[Any, Any]], path: Path, literal: bool
+    ) -> list[tuple[Any, Any]]:
+        """Visit the keys of a mapping, and return what it has.
+
+        YAML itself lets the last of two equal keys win in silence.
+        """
         seen: dict[str, int] = {}
+        left = []
         for key, value in pairs:
             if not isinstance(key, yaml.ScalarNode):
-                self.problems.append(Problem(path, "a key is a list or a mapping; write a text"))
+                self.refuse(path, UNQUOTED)
                 continue
             name = str(key.value)
             here = (*path, name)
             line, column = position(key)
             if name in seen:
-                twice = f"the key is written twice, also in line {seen[name]}; remove one"
-                self.problems.append(Problem(here, twice))
+                self.refuse(here, f"the key is written twice, also in line {seen[name]}; remove one")
             seen[name] = line
-            self.places[here] = line, column
-            self.visit(value, here)
+            self.document.places[here] = line, column
+            left += [(key, found) for found in self.visit_resolved(value, here, literal)]
+        return left
+
+    def visit_resolved(self, node: Any, path: Path, literal: bool) -> list[Any]:
+        """Visit a node, or what stands in its place, and return it; nothing if it is left out."""
+        found = node if literal else self.resolved(node, path)
+        if found is None:
+            return []
+        self.visit(found, path, literal)
+        return [found]
+
+    def resolved(self, node: Any, path: Path) -> Any:
+        """Return a node, or what stands in its place if only the controller can read it.
+
+        ``None`` if it is left out. Keys are never resolved, also those that are an alias of a value.
+        """
+        encrypted = node.tag in VAULT_TAGS
+        is_text = isinstance(node, yaml.ScalarNode) and node.tag == f"{YAML_TAGS}str"
+        if not encrypted and not (is_text and is_template(node.value)):
+            return node
+        answer = self.answer(node, path, encrypted)
+        if answer.problem:
+            self.document.add_problem(path, answer.problem)
+            self.document.unread.append(path)
+        if answer.problem or answer.omitted:
+            return None
+        if encrypted:
+            self.document.decrypted.append((path, str(answer.value)))
+        return yaml.ScalarNode(RESOLVED_TAG, answer.value, node.start_mark, node.end_mark)
+
+    def answer(self, node: Any, path: Path, encrypted: bool) -> Answer:
+        """Return what the controller has read in the place of a node."""
+        if not isinstance(node, yaml.ScalarNode):
+            return Answer(problem=f"{node.tag} is for a text")
+        return self.resolve(Unread(node.value, path, position(node), encrypted))
 
 
-def describe_tag(tag: str) -> str:
-    """Say what to do about a tag that only Ansible knows, or nobody."""
-    if tag in ("!vault", "!vault-encrypted", "!unsafe"):
-        return (
-            f"{tag} is not decrypted in a file that src names; keep the value in a variable of the play, and "
-            "give the whole as the option blueprint"
-        )
-    return f"the tag {tag} means nothing in a blueprint; remove it"
+PLAIN_TAGS = {"scalar": "str", "sequence": "seq", "mapping": "map"}
+"""The tag of each kind of node that is marked as one without templates."""

@@ -12,6 +12,7 @@ from typing import Any
 from ..._api.libraries import yaml
 from ..services.listing import printable_only
 from .export import Export, Exported
+from .rendering import UNSAFE_TAG, is_template
 from .schema import SCHEMA_URL
 
 HEADER = """\
@@ -58,5 +59,13 @@ def as_yaml(data: dict[str, Any]) -> str:
         InOneLine,
         lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True),
     )
+    Dumper.add_representer(str, represent_text)
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
     return text
+
+
+def represent_text(dumper: Any, text: str) -> Any:
+    """Return a text as YAML. One that looks like a template is marked, so that it reads back as it is."""
+    if is_template(text):
+        return dumper.represent_scalar(UNSAFE_TAG, text, style="'")
+    return dumper.represent_str(text)

@@ -149,12 +149,13 @@ class Declarations:
     host_options: Mapping[str, Sequence[str]]
     targets: frozenset[str]
     """The options that name what to work on, by each of their names."""
+    carried: frozenset[str]
 
 
 def declarations_of(options: type[Options]) -> Declarations:
     """Return the data derived from a resource's options."""
     shared = {each.name for each in fields(WaitOptions)}
-    own = [each for each in fields(options) if each.name not in shared]
+    own = [each for each in fields(options) if each.name not in shared and not is_carried(each.name)]
     return Declarations(
         spec={name: entry for name, entry in argument_spec_of(options).items() if name not in shared},
         selectors=frozenset(option_names(own, "selects")),
@@ -172,7 +173,13 @@ def declarations_of(options: type[Options]) -> Declarations:
             if each.metadata.get("names_target")
             for name in (each.name, *each.metadata.get("aliases", ()))
         ),
+        carried=frozenset(each.name for each in fields(options) if is_carried(each.name)),
     )
+
+
+def is_carried(name: str) -> bool:
+    """Tell whether an option is none that users set: the action hands on in it what it has read."""
+    return name.startswith("_")
 
 
 def option_names(declarations: Sequence[Field[Any]], key: str) -> Iterator[str]:
@@ -189,7 +196,9 @@ def hints_of(options: Any) -> Mapping[str, Any]:
 def argument_spec_of(options: Any) -> Mapping[str, dict[str, Any]]:
     """Return Ansible's argument spec for an options class, without environment variables."""
     hints = hints_of(options)
-    return {each.name: spec_entry(each, hints[each.name]) for each in fields(options)}
+    return {
+        each.name: spec_entry(each, hints[each.name]) for each in fields(options) if not is_carried(each.name)
+    }
 
 
 def spec_entry(declaration: Field[Any], hint: Any) -> dict[str, Any]:

@@ -231,6 +231,8 @@ class Resource(ABC, Generic[OwnOptions]):
     """Where the task works on the very host of the play: options and the host variables that fill them."""
     places: ClassVar[Collection[str]] = ()
     """Options that name what to work on. A task that has one, whatever it holds, uses nothing of the host."""
+    carried_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that are no arguments: the action hands on in them what it has read for the module."""
     source_options: ClassVar[frozenset[str]] = frozenset()
     """Options that name a file or a folder of this machine to read: a role or a play may bring it along."""
 
@@ -245,6 +247,7 @@ class Resource(ABC, Generic[OwnOptions]):
         cls.waits, cls.secret_options = issubclass(found, WaitOptions), facts.secrets
         cls.host_options, cls.places = facts.host_options, facts.targets
         cls.source_options, cls.filled_options = facts.sources, facts.filled
+        cls.carried_options = facts.carried
 
     def read_options(self, arguments: Mapping[str, Any]) -> OwnOptions:
         """Return the typed options for arguments that Ansible has validated."""
@@ -267,6 +270,10 @@ class Resource(ABC, Generic[OwnOptions]):
     def secret_values(self, options: Mapping[str, Any]) -> Any:
         """Return what of the secret options is never shown, as text or nested data."""
         return [options.get(name) for name in self.secret_options]
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return secret values that no key of a result hides: they are redacted wherever they appear."""
+        return []
 
     def sources(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """Return the options that name local files or folders to read."""

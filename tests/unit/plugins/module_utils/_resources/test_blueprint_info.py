@@ -182,3 +182,13 @@ def test_a_project_that_is_not_there_is_refused(sandbox: Sandbox) -> None:
     done = run(sandbox, BLUEPRINT_INFO, project="shopp")
     assert done["failed"]
     assert "did you mean 'shop'?" in done["msg"]
+
+
+def test_what_looks_like_a_template_reads_back_as_it_is(sandbox: Sandbox, tmp_path: Path) -> None:
+    seed = {"services": [{"name": "a {{ b }}", "product": "minecraft", "project": "shop"}]}
+    sandbox.reset(delays=NO_DELAYS, seed=seed)
+    [shop] = [each for each in export(sandbox) if each["project"] == "shop"]
+    assert "name: !unsafe 'a {{ b }}'" in shop["text"]
+    sandbox.clear_journal()
+    assert not apply(sandbox, tmp_path, shop["text"])["changed"]
+    assert writes(sandbox) == []

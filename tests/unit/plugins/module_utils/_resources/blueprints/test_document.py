@@ -14,6 +14,11 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     parse_document,
     read_document,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.rendering import (
+    Answer,
+    Rendered,
+    Unread,
+)
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
     Invalid,
     NoSuchItem,
@@ -64,7 +69,11 @@ def test_a_key_that_is_written_twice() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: !vault x", "shop.yml:1:1: a: !vault is not decrypted in a file that src names"),
+        ("a: !vault x", "shop.yml:1:1: a: !vault is decrypted in a file of the controller alone"),
+        ("a: '{{ x }}'", "shop.yml:1:1: a: a template is rendered in a file of the controller alone"),
+        ("a: !vault [x]", "!vault is for a text"),
+        ("a: {{ x }}", "put a template in quotes"),
+        ("!unsafe [1, 2]: x", "a key is a list or a mapping"),
         ("a: !python/object:os.system x", "means nothing in a blueprint; remove it"),
         ("a: &x [*x]", "it holds itself, through an anchor"),
         ("[1, 2]: x", "a key is a list or a mapping"),
@@ -112,3 +121,87 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path.write_text("[" * 50_000)
     with pytest.raises(Invalid, match=r"nested too deeply|not valid YAML"):
         read_document(str(path))
+
+
+# --- What only the controller can read --------------------------------------------------------------
+
+
+def answered(text: str, **answers: Answer) -> tuple[Document, list[Unread]]:
+    """Parse a text with an answer for each text that only the controller can read, and note the questions."""
+    asked: list[Unread] = []
+
+    def resolve(unread: Unread) -> Answer:
+        asked.append(unread)
+        return answers.get(unread.text.strip("{} "), Answer(f"<{unread.text}>"))
+
+    return parse_document(text, "shop.yml", resolve), asked
+
+
+def test_values_are_resolved_once_and_keys_never() -> None:
+    document, asked = answered("a: &x '{{ x }}'\n'{{ k }}': [*x, 1, '{# y #}']\n? *x\n: plain\n")
+    assert document.data == {
+        "a": "<{{ x }}>",
+        "{{ k }}": ["<{{ x }}>", 1, "<{# y #}>"],
+        "{{ x }}": "plain",
+    }
+    assert asked[0] == Unread("{{ x }}", ("a",), (1, 4))
+    assert document.places["{{ k }}", 2] == (2, 20)
+    assert not document.decrypted
+
+
+def test_the_result_of_a_template_is_no_template() -> None:
+    document, asked = answered("a: '{{ x }}'\n", x=Answer({"b": ["{{ y }}"]}))
+    assert document.data == {"a": {"b": ["{{ y }}"]}}
+    assert len(asked) == 1
+
+
+def test_what_is_marked_as_unsafe_stays() -> None:
+    document, asked = answered(
+        "a: !unsafe '{{ x }}'\nb: !unsafe {c: ['{{ x }}', 1]}\nd: !unsafe 5\ne: !unsafe ['{% x']\n"
+    )
+    assert document.data == {"a": "{{ x }}", "b": {"c": ["{{ x }}", 1]}, "d": "5", "e": ["{% x"]}
+    assert (asked, document.problems) == ([], [])
+
+
+def test_what_is_left_out_takes_its_key_along() -> None:
+    document, _asked = answered("a: '{{ x }}'\nb: [1, '{{ x }}']\n", x=Answer(omitted=True))
+    assert document.data == {"b": [1]}
+    assert document.problems == []
+
+
+def test_what_cannot_be_read_is_a_problem_of_its_place() -> None:
+    document, _asked = answered("a: 1\nb:\n  c: '{{ x }}'\n", x=Answer(problem="no"))
+    assert [(document.where(each.path), each.message) for each in document.problems] == [
+        ("shop.yml:3:3: b.c", "no")
+    ]
+    assert document.data == {"a": 1, "b": {}}
+    assert document.unread == [("b", "c")]
+
+
+def test_the_whole_may_be_a_template() -> None:
+    assert answered("'{{ x }}'", x=Answer({"project": "a"}))[0].data == {"project": "a"}
+    document, _asked = answered("'{{ x }}'", x=Answer(problem="no"))
+    assert (document.data, len(document.problems)) == (None, 1)
+
+
+def test_decrypted_values_are_noted_wherever_they_are_used() -> None:
+    document, asked = answered("a: &x !vault-encrypted x\nb: {c: *x}\n", x=Answer("hunter2"))
+    assert document.data == {"a": "hunter2", "b": {"c": "hunter2"}}
+    assert document.decrypted == [(("a",), "hunter2"), (("b", "c"), "hunter2")]
+    assert asked[0].encrypted
+
+
+def test_merged_mappings_are_resolved() -> None:
+    document, _asked = answered("a: &x {b: '{{ x }}'}\nc: {<<: *x, d: 1}\n", x=Answer(2))
+    assert document.data == {"a": {"b": 2}, "c": {"b": 2, "d": 1}}
+
+
+def test_a_file_as_the_controller_has_read_it(tmp_path: Path) -> None:
+    """The file itself may be encrypted."""
+    path = tmp_path / "shop.yml"
+    path.write_text("$ANSIBLE_VAULT;1.1;AES256\n00\n")
+    rendered = Rendered("a: '{{ x }}'\n", True, {"1:4": {"value": 5}})
+    document = read_document(str(path), rendered)
+    assert document.data == {"a": 5}
+    assert document.encrypted
+    assert document.folder == str(tmp_path)

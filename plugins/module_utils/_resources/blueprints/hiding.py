@@ -1,0 +1,91 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a blueprint is never shown: by the keys that it is under, or because it was encrypted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..applications.environment_rules import REFERENCE
+from .document import Document
+from .rendering import Path
+
+PLAIN_SECTION = "environment"
+HIDDEN_SECTION = "secret_environment"
+SECRET_KEYS = (HIDDEN_SECTION, "variables", "public_key")
+"""The keys of a blueprint whose values are never shown."""
+IN_BRACES = re.compile(r"\$\{([^{}.]*)")
+
+
+def secret_values_of(document: Document) -> Iterator[Any]:
+    """Yield all that is secret in a blueprint, whatever is wrong with its form."""
+    yield from secrets_in(document.data, SECRET_KEYS)
+    yield [value for _path, value in document.decrypted]
+    if document.encrypted:
+        yield from secrets_in(document.data, (PLAIN_SECTION, "command"))
+
+
+def secrets_in(data: Any, keys: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the values below some keys, and what is always secret in the others."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == "ssh_keys" and isinstance(value, Mapping):  # somebody will paste a private key
+                yield [each for each in value.values() if isinstance(each, str)]
+            if key in keys:
+                yield value
+                yield from parts_of_references(value)
+            else:
+                yield from secrets_in(value, keys)
+
+
+def parts_of_references(value: Any) -> Iterator[str]:
+    """Yield what a secret value has in braces: a platform that takes it for a reference quotes that alone."""
+    for text in value.values() if isinstance(value, Mapping) else ():
+        if isinstance(text, str) and not REFERENCE.fullmatch(text):
+            yield from IN_BRACES.findall(text)
+
+
+def redacted_values_of(document: Document) -> Iterator[str]:
+    """Yield the decrypted values that no key hides, so that they have to be redacted wherever they appear.
+
+    A key hides better: a value that is a common word would be redacted in the middle of others.
+    """
+    by_key = {*SECRET_KEYS, PLAIN_SECTION}
+    found = [value for path, value in document.decrypted if not by_key.intersection(path)]
+    if document.encrypted:
+        found += commands_in(document.data)
+    for value in found:
+        yield value
+        yield from value.splitlines()
+
+
+def commands_in(data: Any) -> Iterator[str]:
+    """Yield the launch commands of a blueprint."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key == "command" and isinstance(value, str):
+                yield value
+            else:
+                yield from commands_in(value)
+
+
+def with_hidden_environment(document: Document, entry: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an entry with decrypted variables among the secret ones."""
+    decrypted = {value for _path, value in document.decrypted}
+    plain, secret = (values.get(name) or {} for name in (PLAIN_SECTION, HIDDEN_SECTION))
+    moved = {
+        name: value
+        for name, value in plain.items()
+        if name not in secret and (document.encrypted or value in decrypted)
+    }
+    if not moved:
+        return values
+    for name in moved:  # what is wrong with it is where it was written
+        written = document.places.get((*entry, PLAIN_SECTION, name))
+        if written is not None:
+            document.places[(*entry, HIDDEN_SECTION, name)] = written
+    left = {name: value for name, value in plain.items() if name not in moved}
+    return {**values, PLAIN_SECTION: left, HIDDEN_SECTION: {**secret, **moved}}

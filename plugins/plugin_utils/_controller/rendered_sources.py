@@ -1,0 +1,148 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read what only the controller can read in a file that ``src`` names, as Ansible reads files of variables.
+
+Text that is marked as a template is rendered once, with the variables of the task. Text that came out of that
+is never rendered again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import yaml
+from ansible.errors import AnsibleError, AnsibleUndefinedVariable
+from ansible.parsing.dataloader import DataLoader
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.options import is_encrypted
+from ansible_collections.hosted.services.plugins.module_utils._api.errors import (
+    ConfigurationError,
+    HostedError,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.document import (
+    parse_document,
+    read_text,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.hiding import SECRET_KEYS
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.rendering import (
+    Answer,
+    Rendered,
+    Unread,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Resource
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.values import untagged
+from ansible_collections.hosted.services.plugins.plugin_utils._controller.vaulted import decrypted_text
+
+try:
+    from ansible.template import trust_as_template
+except ImportError:  # before ansible-core 2.19, every text is trusted unless it is marked otherwise
+
+    def trust_as_template(value: str) -> str:  # type: ignore[misc]
+        """Return the text unchanged."""
+        return value
+
+
+Template = Callable[[Any], Any]
+
+OPTION = "_rendered"
+"""The option that carries what was read to the resource, wherever it runs."""
+KEY = "value"
+OMITTED = "__omit_place_holder__"
+"""How the value of ``omit`` begins before ansible-core 2.19."""
+UNDEFINED = re.compile(r"'(?P<name>[^'{}\s]+)' is undefined|has no attribute '?(?P<attribute>[^'{}\s]+?)'?$")
+SYNTAX = re.compile(
+    r"template error while templating string: (.*?)\. String: |^Syntax error in template: (.*)"
+)
+
+
+def read_source(
+    resource: Resource, arguments: Mapping[str, Any], loader: DataLoader, template: Template
+) -> dict[str, Any]:
+    """Return what only the controller can read of the file in ``src``, as the option that carries it.
+
+    Nothing if the file holds no such thing. One that cannot be read is left to the resource.
+
+    :raises ConfigurationError: if the file is encrypted and cannot be decrypted.
+    """
+    source = arguments.get("src")
+    if OPTION not in resource.carried_options or not isinstance(source, str) or not source:
+        return {}
+    path = os.path.expanduser(os.path.expandvars(source))
+    try:
+        encrypted = is_encrypted(path)
+        text = decrypted_text("src", path, loader) if encrypted else read_text(path)
+    except ConfigurationError:
+        raise
+    except HostedError:
+        return {}
+    rendered = Rendered(text, encrypted)
+    reader = Reader(loader, template, shows_causes=not encrypted)
+    with suppress(yaml.YAMLError, RecursionError):  # which the resource says, with the place
+        parse_document(text, path, lambda unread: rendered.add(unread, reader.read(unread)))
+    return {OPTION: rendered.as_option()} if encrypted or rendered.answers else {}
+
+
+class Reader:
+    """Decrypts and renders values."""
+
+    def __init__(self, loader: DataLoader, template: Template, shows_causes: bool) -> None:
+        self.loader = loader
+        self.template = template
+        self.shows_causes = shows_causes
+        """Whether errors may quote the file."""
+
+    def read(self, unread: Unread) -> Answer:
+        """Return the value of a text, or why it has none."""
+        return self.decrypt(unread) if unread.encrypted else self.render(unread)
+
+    def decrypt(self, unread: Unread) -> Answer:
+        """Return what was encrypted. It is never rendered."""
+        lines = "\n".join(line.strip() for line in unread.text.strip().splitlines())
+        try:
+            plain: bytes = self.loader._vault.decrypt(lines.encode())
+            return Answer(untagged(plain.decode()))
+        except (AnsibleError, ValueError):
+            return Answer(
+                problem="!vault cannot be decrypted; give ansible the password that it was encrypted with"
+            )
+
+    def render(self, unread: Unread) -> Answer:
+        """Return what a template gives."""
+        try:
+            # Only a dictionary can show that a value is left out: by itself it would be an error.
+            found = untagged(self.template({KEY: trust_as_template(unread.text)}))
+        except AnsibleUndefinedVariable as error:
+            return Answer(problem=describe_undefined(str(error)))
+        except Exception as error:  # a filter or a lookup may raise anything
+            quotes = self.shows_causes and not set(SECRET_KEYS).intersection(unread.path)
+            return Answer(problem=describe_failure(error, quotes))
+        value = found.get(KEY, OMITTED)
+        return Answer(omitted=True) if is_omitted(value) else Answer(value)
+
+
+def is_omitted(value: Any) -> bool:
+    """Tell whether a value is left out. Before ansible-core 2.19, a text stands for it."""
+    return isinstance(value, str) and value.startswith(OMITTED)
+
+
+def describe_undefined(said: str) -> str:
+    """Return which variable is undefined. Ansible's own text may quote others, and so secrets."""
+    found = UNDEFINED.search(said.strip())
+    name = found and (found["name"] or found["attribute"])
+    if not name:
+        return "its template names a variable that is undefined"
+    return f"its template needs {name!r}, which is undefined"
+
+
+def describe_failure(error: Exception, quotes: bool) -> str:
+    """Return why a template could not be rendered: where it is wrong by itself, or the kind of error."""
+    found = SYNTAX.search(str(error)) if quotes else None
+    if found:
+        return f"its template is wrong: {found[1] or found[2]}"
+    cause = error.__cause__ or error
+    return f"its template cannot be rendered ({type(cause).__name__})"

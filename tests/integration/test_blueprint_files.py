@@ -1,0 +1,217 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of blueprints with templates and values from Ansible Vault, read by the real ansible-playbook."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import Ansible
+
+BOTH_WAYS = pytest.mark.parametrize("in_process", [True, False], ids=["here", "as a module"])
+PLAIN, COMMAND, KEY = "gre3n-apples", "./start --key ch3rry-pie", "y3llow-pears"
+"""What is encrypted in a file: a variable that is not marked as secret, a command, and a secret variable."""
+SESSION = "blu3-berries"
+"""What is encrypted in a variable of the play."""
+LOUD = {"ANSIBLE_VERBOSITY": "4"}
+TASKS = """
+- name: Apply
+  hosted.services.blueprint: {src: shop.yml, secrets_dir: "{{ playbook_dir }}", wait_interval: 0.2}
+  diff: true
+  register: applied
+  ignore_errors: true
+- name: Compare
+  hosted.services.drift_info: {src: shop.yml}
+  ignore_errors: true
+"""
+VARIABLES = """
+vars:
+  product: minecraft
+  cores: 2
+  level: debug
+  greeting: !unsafe "{{ level }}"
+  nested: "{{ level }}"
+  extra: {B: "{{ level }}", C: "{{ greeting }}"}
+"""
+
+
+@pytest.fixture
+def vault(ansible: Ansible) -> dict[str, Any]:
+    """The environment of runs that have the password."""
+    password = ansible.folder / "password"
+    password.write_text("open sesame\n")
+    return {"ANSIBLE_VAULT_PASSWORD_FILE": str(password)}
+
+
+def encrypted(ansible: Ansible, vault: dict[str, Any], text: str, indent: int) -> str:
+    """Return a text as ansible-vault encrypts it for a file, below a key that is indented so far."""
+    found = subprocess.run(
+        ["ansible-vault", "encrypt_string", "--stdin-name", "x"],
+        input=text,
+        text=True,
+        env={**ansible.environment, **vault},
+        check=True,
+        capture_output=True,
+    ).stdout
+    lines = [line.strip() for line in found.splitlines()[1:]]
+    return "!vault |\n" + "\n".join(" " * (indent + 2) + line for line in lines)
+
+
+def encrypt_file(ansible: Ansible, vault: dict[str, Any], path: Path) -> None:
+    """Encrypt a file as a whole."""
+    command = ["ansible-vault", "encrypt", str(path)]
+    subprocess.run(command, env={**ansible.environment, **vault}, check=True, capture_output=True)
+
+
+def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
+    """Return what the platform has as the environment of an application."""
+    kept: dict[str, str] = record(sandbox, slug)["environment"]
+    return kept
+
+
+def record(sandbox: Sandbox, name: str) -> dict[str, Any]:
+    """Return what the platform has of a service."""
+    records = sandbox.control("GET", "/state")["records"]
+    [found] = [each for each in records["service"] if each["name"] == name]
+    return dict(found)
+
+
+def shop(ansible: Ansible, vault: dict[str, Any]) -> str:
+    """Return a blueprint with all that only the controller can read."""
+    return f"""project: bakery
+defaults:
+  services: &order
+    host: node-paris-1
+    dimensions: {{cpu_cores: "{{{{ cores }}}}", ram_gb: 2, storage_gb: "{{{{ 5 * cores }}}}"}}
+services:
+  world:
+    <<: *order
+    product: "{{{{ product }}}}"
+    command: {encrypted(ansible, vault, COMMAND, 4)}
+    max_monthly: "{{{{ nothing | default(omit) }}}}"
+  db:
+    <<: *order
+    product: postgresql
+applications:
+  acme-web:
+    environment:
+      URL: ${{db.URL}}
+      LEVEL: "level {{{{ nested }}}}"
+      GREETING: "{{{{ greeting }}}}"
+      LITERAL: !unsafe "{{{{ level }}}}"
+      PLAIN: {encrypted(ansible, vault, PLAIN, 6)}
+    secret_environment:
+      KEY: {encrypted(ansible, vault, KEY, 6)}
+      A: "{{{{ level ~ '}}}}' }}}}"
+      B: "{{{{ sessions.B }}}}"
+  acme-jobs:
+    secret_environment: "{{{{ sessions }}}}"
+"""
+
+
+@BOTH_WAYS
+def test_templates_and_vaulted_values(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]
+) -> None:
+    (ansible.folder / "shop.yml").write_text(shop(ansible, vault))
+    variables = (
+        f"{VARIABLES}  sessions:\n    B: {encrypted(ansible, vault, SESSION, 4)}\n    C: '{{{{ level }}}}'\n"
+    )
+    run = ansible.tasks(TASKS, variables, env={**vault, **LOUD}, in_process=in_process).succeed()
+    assert not run["Apply"].failed, run["Apply"].message
+    kept = environment(sandbox, "acme-web")
+    assert kept.pop("URL").endswith(".URL}")
+    assert kept == {
+        "LEVEL": "level debug",
+        "GREETING": "{{ level }}",  # which came from a variable, and is no template again
+        "LITERAL": "{{ level }}",
+        "PLAIN": PLAIN,
+        "KEY": KEY,
+        "A": "debug}}",
+        "B": SESSION,
+    }
+    assert environment(sandbox, "acme-jobs") == {"B": SESSION, "C": "debug"}
+    world = record(sandbox, "world")
+    assert sorted(world["size"].values()) == [2, 2, 10]
+    assert world["command"] == COMMAND
+    assert [text for text in (PLAIN, COMMAND, "ch3rry", KEY, SESSION) if text in run.output] == []
+    assert run["Apply"].result["changed"]
+    assert [each["kind"] for each in run["Compare"].result["drift"]["differences"]] == []
+    sandbox.clear_journal()
+    again = ansible.tasks(TASKS, variables, env=vault, in_process=in_process).succeed()
+    assert not again["Apply"].result["changed"]
+    assert sandbox.writes() == []
+
+
+@BOTH_WAYS
+def test_a_file_that_is_encrypted_as_a_whole(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]
+) -> None:
+    path = ansible.folder / "shop.yml"
+    path.write_text(
+        "project: bakery\nservices: {}\napplications:\n  acme-web:\n"
+        f"    command: {COMMAND}\n    environment:\n      PLAIN: {PLAIN}\n      LEVEL: '{{{{ level }}}}'\n"
+    )
+    encrypt_file(ansible, vault, path)
+    run = ansible.tasks(TASKS, VARIABLES, env={**vault, **LOUD}, in_process=in_process).succeed()
+    assert environment(sandbox, "acme-web") == {"PLAIN": PLAIN, "LEVEL": "debug"}
+    assert [text for text in (PLAIN, COMMAND, "ch3rry") if text in run.output] == []
+    sandbox.clear_journal()
+    run = ansible.tasks(TASKS, VARIABLES, in_process=in_process)
+    for name in ("Apply", "Compare"):
+        assert "is encrypted with ansible-vault and cannot be decrypted" in run[name].message
+    assert sandbox.journal() == []
+
+
+WRONG = """\
+project: bakery
+services:
+  db:
+    product: "{{ prodct }}"
+    host: node-paris-1
+  world:
+    prodct: minecraft
+applications:
+  acme-web:
+    environment:
+      A: "{{ extra.D }}"
+      B: "{{ 1 + }}"
+      C: "{{ lookup('ansible.builtin.file', 'hunter2hunter2') }}"
+    secret_environment:
+      K: !vault |
+        $ANSIBLE_VAULT;1.1;AES256
+        3132
+      L: "{{ 'hunter2hunter2' + }}"
+"""
+
+
+@BOTH_WAYS
+def test_all_that_is_wrong_has_its_place(
+    in_process: bool, ansible: Ansible, sandbox: Sandbox, vault: dict[str, Any]
+) -> None:
+    (ansible.folder / "shop.yml").write_text(WRONG)
+    run = ansible.tasks(TASKS, VARIABLES, env={**vault, **LOUD}, in_process=in_process)
+    for name in ("Apply", "Compare"):
+        places = [each.split(": ", 2) for each in run[name].result["problems"]]
+        assert [(place, path) for place, path, said in places] == [
+            ("shop.yml:4:5", "services.db.product"),
+            ("shop.yml:7:5", "services.world.prodct"),
+            ("shop.yml:11:7", "applications.acme-web.environment.A"),
+            ("shop.yml:12:7", "applications.acme-web.environment.B"),
+            ("shop.yml:13:7", "applications.acme-web.environment.C"),
+            ("shop.yml:15:7", "applications.acme-web.secret_environment.K"),
+            ("shop.yml:18:7", "applications.acme-web.secret_environment.L"),
+        ]
+        said = [said for place, path, said in places]
+        assert said[0] == "its template needs 'prodct', which is undefined"
+        assert said[2] == "its template needs 'D', which is undefined"
+        assert said[3].startswith("its template is wrong: ")
+        assert said[5].startswith("!vault cannot be decrypted")
+        assert "hunter2" not in run[name].message
+    assert sandbox.journal() == []
