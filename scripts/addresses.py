@@ -22,6 +22,7 @@ FILES = (
     "docs/guides/blueprints.md",
     "docs/guides/clicks-to-file.md",
     "plugins/module_utils/_resources/blueprints/schema.py",
+    "playbooks/files/quickstart.yml",
 )
 """The files that contain addresses of the repository."""
 NOWHERE = "example.invalid"

@@ -64,6 +64,15 @@ def main() -> None:
         first = run(quickstart, environment)
         title("Second run of the same playbook: nothing is left to do", INTENDED)
         second = run(quickstart, environment)
+        file = collection() / "playbooks" / "files" / "quickstart.yml"
+        title(
+            "The same project as one file: there is nothing to change",
+            "ansible-playbook hosted.services.blueprint -e blueprint_src=quickstart.yml",
+        )
+        sandbox.clear_journal()
+        blueprint = ["ansible-playbook", "hosted.services.blueprint", "-e", f"blueprint_src={file}"]
+        from_file = run(blueprint, environment)
+        written = sandbox.writes()
         title("The inventory: every service is a host", "ansible-inventory -i demo.hosted.yml --graph")
         graph = run(["ansible-inventory", "-i", str(inventory), "--graph"], environment)
         play = Path(folder) / "second_game.yml"
@@ -75,7 +84,7 @@ def main() -> None:
         )
         order = ["ansible-playbook", "-i", str(inventory), str(play)]
         refused = run(order, {**environment, "HOSTED_SERVICES_BUDGET": BUDGET}, failed=True)
-        problems = check(first, second, graph, refused, sandbox)
+        problems = check(first, second, graph, refused, sandbox) + check_file(from_file, written)
     if problems:
         sys.exit("The demo did not do what it promises:\n  - " + "\n  - ".join(problems))
     summary(time.monotonic() - begun)
@@ -127,6 +136,18 @@ def check(first: str, second: str, graph: str, refused: str, sandbox: Sandbox) -
     return [problem for problem, fine in expectations.items() if not fine]
 
 
+def check_file(output: str, written: list[str]) -> list[str]:
+    """Return what is not as promised of the blueprint, by the output and the sandbox's journal."""
+    said = [] if "nothing is left to do" in output else ["the blueprint found something to do"]
+    return said + [f"the blueprint changed something: {call}" for call in written]
+
+
+def collection() -> Path:
+    """Return the folder of the collection that the demo runs."""
+    roots = os.environ["ANSIBLE_COLLECTIONS_PATH"].split(os.pathsep)
+    return Path(roots[0]) / "ansible_collections" / "hosted" / "services"
+
+
 def title(text: str, detail: str) -> None:
     """Print a heading."""
     print(f"\n=== {text}" + (f"\n    {detail}" if detail else ""), flush=True)
@@ -143,6 +164,7 @@ def summary(seconds: float) -> None:
     - an application delivered from an image, and a version with a dangerous flaw refused;
     - what the run costs in a month, in a table at its end;
     - a second run that changed nothing, and ordered nothing twice;
+    - the same project as one file, from which a blueprint finds nothing to change;
     - an order that a budget refused;
     - every service as a host, grouped by project and family;
     - a file put on a service over SFTP, with the registered key, read back, and backed up.

@@ -372,6 +372,8 @@ EVERYTHING = """\
   vars: {export_folder: "{{ playbook_dir }}/exported"}
 - ansible.builtin.import_playbook: hosted.services.drift
   vars: {drift_files: "{{ playbook_dir }}/exported/*.yml", drift_junit: "{{ playbook_dir }}/drift.xml"}
+- ansible.builtin.import_playbook: hosted.services.blueprint
+  vars: {blueprint_src: "{{ playbook_dir }}/exported/default.yml"}
 - hosts: localhost
   gather_facts: false
   roles: [hosted.services.backups, hosted.services.sftp_access, hosted.services.sleep_schedule]
