@@ -78,6 +78,17 @@ def test_it_says_which_variable_is_missing(ansible: Ansible, sandbox: Sandbox) -
     assert sandbox.journal() == []
 
 
+def test_it_prunes_within_the_limits_of_its_variables(ansible: Ansible, sandbox: Sandbox) -> None:
+    names = ("db", "old", "older")
+    sandbox.seed({"services": [{"name": each, "product": "minecraft", "project": "shop"} for each in names]})
+    (ansible.folder / "shop.yml").write_text("project: shop\nservices:\n  db: {}\n")
+    given = {"blueprint_src": "shop.yml", "blueprint_prune": True}
+    assert "and max_delete is 1" in blueprint(ansible, **given, blueprint_max_delete=1).stdout
+    nowhere = blueprint(ansible, **given, blueprint_keep_copy="/nowhere/copies")
+    assert "keep_copy is '/nowhere/copies'" in nowhere.stdout
+    assert written(sandbox) == []
+
+
 # --- Quickstart -------------------------------------------------------------------------------------
 
 
