@@ -65,6 +65,8 @@ DECISIVE = (
     "module_utils/_api/registry_session.py",
     "module_utils/_api/text.py",
     "module_utils/_resources/applications/environment_rules.py",
+    "module_utils/_resources/blueprints/members.py",
+    "module_utils/_resources/blueprints/removal.py",
     "module_utils/_resources/services/lookup.py",
     "module_utils/_resources/services/many_services.py",
     "module_utils/_resources/services/namesakes.py",

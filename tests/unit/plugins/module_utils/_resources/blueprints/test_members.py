@@ -18,8 +18,12 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Entry,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.members import (
+    Member,
     Members,
     by_references,
+    check_describes,
+    check_prune,
+    list_members,
     not_described,
     read_members,
 )
@@ -175,3 +179,137 @@ def test_references_from_what_is_not_there_do_not_count() -> None:
     found = members_of(Account("db"))
     edges = [Edge(from_="svc_9", to="svc_0"), Edge(from_="svc_0", to="svc_0"), Edge(to="svc_0")]
     assert Members(found.project, found.found, edges).users_of({"svc_0"}) == []
+
+
+# --- Refusals -----------------------------------------------------------------------------------------
+
+DB, CACHE, WEB, API = ("svc_0", "svc_1", "svc_2", "svc_3")
+
+
+def shop(*edges: tuple[str, str, str], **about: Any) -> Members:
+    """Return a project with two services and two applications, and references by variables."""
+    account = Account("db", "cache", apps=("acme-web", "acme-api"))
+    found = members_of(account)
+    aliases = {DB: "db", CACHE: "cache", WEB: "acme-web", API: "acme-api"}
+    references = [Edge(from_=user, to=used, through=[name] if name else None) for user, used, name in edges]
+    return Members(found.project, found.found, references, aliases, **about)
+
+
+def app(slug: str, **values: Any) -> Entry:
+    """Return an entry for an application."""
+    return Entry("applications", slug, values)
+
+
+def refusal(members: Members, going: tuple[str, ...], *apps: Entry, most: int = 9) -> str:
+    """Return why it is refused to prune some services; empty if it is not."""
+    chosen = [each for each in members.found if each.id in going]
+    contents = Contents("shop", services=[Entry("services", "db", {})], applications=apps)
+    try:
+        check_prune(members, contents, chosen, {DB}, most)
+    except Invalid as error:
+        return error.message
+    return ""
+
+
+def test_what_nothing_speaks_against_is_pruned() -> None:
+    assert refusal(shop(), ()) == ""
+    assert refusal(shop(), (CACHE,)) == ""
+    assert refusal(shop((CACHE, DB, "URL"), (WEB, DB, "URL")), (CACHE,)) == ""
+    assert refusal(shop((WEB, CACHE, "URL")), (CACHE, WEB)) == ""
+    assert refusal(shop(), (CACHE, WEB), most=2) == ""
+
+
+def test_the_default_project_is_not_pruned_whatever_is_in_it() -> None:
+    for going in ((), (CACHE,)):
+        assert "may be the default project" in refusal(shop(may_be_default=True), going)
+
+
+def test_a_project_of_which_nothing_is_described_is_not_pruned() -> None:
+    members = shop()
+    contents = Contents("shop", services=[Entry("services", "other", {})])
+    with pytest.raises(Invalid, match=r"may be the wrong one.* To be deleted: service 'db' \(svc_0\)$"):
+        check_prune(members, contents, [members.of(Entry("services", "db", {}))], {"svc_9"}, 9)  # type: ignore[list-item]
+    check_prune(members, contents, [], {"svc_9"}, 9)
+
+
+def test_no_more_than_max_delete_are_pruned() -> None:
+    members = shop()
+    going = [each for each in members.found if each.id in (CACHE, WEB)]
+    contents = Contents("shop", services=[Entry("services", "db", {})])
+    with pytest.raises(Invalid, match="prune would delete 2 services, and max_delete is 1") as refused:
+        check_prune(members, contents, going, {DB}, 1)
+    assert refused.value.details["would_delete"] == [
+        "application 'acme-web' (svc_2)",
+        "service 'cache' (svc_1)",
+    ]
+
+
+@pytest.mark.parametrize(("through", "told"), [("URL", " through URL"), ("", "")])
+def test_what_something_that_stays_refers_to_is_not_pruned(through: str, told: str) -> None:
+    said = refusal(shop((WEB, CACHE, through)), (CACHE,))
+    assert f"application 'acme-web' (svc_2) refers to service 'cache' (svc_1){told}. Nothing" in said
+
+
+def test_an_environment_in_the_file_replaces_the_references_of_its_application_alone() -> None:
+    members = shop((WEB, CACHE, "URL"))
+    for section in ("environment", "secret_environment"):
+        assert refusal(members, (CACHE,), app("acme-web", **{section: {"LEVEL": "info"}})) == ""
+    assert "refers to" in refusal(members, (CACHE,), app("acme-web"))
+    assert "refers to" in refusal(members, (CACHE,), app("acme-web", environment={}))
+    assert "refers to" in refusal(members, (CACHE,), app("acme-api", environment={"LEVEL": "info"}))
+    assert "refers to" in refusal(members, (CACHE,), app("acme-new", environment={"LEVEL": "info"}))
+
+
+def test_an_alias_in_the_file_keeps_what_it_names() -> None:
+    web = app("acme-web", environment={"LEVEL": "info", "URL": "${cache.URL}"})
+    said = refusal(shop(), (CACHE,), web)
+    assert "application 'acme-web' refers to service 'cache' (svc_1) through URL. Nothing" in said
+    assert refusal(shop(), (API,), web) == ""
+    assert refusal(shop(), (CACHE,), app("acme-web", environment={"URL": "${db.URL}"})) == ""
+
+
+def test_a_key_of_the_file_is_no_alias() -> None:
+    """The key `cache` is an application by now, whatever service has that alias."""
+    apps = [
+        app("acme-web", environment={"URL": "${cache.URL}"}),
+        Entry("applications", "cache", {"slug": "acme-api"}),
+    ]
+    assert refusal(shop(), (CACHE,), *apps) == ""
+
+
+def test_a_file_that_describes_nothing_is_refused() -> None:
+    with pytest.raises(Invalid, match="would empty project 'shop'"):
+        check_describes(Contents("shop", ssh_keys=[Entry("ssh_keys", "me", {})]))
+    check_describes(Contents("shop", services=[Entry("services", "db", {})]))
+    check_describes(Contents("shop", applications=[app("acme-web")]))
+
+
+def test_a_long_list_is_cut() -> None:
+    found = members_of(Account(*(f"s{number:02}" for number in range(12)))).found
+    assert list_members(found[:10]).endswith("service 's09' (svc_9)")
+    assert list_members(found).endswith("service 's09' (svc_9) and 2 more")
+    assert list_members([Member(found[0].service, "acme")]) == "application 'acme' (svc_0)"
+
+
+def test_the_graph_of_the_project_is_read() -> None:
+    account = Account("db", "cache")
+    graph = account.project_graph("prj_shop")
+    for edges in ([Edge(from_=CACHE, to=DB)], None):
+        account.project_graph = lambda id, edges=edges: graph.model_copy(update={"edges": edges})  # type: ignore[method-assign, misc]
+        assert members_of(account).edges == (edges or [])
+
+
+def test_a_service_that_goes_meanwhile_is_not_missing() -> None:
+    account = Account("db", "cache")
+    account.hidden = {CACHE}
+    read = account.service
+    account.service = lambda id: None if id == CACHE else read(id)  # type: ignore[method-assign]
+    assert [each.name for each in members_of(account).found] == ["db"]
+
+
+def test_two_that_refer_to_each_other_have_an_order_and_one_to_itself_does_not_matter() -> None:
+    going = members_of(Account("a", "b")).found
+    pairs = [(DB, CACHE), (CACHE, DB), (DB, DB), ("svc_9", DB), (DB, "svc_9")]
+    order = by_references(going, [Edge(from_=user, to=used) for user, used in pairs])
+    assert sorted(order) == [DB, CACHE]
+    assert sorted(map(len, order.values())) == [0, 1]
