@@ -119,7 +119,7 @@ def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
     """Return the services with this name, filtered by project and family. Skips services being deleted."""
-    return in_project(client, with_name(client.services(), name, family), project)
+    return in_project(client, with_name(client.services_named(name), name, family), project)
 
 
 def in_project(

@@ -12,6 +12,7 @@ from typing import cast
 import pytest
 
 from ansible_collections.hosted.services.plugins.module_utils._api.client import Client
+from ansible_collections.hosted.services.plugins.module_utils._api.models import ServiceSummary
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.shared_reads import (
     Memo,
     planning_client,
@@ -67,3 +68,23 @@ def test_clones_share_reads_and_all_else_is_passed_on() -> None:
     assert account.reads == ["services", "a", "b"]
     client.create_project("new")
     assert account.calls == [("create_project", "new")]
+
+
+def test_services_are_found_by_name_in_one_read() -> None:
+    account = FakeClient()
+    for id, name in (("a", "web"), ("b", "db"), ("c", "web")):
+        account.add_service(id, name)
+    listed = account.services
+    reads: list[str] = []
+
+    def services() -> list[ServiceSummary]:
+        reads.append("services")
+        return listed()
+
+    account.services = services  # type: ignore[method-assign]
+    client = planning_client(cast(Client, account), Memo())
+    for each in (client, client.clone()):
+        assert [found.id for found in each.services_named("web")] == ["a", "c"]
+        assert [found.id for found in each.services_named("db")] == ["b"]
+        assert each.services_named("Web") == []
+    assert reads == ["services"]
