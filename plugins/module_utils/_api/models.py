@@ -11,9 +11,13 @@ Timestamps are strings, as received.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from .libraries import BaseModel, ConfigDict, to_camel, to_snake
+
+PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
+"""The types whose values are in results as they are."""
 
 
 def alias(name: str) -> str:
@@ -30,8 +34,11 @@ class Model(BaseModel):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object as JSON-serializable data with snake_case keys, unknown fields included."""
-        known = type(self).model_fields
-        return {name.rstrip("_") if name in known else to_snake(name): plain(value) for name, value in self}
+        keys = result_keys(type(self))
+        found = {keys[name]: plain(value) for name, value in vars(self).items()}
+        for name, value in (self.model_extra or {}).items():
+            found[to_snake(name)] = plain(value)
+        return found
 
 
 class LateModel(Model):
@@ -40,8 +47,16 @@ class LateModel(Model):
     model_config = ConfigDict(defer_build=True)
 
 
+@cache
+def result_keys(model: type[Model]) -> dict[str, str]:
+    """Return the keys of a model's fields in results."""
+    return {name: name.rstrip("_") for name in model.model_fields}
+
+
 def plain(value: Any) -> Any:
     """Convert models inside ``value`` to dictionaries, and decimals to strings."""
+    if type(value) in PLAIN_TYPES:  # nearly all values are: a thousand services have tens of thousands
+        return value
     if isinstance(value, Model):
         return value.as_dict()
     if isinstance(value, list):
