@@ -11,9 +11,9 @@ read, and the variables of a host that fill an option.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -31,6 +31,7 @@ from typing import (
 )
 
 T = TypeVar("T")
+Converter = Callable[[Any], Any]
 FilePath = NewType("FilePath", str)
 """A path on this machine: Ansible expands ``~`` and variables of the environment in it."""
 
@@ -251,21 +252,39 @@ def without_none(hint: Any) -> Any:
 
 def values_of(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the field values of an options class. Missing ones keep their defaults."""
-    hints = hints_of(options)
     return {
-        each.name: convert_value(hints[each.name], arguments[each.name])
-        for each in fields(options)
-        if each.name in arguments
+        name: value if value is None or convert is None else convert(value)
+        for name, convert in converters_of(options)
+        if (value := arguments.get(name, MISSING)) is not MISSING
     }
 
 
-def convert_value(hint: Any, value: Any) -> Any:
-    """Convert a value to the type of its option: suboptions become objects."""
-    if value is None:
-        return None
+@cache
+def converters_of(options: Any) -> Sequence[tuple[str, Converter | None]]:
+    """Return the names of an options class, each with what converts its value, if anything does.
+
+    Cached, because a blueprint reads the options of a thousand services.
+    """
+    hints = hints_of(options)
+    return [(each.name, converter_of(hints[each.name])) for each in fields(options)]
+
+
+def converter_of(hint: Any) -> Converter | None:
+    """Return what converts a value to the type of its option: suboptions become objects."""
     hint = without_none(hint)
     if get_origin(hint) is list:
-        return [convert_value(get_args(hint)[0], item) for item in value]
+        inner = converter_of(get_args(hint)[0])
+        return partial(convert_items, inner) if inner is not None else list
     if isinstance(hint, type) and is_dataclass(hint):
-        return hint(**values_of(hint, value))
-    return value
+        return partial(convert_object, hint)
+    return None
+
+
+def convert_items(convert: Converter, values: Sequence[Any]) -> list[Any]:
+    """Return the items of a list, each converted."""
+    return [None if value is None else convert(value) for value in values]
+
+
+def convert_object(options: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Return an object of suboptions."""
+    return options(**values_of(options, arguments))
