@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from .errors import ConfigurationError
@@ -74,7 +75,7 @@ class Connection:
         """The ``verify`` argument of requests: a CA file, ``True`` for the system's CAs, or ``False``."""
         return self.validate_certs and (self.ca_path or True)
 
-    @property
+    @cached_property
     def proxies(self) -> dict[str, str]:
         """The ``proxies`` argument of requests. A local platform bypasses them: no token leaves the host."""
         host = urlsplit(self.base_url).hostname or ""

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from typing import IO, Any, TextIO
 from urllib.parse import urlsplit
 
@@ -49,8 +50,12 @@ def collection_folder(name: str) -> str:
     return os.path.join(os.path.expanduser(home), "hosted_services", name)
 
 
+@lru_cache
 def normalized_url(base_url: str) -> str:
-    """Return a URL in a form that is the same for all spellings of a platform's address."""
+    """Return a URL in a form that is the same for all spellings of a platform's address.
+
+    Cached, because a task over a thousand services looks for several records of each.
+    """
     parts = urlsplit(base_url.rstrip("/"))
     host, scheme = parts.hostname or "", parts.scheme.lower()
     port = parts.port or {"https": 443, "http": 80}.get(scheme)
