@@ -37,8 +37,9 @@ options:
     description:
       - The blueprint itself, for example from a variable. It may hold templates and values from Ansible Vault.
       - The keys are C(project), the name of the project, which is created if it does not exist; C(defaults), with
-        C(services) and C(applications); C(services), C(applications) and C(ssh_keys), each a dictionary by key; and
-        C(budget), as in O(budget). The guide to blueprints explains them, and a JSON Schema lets editors complete and
+        C(services) and C(applications); C(services), C(applications) and C(ssh_keys), each a dictionary by key;
+        C(backups) and C(sleep), plans by name, which the playbook C(hosted.services.blueprint) installs; and C(budget),
+        as in O(budget). The guide to blueprints explains them, and a JSON Schema lets editors complete and
         check them.
     type: dict
   state:
@@ -356,6 +357,28 @@ cost:
       description: Parts whose price is not known. They are in no sum.
       type: list
       elements: str
+backups_plans:
+  description:
+    - The plans in section C(backups), as the role P(hosted.services.backups#role) takes them in the variable of this
+      name. The task installs nothing.
+  returned: if the blueprint has the section
+  type: list
+  elements: dict
+  sample: [{name: nightly, project: shop, services: [db], at: "02:00", keep: {daily: 7}}]
+sleep_schedule_plans:
+  description:
+    - The plans in section C(sleep), as the role P(hosted.services.sleep_schedule#role) takes them in the variable of
+      this name. The task installs nothing.
+  returned: if the blueprint has the section
+  type: list
+  elements: dict
+  sample: [{name: nights, project: shop, awake: [{days: [mon], from: "08:00", to: "20:00"}]}]
+plans_of:
+  description: The name of the project that the plans are of, and its former name, if the blueprint has it.
+  returned: if the blueprint has plans
+  type: list
+  elements: str
+  sample: [shop]
 actions:
   description: Changes that the task made, or would make in check mode, one sentence each, for all parts.
   returned: success

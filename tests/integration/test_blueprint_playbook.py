@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import getpass
+import re
 import subprocess
 import sys
 from typing import Any
 
+import yaml
+
 from hosted_sandbox.testing import Sandbox
-from integration.ansible_run import REPOSITORY, Ansible, Run
+from integration.ansible_run import COLLECTIONS, REPOSITORY, Ansible, Run
 from integration.test_quickstart import quickstart, written
+from integration.warm import programs
 
 PLAYBOOKS = REPOSITORY / "playbooks"
 FILE = PLAYBOOKS / "files" / "quickstart.yml"
@@ -114,3 +119,129 @@ def test_after_its_blueprint_the_playbook_orders_nothing(ansible: Ansible, sandb
     run = quickstart(ansible)
     assert changes(run) == ["Mirror a folder", "Make a backup"]
     assert [each for each in written(sandbox) if "/backups" not in each] == []
+
+
+# --- Plans ------------------------------------------------------------------------------------------
+
+WITH_PLANS = """\
+project: shop
+services:
+  db:
+    name: Main
+    product: postgresql
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
+  world:
+    product: minecraft
+    host: node-paris-1
+    dimensions: {cpu_cores: 1, ram_gb: 2, storage_gb: 10}
+backups:
+  nightly: {services: [world], at: "02:30", keep: {daily: 7}, wait_timeout: 20}
+sleep:
+  nights: {services: [db, world], awake: [], start_after: {world: [db]}}
+"""
+BLOG = "project: blog\nbackups: {weekly: {allow_empty: true, every: weekly, keep: {last: 2}}}\n"
+
+
+def machine(ansible: Ansible, sandbox: Sandbox) -> dict[str, Any]:
+    """Return variables of both roles for a machine in the folder of the test."""
+    common = {
+        "user": getpass.getuser(),
+        "token": sandbox.token,
+        "base_url": sandbox.base_url,
+        "activate": False,
+        "scheduler": "systemd",
+        "ansible_playbook": programs().local_playbook,
+        "collections_path": COLLECTIONS,
+    }
+    given: dict[str, Any] = {}
+    for role in ("backups", "sleep_schedule"):
+        for name in ("bin", "units", "cron"):
+            (ansible.folder / name).mkdir(exist_ok=True)
+        folders = {"config_dir": f"etc-{role}", "state_dir": f"state-{role}", "bin_dir": "bin"}
+        folders |= {"unit_dir": "units", "cron_dir": "cron"}
+        given |= {f"{role}_{name}": value for name, value in common.items()}
+        given |= {f"{role}_{name}": str(ansible.folder / folder) for name, folder in folders.items()}
+    return given
+
+
+def installed(ansible: Ansible, role: str) -> dict[str, Any]:
+    """Return the plans that a role has installed, by the names of their files."""
+    found = {}
+    for path in sorted((ansible.folder / f"etc-{role}").glob("*.yml")):
+        [found[path.stem]] = [
+            value for name, value in yaml.safe_load(path.read_text()).items() if name.endswith("_plan")
+        ]
+    return found
+
+
+def test_the_roles_install_the_plans(ansible: Ansible, sandbox: Sandbox) -> None:
+    (ansible.folder / "shop.yml").write_text(WITH_PLANS)
+    (ansible.folder / "blog.yml").write_text(BLOG)
+    given = machine(ansible, sandbox)
+    blueprint(ansible, "--check", blueprint_src="shop.yml", **given).succeed()
+    assert written(sandbox) == []
+    assert installed(ansible, "backups") == {}
+    blueprint(ansible, blueprint_src="shop.yml", **given).succeed()
+    assert installed(ansible, "backups") == {
+        "nightly": {
+            "name": "nightly",
+            "project": "shop",
+            "services": ["world"],
+            "at": "02:30",
+            "keep": {"daily": 7},
+            "wait_timeout": 20,
+        }
+    }
+    assert installed(ansible, "sleep_schedule")["nights"]["start_after"] == {"world": ["Main"]}
+    assert (
+        "OnCalendar=*-*-* 02:30:00" in (ansible.folder / "units" / "hosted-backup-nightly.timer").read_text()
+    )
+    blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
+    assert set(installed(ansible, "backups")) == {"nightly", "weekly"}  # that of the other project stays
+    assert set(installed(ansible, "sleep_schedule")) == {"nights"}
+    sandbox.clear_journal()
+    again = blueprint(ansible, blueprint_src=["shop.yml", "blog.yml"], **given).succeed()
+    # Not by the outcomes: the forecast is a run of its own, which writes a report.
+    assert re.search(r"localhost .* changed=0 ", again.stdout)
+    assert written(sandbox) == []
+    subprocess.run([str(ansible.folder / "bin" / "hosted-backup"), "run", "nightly"], check=True)
+    assert len(sandbox.journal("backups.create")) == 1
+    subprocess.run([str(ansible.folder / "bin" / "hosted-sleep"), "run", "nights"], check=True)
+    [world] = [
+        each for each in sandbox.control("GET", "/state")["records"]["service"] if each["name"] == "world"
+    ]
+    assert world["status"] == "SUSPENDED"
+
+
+def test_an_empty_section_removes_the_plans_of_its_project(ansible: Ansible, sandbox: Sandbox) -> None:
+    given = machine(ansible, sandbox)
+    (ansible.folder / "blog.yml").write_text(BLOG)
+    (ansible.folder / "web.yml").write_text(BLOG.replace("blog", "web").replace("weekly:", "other:"))
+    blueprint(ansible, blueprint_src=["blog.yml", "web.yml"], **given).succeed()
+    assert set(installed(ansible, "backups")) == {"weekly", "other"}
+    (ansible.folder / "web.yml").write_text("project: web\n")  # which leaves them alone
+    blueprint(ansible, blueprint_src=["blog.yml", "web.yml"], **given).succeed()
+    assert set(installed(ansible, "backups")) == {"weekly", "other"}
+    (ansible.folder / "blog.yml").write_text("project: journal\nwas: blog\nbackups: {}\n")
+    blueprint(ansible, blueprint_src="blog.yml", **given).succeed()
+    assert set(installed(ansible, "backups")) == {"other"}
+
+
+def test_plans_that_are_wrong_are_refused_before_anything(ansible: Ansible, sandbox: Sandbox) -> None:
+    wrong = WITH_PLANS.replace("services: [world], at", "services: [word], at").replace(
+        "nights:", "nights: &x"
+    )
+    (ansible.folder / "shop.yml").write_text(wrong.replace("awake: []", "awake: [{from: '25:00'}]"))
+    run = blueprint(ansible, blueprint_src="shop.yml", **machine(ansible, sandbox))
+    assert re.search(r"shop.yml:13:\d+: backups.nightly.services.0: 'word' is no service", run.stdout)
+    assert "sleep.nights.awake.0: from is '25:00'" in run.stdout
+    assert sandbox.journal() == []
+
+
+def test_plans_of_a_variable_are_not_mixed_with_those_of_files(ansible: Ansible, sandbox: Sandbox) -> None:
+    (ansible.folder / "blog.yml").write_text(BLOG)
+    given = {**machine(ansible, sandbox), "backups_plans": []}
+    run = blueprint(ansible, blueprint_src="blog.yml", **given)
+    assert "backups_plans is set, and would replace the plans of the files" in run.stdout
+    assert installed(ansible, "backups") == {}

@@ -27,15 +27,16 @@ from .blueprints.applied import remember
 from .blueprints.contents import (
     ENVIRONMENTS,
     Contents,
-    Entry,
     check_targets,
     read_contents,
     references_in,
 )
 from .blueprints.document import Document, read_document
+from .blueprints.entry import Entry
 from .blueprints.graph import levels
 from .blueprints.hiding import redacted_values_of, secret_values_of
 from .blueprints.parts import Arguments, Part, Parts, new_part
+from .blueprints.plans import VARIABLES
 from .blueprints.removal import Deleters, DeletingOptions, absence_parts, check_removal_options, prune_parts
 from .blueprints.rendering import Rendered
 from .blueprints.report import Report
@@ -117,17 +118,7 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
     def plan(self, task: Task[BlueprintOptions]) -> Plan:
         """Plan every part, and return the union of their plans."""
         check_removal_options(task.options)
-        if task.options.state == "absent":
-            contents = read_contents(read_source(task.options))
-            parts = planned(task, absence_parts(task, contents, DELETERS))
-            contents = Contents(contents.project)  # nothing of it is there from then on
-        else:
-            contents = read_checked(task)
-            task.guard.tighten(contents.budget)
-            parts = planned_parts(task, contents)
-            if task.options.prune and not parts.failed:
-                parts.found = [*parts.found, *prune_parts(task, contents, parts.found, DELETERS)]
-                parts.make_plans()
+        contents, parts = removed(task) if task.options.state == "absent" else present(task)
         report = Report(task, parts.found)
         refusal = report.refusal()
         if refusal is not None:
@@ -136,6 +127,24 @@ class BlueprintResource(OnBlueprint[BlueprintOptions]):
 
 
 BLUEPRINT = BlueprintResource()
+
+
+def present(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
+    """Return what the blueprint says, and the plans that make it so."""
+    contents = read_checked(task)
+    task.guard.tighten(contents.budget)
+    task.effects.facts.update(facts_of_plans(contents))
+    parts = planned_parts(task, contents)
+    if task.options.prune and not parts.failed:
+        parts.found = [*parts.found, *prune_parts(task, contents, parts.found, DELETERS)]
+        parts.make_plans()
+    return contents, parts
+
+
+def removed(task: Task[BlueprintOptions]) -> tuple[Contents, Parts]:
+    """Return what is left of what the blueprint says, which is nothing, and the plans that delete it."""
+    contents = read_contents(read_source(task.options))
+    return Contents(contents.project), planned(task, absence_parts(task, contents, DELETERS))
 
 
 def read_checked(task: Task[SourceOptions]) -> Contents:
@@ -167,6 +176,14 @@ def read_source(options: SourceOptions) -> Document:
     if options.src is not None:
         return read_document(options.src, options.rendered)
     return Document(options.blueprint, "")
+
+
+def facts_of_plans(contents: Contents) -> dict[str, Any]:
+    """Return the plans for backups and sleep, as the variables of the roles that install them."""
+    found: dict[str, Any] = {VARIABLES[section]: list(plans) for section, plans in contents.plans.items()}
+    if found:
+        found["plans_of"] = [name for name in (contents.project, contents.was) if name]
+    return found
 
 
 def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, report: Report) -> Plan:

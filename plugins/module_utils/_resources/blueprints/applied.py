@@ -17,7 +17,8 @@ from ..applications.fingerprints import Fingerprints
 from ..shared.controller_state import collection_folder, state_key
 from ..shared.options import StateDirOptions
 from ..shared.plan import Task
-from .contents import Contents, Entry
+from .contents import Contents
+from .entry import Entry
 
 FOLDER = "blueprints"
 ENTRY = "entry"

@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any
 
 from ..._api.decoding import describe_type
-from ..._api.errors import HostedError
 from ..._api.libraries import ValidationError
 from ..applications.environment_rules import REFERENCE, check_name, merged
 from ..applications.lookup import check_digest, check_slug, check_tag
@@ -32,20 +31,13 @@ from ..shared.public_key import read_public_key
 from ..shared.selectors import check_selector
 from ..shared.task_errors import Invalid
 from .document import Document
+from .entry import Entry
 from .graph import find_cycle
 from .hiding import HIDDEN_SECTION, PLAIN_SECTION, with_hidden_environment
+from .plans import read_plans
 from .rendering import Path
-from .schema import (
-    ApplicationSection,
-    Blueprint,
-    Choice,
-    Defaults,
-    ImageSection,
-    KeySection,
-    Section,
-    ServiceSection,
-    Size,
-)
+from .schema import Blueprint, Defaults, KeySection, Size
+from .sections import Section, keys_of
 
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 """Keys have the form of aliases, so that references can name them."""
@@ -67,28 +59,6 @@ BRANCHES = ("str", "KeySection", "[key]")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One entry of a section, with the defaults of its section."""
-
-    section: str
-    key: str
-    values: Mapping[str, Any]
-    """What is written for it or in the defaults; nothing else."""
-    references: Sequence[str] = ()
-    """The keys of the entries that its environment refers to."""
-
-    @property
-    def path(self) -> Path:
-        """Where it is in the blueprint."""
-        return (self.section, self.key)
-
-    @property
-    def name(self) -> str:
-        """Its name on the platform: the slug of an application."""
-        return str(self.values.get("name") or self.values.get("slug") or self.key)
-
-
-@dataclass(frozen=True)
 class Contents:
     """What a blueprint says, checked."""
 
@@ -99,6 +69,8 @@ class Contents:
     budget: Budget = field(default_factory=Budget)
     was: str | None = None
     """The former name of the project."""
+    plans: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """The plans of each section that the blueprint has, as the role of that section takes them."""
     folder: str = ""
     """What the paths in it are relative to. Empty for the folder of the process."""
 
@@ -122,7 +94,7 @@ def read_contents(document: Document) -> Contents:
     form = check_form(document)
     check_project(document, form.project)
     if form.was is not None:
-        note(document, ("was",), partial(check_selector, "was", form.was))
+        document.note(("was",), partial(check_selector, "was", form.was))
     defaults = form.defaults or Defaults()
     services = entries_of(document, "services", form.services, defaults.services)
     applications = entries_of(document, "applications", form.applications, defaults.applications)
@@ -133,8 +105,18 @@ def read_contents(document: Document) -> Contents:
     check_names(document, [*services, *applications])
     check_same_keys(document, keys)
     budget = check_budget(document, form.budget)
+    plans = read_plans(document, form, [*services, *applications])
     document.check()
-    return Contents(form.project, services, applications, keys, budget, was=form.was, folder=document.folder)
+    return Contents(
+        form.project,
+        services,
+        applications,
+        keys,
+        budget,
+        was=form.was,
+        plans=plans,
+        folder=document.folder,
+    )
 
 
 # --- The form ---------------------------------------------------------------------------------------
@@ -235,23 +217,8 @@ def hint_of(path: Path) -> str:
 
 def keys_at(path: Path) -> list[str]:
     """Return the keys that a section of the blueprint has."""
-    if len(path) == 2 and path[0] == "defaults":
-        return [key for key in keys_at(path[1:]) if key not in OWN]
-    parts = [str(each) for each in path if each != "defaults"]
-    if path and path[0] == "defaults" and not parts:
-        return ["services", "applications"]
-    if "dimensions" in parts:
-        return list(Size.model_fields)
-    if "options" in parts[2:]:
-        return list(Choice.model_fields)
-    if "image" in parts[2:]:
-        return list(ImageSection.model_fields)
-    sections: dict[str, type[Section]] = {
-        "services": ServiceSection,
-        "applications": ApplicationSection,
-        "ssh_keys": KeySection,
-    }
-    return list((sections[parts[0]] if parts and parts[0] in sections else Blueprint).model_fields)
+    found = keys_of(Blueprint, path)
+    return [key for key in found if key not in OWN] if path[:1] == ("defaults",) and len(path) == 2 else found
 
 
 # --- Entries ----------------------------------------------------------------------------------------
@@ -291,10 +258,10 @@ def check_entry(document: Document, entry: Entry) -> None:
     """Check the values of an entry that need no platform."""
     for name in SELECTORS:
         if name in entry.values:
-            note(document, (*entry.path, name), partial(check_selector, name, entry.values[name]))
+            document.note((*entry.path, name), partial(check_selector, name, entry.values[name]))
     if "max_monthly" in entry.values:
         path = (*entry.path, "max_monthly")
-        note(document, path, lambda: read_amount(entry.values["max_monthly"], "max_monthly"))
+        document.note(path, lambda: read_amount(entry.values["max_monthly"], "max_monthly"))
     checks = {"services": check_service, "applications": check_application, "ssh_keys": check_key}
     checks[entry.section](document, entry)
 
@@ -311,7 +278,7 @@ def check_service(document: Document, entry: Entry) -> None:
 
 def check_application(document: Document, entry: Entry) -> None:
     """Check the rules of an application and of its environment (Applications, rules 1, 2 and 7)."""
-    note(document, entry.path, lambda: check_slug(entry.name))
+    document.note(entry.path, lambda: check_slug(entry.name))
     size = entry.values.get("dimensions", Size.model_fields)
     missing = [name for name in Size.model_fields if name not in size]
     if missing:
@@ -333,10 +300,10 @@ def check_application(document: Document, entry: Entry) -> None:
             document.add_problem(path, f"{named} refers to the application itself, which is no neighbor")
     for section in ENVIRONMENTS:
         for name in entry.values.get(section, ()):
-            note(document, (*entry.path, section, name), partial(check_name, name))
+            document.note((*entry.path, section, name), partial(check_name, name))
     plain, secret = (entry.values.get(name, {}) for name in ENVIRONMENTS)
     if not document.problems:
-        note(document, entry.path, lambda: merged(plain, secret))
+        document.note(entry.path, lambda: merged(plain, secret))
 
 
 def check_image(document: Document, entry: Entry) -> None:
@@ -344,10 +311,10 @@ def check_image(document: Document, entry: Entry) -> None:
     image, path = entry.values.get("image") or {}, (*entry.path, "image")
     for name, check in {"tag": check_tag, "digest": check_digest}.items():
         if name in image:
-            note(document, (*path, name), partial(check, image[name]))
+            document.note((*path, name), partial(check, image[name]))
     for name in ("archive", "name", "platform"):
         if name in image:
-            note(document, (*path, name), partial(check_selector, name, image[name]))
+            document.note((*path, name), partial(check_selector, name, image[name]))
     if "archive" in image and "digest" in image:
         document.add_problem(path, "both archive and digest say which image it is; remove one")
     if image.keys() & {"name", "platform"} and "archive" not in image:
@@ -360,15 +327,7 @@ def check_key(document: Document, entry: Entry) -> None:
     if len(given) != 1:
         document.add_problem(entry.path, "it must have public_key or public_key_file, and not both")
     elif "public_key" in given:
-        note(document, entry.path, partial(read_public_key, entry.values["public_key"]))
-
-
-def note(document: Document, path: Path, check: Callable[[], object]) -> None:
-    """Run a check, and note what it refuses."""
-    try:
-        check()
-    except HostedError as error:
-        document.add_problem(path, error.message)
+        document.note(entry.path, partial(read_public_key, entry.values["public_key"]))
 
 
 # --- References -------------------------------------------------------------------------------------
@@ -445,7 +404,7 @@ def check_targets(document: Document, contents: Contents, aliases: Sequence[str]
 
 def check_project(document: Document, name: str) -> None:
     """Check the name of the project (Limits)."""
-    note(document, ("project",), lambda: check_selector("project", name))
+    document.note(("project",), lambda: check_selector("project", name))
     if len(name) > MAX_PROJECT_NAME:
         document.add_problem(
             ("project",), f"the name has {len(name)} characters; at most {MAX_PROJECT_NAME} are allowed"

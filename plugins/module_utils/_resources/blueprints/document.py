@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._api.errors import HostedError
 from ..._api.libraries import yaml
 from ..._api.text import counted
 from ..shared.selectors import check_path
@@ -62,6 +63,13 @@ class Document:
     def add_problem(self, path: Path, message: str) -> None:
         """Note that something is wrong."""
         self.problems.append(Problem(path, message))
+
+    def note(self, path: Path, check: Callable[[], object]) -> None:
+        """Run a check, and note what it refuses."""
+        try:
+            check()
+        except HostedError as error:
+            self.add_problem(path, error.message)
 
     def check(self) -> None:
         """Raise all problems at once, in the order of the file.

@@ -14,7 +14,8 @@ from ..applications.fingerprints import Fingerprints
 from ..shared.plan import Plan
 from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem, WaitEnded
 from .applied import ENTRY, as_text, name_path, path_of
-from .contents import Contents, Entry
+from .contents import Contents
+from .entry import Entry
 from .export import Export
 from .parts import Part
 

@@ -22,7 +22,8 @@ from ..services.namesakes import oldest_projects
 from ..shared.aliases import aliases_of
 from ..shared.names import normalized
 from ..shared.task_errors import Ambiguous, Invalid
-from .contents import ENVIRONMENTS, Contents, Entry, references_in
+from .contents import ENVIRONMENTS, Contents, references_in
+from .entry import Entry
 from .graph import find_cycle, levels
 
 NAMED_MEMBERS = 10

@@ -5,37 +5,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from ..._api.libraries import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from ..._api.libraries import Field
+from .plan_schema import BackupSection, SleepSection
+from .sections import Amount, Section, WholeNumber
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_URL = "https://example.invalid/hosted/services/blob/main/docs/blueprint.schema.json"
 """Where editors find the schema: in the project's repository, whose address `make addresses` writes."""
 
 
-def refuse_truth_values(value: Any) -> Any:
-    """Refuse what YAML makes of words such as ``yes``: pydantic takes a truth value for a number."""
-    if isinstance(value, bool):
-        raise ValueError(f"is {str(value).lower()}, a truth value; it must be a number")
-    return value
-
-
-def as_amount(value: Any) -> Any:
-    """Return an amount as text, so that no digits are lost."""
-    return str(refuse_truth_values(value)) if isinstance(value, (bool, int, float)) else value
-
-
-WholeNumber = Annotated[int, BeforeValidator(refuse_truth_values)]
-Amount = Annotated[str, BeforeValidator(as_amount), WithJsonSchema({"type": ["string", "number"]})]
 Variables = dict[str, str]
 """Variables of an environment. A value may refer to a neighbor: ``${key.FIELD}``."""
-
-
-class Section(BaseModel):
-    """A part of a blueprint. Other keys than its own are refused."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class Size(Section):
@@ -159,6 +141,12 @@ class Blueprint(Section):
     ssh_keys: dict[str, str | KeySection] = Field(
         default_factory=dict,
         description="SSH keys of the account by name: the public key itself, or a mapping.",
+    )
+    backups: dict[str, BackupSection] | None = Field(
+        default=None, description="Plans for backups by name. Without this, those of the project stay."
+    )
+    sleep: dict[str, SleepSection] | None = Field(
+        default=None, description="Plans for sleep by name. Without this, those of the project stay."
     )
     budget: Any | None = Field(
         default=None, description="What may be spent in a month: an amount, or account, projects and run."

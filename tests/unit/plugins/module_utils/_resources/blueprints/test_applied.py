@@ -21,10 +21,8 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     path_of,
     remember,
 )
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
-    Contents,
-    Entry,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.shared.plan import Task
 
 SECRET = "hunter2hunter2"

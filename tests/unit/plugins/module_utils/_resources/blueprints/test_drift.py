@@ -16,16 +16,14 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.applica
     Fingerprints,
 )
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.applied import facts_of
-from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import (
-    Contents,
-    Entry,
-)
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.contents import Contents
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.drift import (
     Comparison,
     Difference,
     describe,
     not_in_file,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.entry import Entry
 from ansible_collections.hosted.services.plugins.module_utils._resources.blueprints.export import (
     Export,
     Exported,
