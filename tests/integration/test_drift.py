@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -144,6 +145,31 @@ def test_prometheus_takes_the_metrics(account: Ansible, sandbox: Sandbox) -> Non
         ["promtool", "check", "metrics"], input=metrics, capture_output=True, text=True, check=False
     )
     assert checked.returncode == 0, checked.stderr + metrics
+
+
+def test_metrics_name_each_file_once_and_the_true_moment(account: Ansible) -> None:
+    """Also if two patterns find a file, and in any time zone: Prometheus refuses doubles and goes by UTC."""
+    account.environment["TZ"] = "Asia/Tokyo"
+    began = int(time.time())
+    run_playbook(account, "drift", drift_files=["files/shop.yml", "files/*.yml"], **REPORTS).succeed()
+    lines = (account.folder / "drift.prom").read_text().splitlines()
+    [moment] = [line for line in lines if line.startswith("hosted_drift_compared") and "/shop.yml" in line]
+    assert began <= int(moment.rpartition(" ")[2]) <= time.time()
+    assert len(read_suites(account.folder)) == 3
+
+
+def test_a_second_comparison_knows_nothing_of_the_first(account: Ansible, sandbox: Sandbox) -> None:
+    """Two imports of the playbook in one run report each for itself."""
+    add_service(sandbox)
+    play = """\
+- ansible.builtin.import_playbook: hosted.services.drift
+  vars: {drift_files: files/games.yml}
+- ansible.builtin.import_playbook: hosted.services.drift
+  vars: {drift_files: files/shop.yml, drift_json: drift.json}
+"""
+    assert account.playbook(play, env={"PWD": str(account.folder)}).rc == 2
+    report = json.loads((account.folder / "drift.json").read_text())
+    assert [each["file"] for each in report["files"]] == ["files/shop.yml"]
 
 
 def test_reports_of_hostile_names_are_well_formed(account: Ansible, sandbox: Sandbox) -> None:

@@ -374,9 +374,17 @@ EVERYTHING = """\
   vars: {drift_files: "{{ playbook_dir }}/exported/*.yml", drift_junit: "{{ playbook_dir }}/drift.xml"}
 - ansible.builtin.import_playbook: hosted.services.blueprint
   vars: {blueprint_src: "{{ playbook_dir }}/exported/default.yml"}
+- ansible.builtin.import_playbook: hosted.services.drift_run
+  vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
+- ansible.builtin.import_playbook: hosted.services.drift_check
+  vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
 - hosts: localhost
   gather_facts: false
-  roles: [hosted.services.backups, hosted.services.sftp_access, hosted.services.sleep_schedule]
+  roles:
+    - hosted.services.backups
+    - hosted.services.sftp_access
+    - hosted.services.sleep_schedule
+    - hosted.services.drift_schedule
 - hosts: localhost
   gather_facts: false
   environment: {PYTHONPATH: "{{ sandbox_sources }}"}
@@ -400,7 +408,8 @@ def variables(folder: Path) -> dict[str, Any]:
     """Return what the playbooks and roles want to know."""
     for name, data in (("1", b"1"), ("2", b"2")):
         build_image(folder / f"{name}.tar", {"app/server": data})
-    names = ("etc", "state", "sleep", "sleep-state", "bin", "units", "cron", "metrics", "rules")
+    states = ("state", "sleep-state", "drift-state")
+    names = ("etc", "sleep", "drift", *states, "bin", "units", "cron", "metrics", "rules")
     machine = {name: folder / name for name in names}
     for path in machine.values():
         path.mkdir(exist_ok=True)
@@ -430,6 +439,17 @@ def variables(folder: Path) -> dict[str, Any]:
         "sleep_schedule_cron_dir": str(machine["cron"]),
         "sleep_schedule_textfile_dir": str(machine["metrics"]),
         "sleep_schedule_rules_dir": str(machine["rules"]),
+        "drift_schedule_plans": [{"name": "all", "blueprints": [str(folder / "exported" / "*.yml")]}],
+        "drift_schedule_user": getpass.getuser(),
+        "drift_schedule_activate": False,
+        "drift_schedule_scheduler": "systemd",
+        "drift_schedule_config_dir": str(machine["drift"]),
+        "drift_schedule_state_dir": str(machine["drift-state"]),
+        "drift_schedule_bin_dir": str(machine["bin"]),
+        "drift_schedule_unit_dir": str(machine["units"]),
+        "drift_schedule_cron_dir": str(machine["cron"]),
+        "drift_schedule_textfile_dir": str(machine["metrics"]),
+        "drift_schedule_rules_dir": str(machine["rules"]),
         "drill_service": "drill",
         "sftp_access_config": str(folder / "ssh_config"),
         "sftp_access_known_hosts": str(folder / "known_hosts"),
@@ -446,13 +466,14 @@ def test_everything_works_from_four_folders(ansible: Ansible, sandbox: Sandbox, 
     named = {path.stem for path in (REPOSITORY / "playbooks").glob("*.yml")} | {
         path.name for path in (REPOSITORY / "roles").iterdir()
     }
-    # app_delivery is what `deploy` runs, and backups and sleep_schedule are installed by scheduled_plans.
+    # app_delivery is what `deploy` runs, and backups, sleep_schedule and drift_schedule are installed by
+    # scheduled_plans.
     elsewhere = {"app_delivery", "quickstart", "scheduled_plans"}
     assert named == set(re.findall(r"hosted\.services\.(\w+)", EVERYTHING)) | elsewhere
     sandbox.seed({"services": [{"name": name, "product": "minecraft"} for name in ("survival", "drill")]})
     (ansible.folder / "account.hosted.yml").write_text("plugin: hosted.services.inventory\n")
     ansible.environment["ANSIBLE_COLLECTIONS_PATH"] = str(reduced)
-    tokens = {"backups_token": sandbox.token, "sleep_schedule_token": sandbox.token}
+    tokens = {f"{role}_token": sandbox.token for role in ("backups", "sleep_schedule", "drift_schedule")}
     given = {**variables(ansible.folder), **tokens}
     try:
         run = ansible.playbook(EVERYTHING, "-i", "account.hosted.yml", variables=given).succeed()
@@ -460,5 +481,6 @@ def test_everything_works_from_four_folders(ansible: Ansible, sandbox: Sandbox, 
         control = f"http://127.0.0.1:{given['sandbox_control_port']}/stop"
         subprocess.run(["curl", "-s", "-X", "POST", control], check=False, capture_output=True)
     assert len(sandbox.journal("backups.restore")) == 1
-    assert {path.name for path in (ansible.folder / "bin").iterdir()} == {"hosted-backup", "hosted-sleep"}
+    commands = {path.name for path in (ansible.folder / "bin").iterdir()}
+    assert commands == {"hosted-backup", "hosted-sleep", "hosted-drift"}
     assert not any(outcome.outcome == "failed" for outcome in run.outcomes)
