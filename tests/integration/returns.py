@@ -70,7 +70,7 @@ OPEN = {
     "app_release": {"release.counts"},
     "backup": {"services.vanished"},
     "billing_info": {"billing.notes"},
-    "blueprint": {"parts.result"},
+    "blueprint": {"backups_plans", "parts.result", "sleep_schedule_plans"},
     "blueprint_info": {"blueprints.blueprint"},
     "database_info": {"database.page.records"},
     "database_query": {"result.records"},
@@ -80,8 +80,8 @@ OPEN = {
     "service_info": {"services.details", "services.settings", "services.backups", "services.snapshots"},
     "snapshot": {"services.vanished"},
 }
-"""Documented dictionaries whose keys are not: the user or the platform chooses them, or another module's
-documentation has them. Any other has to name its keys."""
+"""Documented dictionaries whose keys are not: the user or the platform chooses them, or the documentation
+of another module or of a role has them. Any other has to name its keys."""
 TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),

@@ -369,11 +369,11 @@ EVERYTHING = """\
 - ansible.builtin.import_playbook: hosted.services.sleep
   vars: {sleep_schedule_plan: "{{ sleep_schedule_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.export
-  vars: {export_folder: "{{ playbook_dir }}/exported"}
+  vars: {export_folder: "{{ exports }}"}
 - ansible.builtin.import_playbook: hosted.services.drift
-  vars: {drift_files: "{{ playbook_dir }}/exported/*.yml", drift_junit: "{{ playbook_dir }}/drift.xml"}
+  vars: {drift_files: "{{ exports }}/*.yml", drift_junit: "{{ exports }}/drift.xml"}
 - ansible.builtin.import_playbook: hosted.services.blueprint
-  vars: {blueprint_src: "{{ playbook_dir }}/exported/default.yml"}
+  vars: {blueprint_src: "{{ exports }}/default.yml"}
 - ansible.builtin.import_playbook: hosted.services.drift_run
   vars: {drift_schedule_plan: "{{ drift_schedule_plans[0] }}"}
 - ansible.builtin.import_playbook: hosted.services.drift_check
@@ -415,6 +415,7 @@ def variables(folder: Path) -> dict[str, Any]:
         path.mkdir(exist_ok=True)
     plan = {"name": "nightly", "services": ["survival"], "keep": {"last": 1}, "wait_timeout": 20}
     return {
+        "exports": str(folder / "exported"),
         "app_delivery_slug": "shop",
         "rollback_slug": "shop",
         "backups_plans": [plan],
@@ -439,7 +440,7 @@ def variables(folder: Path) -> dict[str, Any]:
         "sleep_schedule_cron_dir": str(machine["cron"]),
         "sleep_schedule_textfile_dir": str(machine["metrics"]),
         "sleep_schedule_rules_dir": str(machine["rules"]),
-        "drift_schedule_plans": [{"name": "all", "blueprints": [str(folder / "exported" / "*.yml")]}],
+        "drift_schedule_plans": [{"name": "all", "blueprints": ["{{ exports }}/*.yml"]}],
         "drift_schedule_user": getpass.getuser(),
         "drift_schedule_activate": False,
         "drift_schedule_scheduler": "systemd",

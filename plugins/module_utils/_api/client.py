@@ -257,10 +257,6 @@ class Client:
         """Return all services of the account that are not deleted."""
         return list(self._pages(r.SERVICES))
 
-    def services_named(self, name: str) -> list[m.ServiceSummary]:
-        """Return the services of the account with this name."""
-        return [service for service in self.services() if service.name == name]
-
     def service(self, id: str) -> m.Service | None:
         """Return the full form of a service; ``None`` if it does not exist."""
         return self._or_absent(

@@ -111,9 +111,6 @@ class FakeClient:
     def services(self) -> list[m.ServiceSummary]:
         return [m.ServiceSummary.model_validate(record) for record in self.service_records.values()]
 
-    def services_named(self, name: str) -> list[m.ServiceSummary]:
-        return [service for service in self.services() if service.name == name]
-
     def service(self, id: str) -> m.Service | None:
         record = self.service_records.get(id)
         return None if record is None else m.Service.model_validate(record)

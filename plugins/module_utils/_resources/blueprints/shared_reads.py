@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
 
 from ..._api.client import Client
-from ..._api.models import App, Project, Service, ServiceSummary, Settings
+from ..._api.models import App, Project, Service, Settings
+from ..services.lookup import IndexedServices
 
 T = TypeVar("T")
 
@@ -51,24 +52,9 @@ class PlanningClient:
         """Return one with connections of its own and the same reads."""
         return PlanningClient(self._client.clone(), self._memo)
 
-    def services(self) -> list[ServiceSummary]:
+    def services(self) -> IndexedServices:
         """Return all services of the account."""
-        return self._memo.once("services", self._client.services)
-
-    def services_named(self, name: str) -> list[ServiceSummary]:
-        """Return the services of the account with this name.
-
-        They are looked up by it: going through a thousand services for each of them takes as long as
-        a third of the calls.
-        """
-        return self._memo.once("services by name", self._services_by_name).get(name, [])
-
-    def _services_by_name(self) -> dict[str, list[ServiceSummary]]:
-        """Return the services of the account by their names."""
-        found: dict[str, list[ServiceSummary]] = {}
-        for service in self.services():
-            found.setdefault(service.name, []).append(service)
-        return found
+        return self._memo.once("services", lambda: IndexedServices(self._client.services()))
 
     def projects(self) -> list[Project]:
         """Return all projects of the account."""

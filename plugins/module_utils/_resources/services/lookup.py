@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from ..._api.client import Client
 from ..._api.errors import HostedError, Refused, TokenRejected, UnexpectedAnswer
@@ -40,6 +40,23 @@ class Identifiable(Protocol):
 
 
 S = TypeVar("S", bound=Identifiable)
+
+
+class IndexedServices(list[ServiceSummary]):
+    """A list of services with an index by name, for callers that look up many names in one list.
+
+    Going through 1,000 services for each of them took a third of the time of a check of a blueprint.
+    """
+
+    def __init__(self, services: Iterable[ServiceSummary]) -> None:
+        super().__init__(services)
+        self._by_name: dict[str, list[ServiceSummary]] = {}
+        for service in self:
+            self._by_name.setdefault(service.name, []).append(service)
+
+    def named(self, name: str) -> list[ServiceSummary]:
+        """Return the services with this name, in the order of the list."""
+        return self._by_name.get(name, [])
 
 
 def near_miss(wanted: str, names: Iterable[str], ids: Iterable[str] = ()) -> str:
@@ -119,7 +136,7 @@ def find_services(
     client: Client, name: str, project: Project | None, family: str | None
 ) -> list[ServiceSummary]:
     """Return the services with this name, filtered by project and family. Skips services being deleted."""
-    return in_project(client, with_name(client.services_named(name), name, family), project)
+    return in_project(client, with_name(client.services(), name, family), project)
 
 
 def in_project(
@@ -193,9 +210,10 @@ def is_listed(client: Client, id: str) -> bool:
 
 def with_name(services: Iterable[S], name: str, family: str | None) -> list[S]:
     """Return the services with this name and, if given, this family. Skips services being deleted."""
+    candidates = cast(list[S], services.named(name)) if isinstance(services, IndexedServices) else services
     return [
         service
-        for service in services
+        for service in candidates
         if service.name == name
         and service.status not in ServiceStatus.DELETING_OR_DELETED
         and (family is None or service.family == family)

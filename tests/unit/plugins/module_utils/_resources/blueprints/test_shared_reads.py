@@ -17,6 +17,10 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
     Memo,
     planning_client,
 )
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.lookup import (
+    IndexedServices,
+    with_name,
+)
 from unit.plugins.fakes import FakeClient
 
 
@@ -84,7 +88,8 @@ def test_services_are_found_by_name_in_one_read() -> None:
     account.services = services  # type: ignore[method-assign]
     client = planning_client(cast(Client, account), Memo())
     for each in (client, client.clone()):
-        assert [found.id for found in each.services_named("web")] == ["a", "c"]
-        assert [found.id for found in each.services_named("db")] == ["b"]
-        assert each.services_named("Web") == []
+        assert isinstance(each.services(), IndexedServices)
+        assert [found.id for found in with_name(each.services(), "web", None)] == ["a", "c"]
+        assert [found.id for found in with_name(each.services(), "db", None)] == ["b"]
+        assert with_name(each.services(), "Web", None) == []
     assert reads == ["services"]
