@@ -45,6 +45,40 @@ options:
         the last lines of the log.
     type: bool
     default: false
+  health_check:
+    description:
+      - Request a URL of the application after the deploy, and fail if it does not respond as expected in time. With
+        O(rollback), the previous version is then deployed again.
+      - A release that is in service already is checked as well, in each run. The task then changes nothing, and never
+        rolls back. Check mode sends no request.
+      - The platform waits until the container stands up. Whether the application in it works, only a request tells.
+    type: dict
+    suboptions:
+      url:
+        description: URL to request, from the controller and without the token. Redirects are not followed.
+        type: str
+      path:
+        description:
+          - Path to request over HTTP at the application's own address, in place of O(health_check.url). It begins with
+            a slash. The application must be open to the Internet.
+        type: str
+      status:
+        description: HTTP statuses of a healthy response.
+        type: list
+        elements: int
+        default: [200]
+      timeout:
+        description: How long to repeat the request until the response is a healthy one, in seconds.
+        type: float
+        default: 60.0
+      interval:
+        description: Longest pause between two requests, in seconds.
+        type: float
+        default: 2.0
+      validate_certs:
+        description: Whether to verify the certificate of an HTTPS URL. The option O(ca_path) applies to it as well.
+        type: bool
+        default: true
   state_dir:
     description:
       - Folder for the records of pending changes and previous releases. They are kept in its subfolder C(pending),
@@ -88,6 +122,15 @@ EXAMPLES = r"""
     slug: acme-shop
     tag: "1.4.0"
     rollback: true
+
+- name: Deploy a version, and roll back if the shop does not respond within two minutes
+  hosted.services.app_deploy:
+    slug: acme-shop
+    tag: "1.4.0"
+    rollback: true
+    health_check:
+      url: https://shop.example.com/health
+      timeout: 120
 
 - name: Deploy exactly the image that was just declared
   hosted.services.app_deploy:
@@ -315,11 +358,15 @@ cost:
       elements: dict
 rolled_back:
   description: Whether the previous version is back in service.
-  returned: with O(rollback=true), if the version did not start
+  returned: with O(rollback=true), if the version did not start or is not healthy
   type: bool
 rollback:
   description: Result of the rollback, as a sentence.
-  returned: with O(rollback=true), if the version did not start
+  returned: with O(rollback=true), if the version did not start or is not healthy
+  type: str
+health_url:
+  description: The URL that did not respond as O(health_check) expects.
+  returned: if the version is not healthy
   type: str
 logs:
   description: The last lines of the application's log.

@@ -18,6 +18,7 @@ from .._api.errors import HostedError, UnexpectedAnswer
 from .._api.models import App, ProjectDetail, ScanReport
 from .._api.text import printable, shortened
 from .._api.values import ScanStatus, ServiceStatus
+from .applications.health import Deployed, HealthCheck, health_steps
 from .applications.lookup import app_view, digest_in_service, never_deployed, read_project_of_app, resolve_app
 from .applications.records import AppRecords
 from .applications.release_list import DeclaredReleases, read_declared
@@ -57,6 +58,7 @@ class AppDeployOptions(ReleaseOptions, StateDirOptions):
     rollback: bool = False
     force: bool = False
     log_lines: int = 20
+    health_check: HealthCheck | None = None
 
 
 class AppDeployResource(Resource[AppDeployOptions]):
@@ -67,6 +69,8 @@ class AppDeployResource(Resource[AppDeployOptions]):
     def plan(self, task: Task[AppDeployOptions]) -> Plan:
         """Plan a deploy if the tag's image is not in service, or must be deployed again."""
         check_log_lines(task.options.log_lines)
+        if task.options.health_check is not None:
+            task.options.health_check.check()
         tag = task.options.tag
         app = resolve_app(task)
         check_deployable(app)
@@ -83,7 +87,12 @@ class AppDeployResource(Resource[AppDeployOptions]):
                 "platform's team lifts the verdict, the next deploy needs a corrected image"
             )
         managed = {"digest": report.digest}
-        return Plan(result=to_result(task, app, app, report), before=managed, after=managed)
+        return Plan(
+            result=to_result(task, app, app, report),
+            steps=health_steps(task, task.options.health_check, app.slug),
+            before=managed,
+            after=managed,
+        )
 
 
 APP_DEPLOY = AppDeployResource()
@@ -207,6 +216,7 @@ def plan_deployment(
     elif before:
         summary += f" in place of {before}"
     outstanding = {PENDING_REASON: list(reasons)} if reasons else {}
+    undo = Deployed(digest, last_good(AppRecords.of(task, app.id), before))
 
     def reread() -> dict[str, Any]:
         now = current_app(task, digest)
@@ -214,10 +224,11 @@ def plan_deployment(
 
     return Plan(
         result=result,
-        steps=[Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING))],
-        reread=lambda: to_result(
-            task, app, current_app(task, digest), find_report(task, task.options.tag) or report
-        ),
+        steps=[
+            Step(summary, lambda: deploy(task, app, digest, report.scan_status == ScanStatus.PENDING)),
+            *health_steps(task, task.options.health_check, app.slug, undo if task.options.rollback else None),
+        ],
+        reread=reread,
         before={"digest": before, **outstanding, **monthly} if before else outstanding,
         after={"digest": digest, "tag": task.options.tag, "verdict": report.scan_status, **monthly},
         cost=None if price is None else Cost(price, price, service=app.slug, service_id=app.id),

@@ -22,7 +22,8 @@ from .app_deploy import APP_DEPLOY
 from .app_image import APP_IMAGE
 from .app_release import APP_RELEASE
 from .applications.environment_rules import REFERENCE
-from .applications.lookup import find_app
+from .applications.health import Deployed, HealthCheck, health_steps
+from .applications.lookup import OnAppOptions, find_app
 from .blueprints.applied import remember
 from .blueprints.contents import (
     ENVIRONMENTS,
@@ -46,7 +47,7 @@ from .service import SERVICE, ServiceResource
 from .services.options import BudgetOptions, ServiceOptions
 from .shared.aliases import aliases_of
 from .shared.limits import check_max_parallel
-from .shared.options import FilePath, StateDirOptions, option
+from .shared.options import FilePath, StateDirOptions, WaitOptions, option
 from .shared.parallel import MAX_PARALLEL
 from .shared.plan import Plan, Resource, Step, Task
 from .shared.task_errors import Invalid
@@ -227,7 +228,8 @@ def parts_of(task: Task[SourceOptions], contents: Contents) -> list[Part]:
     for entry in sorted_by_references(contents.applications):
         assembly.add_environment(entry)
         assembly.add_image(entry)
-        assembly.add_settings(entry)
+        settings = assembly.add_settings(entry)
+        assembly.add_health_check(entry, settings)
     return assembly.parts
 
 
@@ -296,17 +298,14 @@ class Assembly:
             values["public_key_file"] = self.contents.path(values["public_key_file"])
         self.add(entry, SSH_KEY, lambda part: values)
 
-    def add_settings(self, entry: Entry) -> None:
+    def add_settings(self, entry: Entry) -> list[Part]:
         """Add the settings that an application has as a service. They come after its first deploy."""
         values = {name: entry.values[name] for name in APP_SETTINGS if name in entry.values}
+        if not values:
+            return []
         app = self.made[entry.key]
-        if values:
-            self.add(
-                entry,
-                APP_SETTINGS_RESOURCE,
-                lambda part: {**values, "id": app.id},
-                [app, *self._running([entry.key])],
-            )
+        needs = [app, *self._running([entry.key])]
+        return [self.add(entry, APP_SETTINGS_RESOURCE, lambda part: {**values, "id": app.id}, needs)]
 
     def add_environment(self, entry: Entry) -> None:
         """Add the environment of an application, which needs all that it refers to."""
@@ -354,6 +353,23 @@ class Assembly:
 
         needs = [ready, *self._running([entry.key, *entry.references])]
         self.running[entry.key] = self.add(entry, APP_DEPLOY, arguments, needs)
+
+    def add_health_check(self, entry: Entry, settings: Sequence[Part]) -> None:
+        """Add the check that an application responds, once it is deployed and has its settings."""
+        check = entry.values.get("health_check")
+        if not check:
+            return
+        running = self._running([entry.key])
+        deploy = next((part for part in running if part.resource is APP_DEPLOY), None)
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            done = deploy.result if deploy and deploy.plan and deploy.plan.changed else None
+            undo = done if done and entry.values["image"].get("rollback") else {}
+            own = {name: undo.get(name) for name in ("digest", "previous_digest")}
+            return {"slug": entry.name, "health_check": check, **own}
+
+        needs = [*running, *settings]
+        self.running[entry.key] = self.add(entry, APP_HEALTH_RESOURCE, arguments, needs)
 
     def _add_push(self, entry: Entry, image: Mapping[str, Any]) -> Part:
         """Add the push of an archive."""
@@ -415,6 +431,35 @@ class AppSettingsResource(ServiceResource):
 
 
 APP_SETTINGS_RESOURCE = AppSettingsResource()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppHealthOptions(OnAppOptions, WaitOptions, StateDirOptions):
+    """What to request of an application, and the deploy to roll back if it is not healthy."""
+
+    health_check: HealthCheck | None = None
+    digest: str | None = None
+    previous_digest: str | None = None
+
+
+class AppHealthResource(Resource[AppHealthOptions]):
+    """The health of an application. Module app_deploy checks it too, but before there are settings."""
+
+    result_key = "health"
+
+    @property
+    def name(self) -> str:
+        """The name of the module that does the same for this part alone."""
+        return APP_DEPLOY.name
+
+    def plan(self, task: Task[AppHealthOptions]) -> Plan:
+        """Plan the check, which changes nothing unless it rolls back."""
+        options = task.options
+        undo = Deployed(options.digest, options.previous_digest) if options.digest else None
+        return Plan(result=None, steps=health_steps(task, options.health_check, options.slug, undo))
+
+
+APP_HEALTH_RESOURCE = AppHealthResource()
 
 
 class EmptiedProject(ProjectResource):

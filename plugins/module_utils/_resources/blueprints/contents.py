@@ -20,6 +20,7 @@ from typing import Any
 from ..._api.decoding import describe_type
 from ..._api.libraries import ValidationError
 from ..applications.environment_rules import REFERENCE, check_name, merged
+from ..applications.health import HealthCheck
 from ..applications.lookup import check_digest, check_slug, check_tag
 from ..services.lookup import near_miss
 from ..services.order import MAX_SERVICE_NAME
@@ -294,6 +295,9 @@ def check_application(document: Document, entry: Entry) -> None:
             "alone. hosted.services.environment with clear removes every variable",
         )
     check_image(document, entry)
+    if "health_check" in entry.values:
+        health_check = HealthCheck(**entry.values["health_check"])
+        document.note((*entry.path, "health_check"), health_check.check)
     for path, target, what in references_in(entry):
         if target == entry.key:
             named = describe_reference(path, target, what)

@@ -75,8 +75,23 @@ class ImageSection(Section):
         default=None, description="Verdicts and severities of the scan that stop the deploy."
     )
     rollback: bool = Field(
-        default=False, description="Whether to deploy the last good release if this one does not start."
+        default=False,
+        description="Whether to deploy the last good release if this one does not start, or is not healthy.",
     )
+
+
+class HealthSection(Section):
+    """What to request of an application, to learn whether it works."""
+
+    url: str | None = Field(default=None, description="URL to request, from the controller.")
+    path: str | None = Field(
+        default=None,
+        description="Path at the application's own address, in place of url. Needs public: true.",
+    )
+    status: list[WholeNumber] = Field(default=[200], description="HTTP statuses of a healthy response.")
+    timeout: float = Field(default=60.0, description="How long to repeat the request, in seconds.")
+    interval: float = Field(default=2.0, description="Longest pause between two requests, in seconds.")
+    validate_certs: bool = Field(default=True, description="Whether to verify the certificate of the URL.")
 
 
 class ApplicationSection(Section):
@@ -96,6 +111,10 @@ class ApplicationSection(Section):
     )
     image: ImageSection | None = Field(
         default=None, description="What runs. Without it, the application runs what it runs."
+    )
+    health_check: HealthSection | None = Field(
+        default=None,
+        description="A request that each run makes at the end, and that fails the run if it fails.",
     )
     public: bool | None = Field(default=None, description="Whether it is open to the Internet.")
     command: str | None = Field(default=None, description="Launch command. Empty for the original one.")

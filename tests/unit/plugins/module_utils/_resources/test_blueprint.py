@@ -16,6 +16,7 @@ from ansible_collections.hosted.services.plugins.module_utils._resources.bluepri
 from hosted_sandbox.registry.images import build_image
 from hosted_sandbox.testing import Sandbox
 from unit.plugins.module_utils._resources.platform import run, writes
+from unit.plugins.responder import responding
 
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 ORDERED = {"host": "node-paris-1", "dimensions": SIZE}
@@ -422,6 +423,52 @@ def test_settings_of_a_new_application_are_shown_and_made(sandbox: Sandbox, appl
     assert "set public of the application" in planned["actions"]
     apply(wanted)
     assert not apply(wanted)["changed"]
+
+
+def test_an_application_that_is_not_healthy_goes_back(
+    sandbox: Sandbox, apply: Any, images: dict[str, str], tmp_path: Path
+) -> None:
+    """And what refers to it is not begun."""
+    seen: list[str] = []
+
+    def answer(number: int) -> int:
+        seen.append(in_service(sandbox))
+        return 200 if seen[-1] == images["v1"] else 500
+
+    with responding(answer) as workload:
+        check = {"url": workload.url, "timeout": 0.3, "interval": 0.1}
+        wanted = shop_app(image={"tag": "v2", "rollback": True}, health_check=check, command="serve")
+        build_image(tmp_path / "layout", {"app/server": b"1"})
+        wanted["applications"]["front"] = {
+            "slug": "acme-front",
+            "environment": {"API": "${shop-app.URL}"},
+            "image": {"tag": "v1", "archive": str(tmp_path / "layout")},
+        }
+        apply(wanted, check_mode=True)
+        assert not workload.requests and commits(sandbox) == []
+        failed = apply(wanted)
+        assert failed["failed"] and in_service(sandbox) == images["v1"]
+        assert "is not healthy: it responds with status 500" in failed["msg"]
+        assert "Rolled back to the previous version" in failed["msg"]
+        assert set(seen) == {images["v2"]}, "the settings and the deploy come first"
+        assert "settings.deploy" in commits(sandbox)
+        deploys = [line["path"] for line in sandbox.journal("apps.deploy")]
+        assert set(deploys) == {"/api/apps/acme-shop/deploy"} and len(deploys) == 2
+        good = apply(shop_app(image={"tag": "v1"}, health_check=check, command="serve"))
+        assert not good["changed"] and seen[-1] == images["v1"]
+
+
+def test_a_health_check_needs_no_image(sandbox: Sandbox, apply: Any, images: dict[str, str]) -> None:
+    with responding(lambda number: 200) as workload:
+        result = apply(shop_app(health_check={"url": workload.url}))
+    assert not result["changed"] and len(workload.requests) == 1
+    assert commits(sandbox) == []
+
+
+def test_a_health_check_that_cannot_be_is_found_first(sandbox: Sandbox, apply: Any) -> None:
+    result = apply({"project": "web", "applications": {"acme-app": {"health_check": {"status": [200]}}}})
+    assert "applications.acme-app.health_check: health_check needs either url, or path" in result["msg"]
+    assert sandbox.journal() == []
 
 
 def test_a_blocked_image_is_refused_before_anything_is_done(sandbox: Sandbox, apply: Any) -> None:

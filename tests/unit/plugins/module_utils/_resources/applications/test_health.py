@@ -1,0 +1,99 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Health checks: what they accept, and what becomes of a release that is not healthy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.models import App
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_deploy import APP_DEPLOY
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.health import (
+    HealthCheck,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+from unit.plugins.apps import Platform, plain, server
+from unit.plugins.responder import responding
+
+__all__ = ["plain", "server"]
+QUICK = {"timeout": 0.3, "interval": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({}, "needs either url, or path"),
+        ({"url": "http://a", "path": "/"}, "needs either url, or path"),
+        ({"url": "http://me:secret@a/"}, "'a/' of health_check must not hold a user name"),
+        ({"path": "health"}, "path 'health' of health_check must begin with a slash"),
+        ({"path": "/", "status": []}, "must list HTTP statuses"),
+        ({"path": "/", "status": [200, 99]}, "from 100 to 599"),
+        ({"path": "/", "timeout": 0.0}, "not above 0"),
+        ({"path": "/", "interval": -1.0}, "not above 0"),
+    ],
+)
+def test_values_that_cannot_be(values: dict[str, Any], problem: str) -> None:
+    with pytest.raises(Invalid) as raised:
+        HealthCheck(**values).check()
+    assert problem in raised.value.message and "secret" not in raised.value.message
+
+
+def test_a_path_is_requested_at_the_address_of_the_application() -> None:
+    check = HealthCheck(path="/health")
+    check.check()
+    assert (
+        check.url_of(App.model_construct(slug="a", address="a.example:8080"))
+        == "http://a.example:8080/health"
+    )
+    with pytest.raises(Invalid, match="has no address to request /health at"):
+        check.url_of(App.model_construct(slug="a", address=None))
+
+
+def test_a_release_is_healthy_once_it_responds(plain: Platform) -> None:
+    """Check mode requests nothing; each run does, also one that changes nothing."""
+    with responding(lambda number: 200 if number > 2 else 503) as workload:
+        check = {"url": workload.url, "timeout": 10, "interval": 0.1}
+        planned = plain.run(APP_DEPLOY, check_mode=True, tag="v2", health_check=check)
+        assert workload.requests == []
+        deployed = plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        assert len(workload.requests) == 3
+        assert not any("Authorization" in headers for _path, headers in workload.requests)
+        again = plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        assert len(workload.requests) == 4
+    assert [deployed["changed"], again["changed"]] == [True, False]
+    assert deployed["actions"] == planned["actions"] and len(deployed["actions"]) == 1
+    assert plain.in_service == plain.digests["v2"]
+
+
+def test_the_previous_version_comes_back(plain: Platform) -> None:
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        result = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=True)
+    assert result["failed"] and result["changed"] and result["rolled_back"]
+    assert f"is not healthy: it responds with status 500 at {workload.url} after 0.3 seconds" in result["msg"]
+    assert (
+        "expected was status 200" in result["msg"] and "Rolled back to the previous version" in result["msg"]
+    )
+    assert plain.in_service == plain.digests["v1"]
+    assert not plain.run(APP_DEPLOY, tag="v1")["changed"]
+
+
+def test_without_rollback_it_stays_and_stays_red(plain: Platform) -> None:
+    """A later run that has nothing to deploy does not hide that it is not healthy, and rolls nothing back."""
+    with responding(lambda number: 500) as workload:
+        check = {"url": workload.url, **QUICK}
+        first = plain.run(APP_DEPLOY, tag="v2", health_check=check)
+        later = plain.run(APP_DEPLOY, tag="v2", health_check=check, rollback=True)
+    assert first["failed"] and first["changed"] and "It stays in service" in first["msg"]
+    assert later["failed"] and not later["changed"] and "It stays in service" in later["msg"]
+    assert plain.in_service == plain.digests["v2"]
+    assert len(plain.writes()) == 1
+
+
+def test_a_check_that_cannot_be_is_refused_before_the_deploy(plain: Platform) -> None:
+    result = plain.run(APP_DEPLOY, tag="v2", health_check={"url": "example.com"})
+    assert "must begin with http:// or https://" in result["msg"]
+    assert plain.writes() == []
