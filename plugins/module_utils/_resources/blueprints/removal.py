@@ -50,7 +50,7 @@ class RemovalOptions(Options):
 
     state: Literal["present", "absent"] = "present"
     prune: bool = False
-    max_delete: int = MAX_DELETE
+    max_delete: int = option(MAX_DELETE, selects=True)
     delete_backups: bool = False
     delete_without_copy: bool = False
     keep_copy: FilePath | None = option(None, selects=True)
