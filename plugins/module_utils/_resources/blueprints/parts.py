@@ -137,10 +137,14 @@ def new_part(
     return Part(own_task, *place, resource, all_arguments, list(dict.fromkeys(needs)), late=late)
 
 
+SHARED_OPTIONS = frozenset(
+    each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)
+)
+
+
 def shared_arguments(options: Options) -> dict[str, Any]:
     """Return the options of the task that hold for each of its parts: connection, waiting and state."""
-    shared = {each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)}
-    return {name: getattr(options, name) for name in shared if hasattr(options, name)}
+    return {name: getattr(options, name) for name in SHARED_OPTIONS if hasattr(options, name)}
 
 
 def first_failed(part: Part, seen: set[Part]) -> Part | None:

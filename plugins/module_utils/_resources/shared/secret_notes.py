@@ -84,12 +84,15 @@ def notes_folder() -> str:
 
 def notes_on(task: Task, subject: str) -> list[str]:
     """Return the paths of the notes on a subject."""
-    key = state_key(task.options.base_url, subject)
+    folder = notes_folder()
     try:
-        names = sorted(os.listdir(notes_folder()))
+        names = sorted(os.listdir(folder))
     except OSError:
         return []
-    return [os.path.join(notes_folder(), name) for name in names if name.startswith(key)]
+    if not names:
+        return []
+    key = state_key(task.options.base_url, subject)
+    return [os.path.join(folder, name) for name in names if name.startswith(key)]
 
 
 def seconds_since_call(task: Task, subject: str) -> float:
