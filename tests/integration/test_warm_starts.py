@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible
 from integration.warm import COLD, COLLECTIONS, Programs, programs
 
@@ -61,6 +63,29 @@ def test_python(warm: Programs, tmp_path: Path) -> None:
         cold, warmed = [(end.returncode, end.stdout, end.stderr) for end in ends]
         assert warmed == cold
         assert cold[0] in (7, 9) and b"Asia/Tokyo" in cold[1] and b"0o27" in cold[1]
+
+
+def forks(warm: Programs) -> set[int]:
+    """Return the processes that the server of playbooks has forked, and what these have forked."""
+    socket = f"{Path(warm.playbook).parent}/ansible.socket".encode()
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if socket in path.read_bytes().split(b"\0"):
+                found.add(int(path.parent.name))
+    return found
+
+
+def test_nothing_outlives_a_run(warm: Programs, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The connection broker ends with the run that began it, and not with the server."""
+    before = forks(warm)
+    ansible.tasks("- hosted.services.account_info:\n- hosted.services.account_info:\n").succeed()
+    assert len(sandbox.journal()) > 1
+    for _look in range(100):
+        if forks(warm) <= before:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{forks(warm) - before} are left of the run")
 
 
 @pytest.mark.parametrize("more", [{}, {"ANSIBLE_FORKS": "7"}, {"ANSIBLE_DISPLAY_SKIPPED_HOSTS": "false"}])

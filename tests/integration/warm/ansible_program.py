@@ -31,6 +31,7 @@ ANSIBLE = (
 # definitions of its options: half of the processor time of a short run.
 KINDS = ("become", "callback", "connection", "inventory", "shell", "vars")
 
+BROKER = "ansible_collections.hosted.services.plugins.plugin_utils._broker.server"
 SHARED = Path.home()
 
 # Ansible looks these up whenever it needs them. The folders of plugins are brought up to date as well.
@@ -128,6 +129,16 @@ def keep_collection() -> None:
     from ansible.plugins import loader
 
     loader._configure_collection_loader = lambda prefix_collections_path=None: None
+    renew_lifeline()
+
+
+def renew_lifeline() -> None:
+    """Let the connection broker of a run end with the run, not with the process that forks all runs."""
+    broker: Any = sys.modules.get(BROKER)
+    if broker is not None:
+        os.close(broker.LIFELINE)
+        os.close(broker._LIFELINE_WRITER)
+        broker.LIFELINE, broker._LIFELINE_WRITER = os.pipe()
 
 
 def forget_collection() -> None:
