@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from ..._api.libraries import BeforeValidator, Field, WithJsonSchema
@@ -14,7 +14,8 @@ from .sections import Amount, Section, WholeNumber
 
 def as_day(value: Any) -> Any:
     """Return a day as text: YAML makes a date of one without quotes."""
-    return value.isoformat() if type(value) is date else value
+    is_day = isinstance(value, date) and not isinstance(value, datetime)
+    return value.isoformat() if is_day else value
 
 
 Day = Annotated[str, BeforeValidator(as_day), WithJsonSchema({"type": "string", "format": "date"})]
