@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -108,6 +109,29 @@ def measure_check(sandbox: Sandbox, services: int, rounds: int) -> None:
         f"at most {GOAL_CHECK} x",
         lambda ratio: ratio <= GOAL_CHECK,
     )
+    measure_terraform(sandbox, services, rounds)
+
+
+def measure_terraform(sandbox: Sandbox, services: int, rounds: int) -> None:
+    """Measure the check beside a plan of Terraform, or OpenTofu, of as many resources that call nobody."""
+    program = shutil.which("terraform") or shutil.which("tofu")
+    if program is None:
+        print("terraform plan: not compared, neither terraform nor tofu is installed")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        resources = {f"s{n}": {"input": f"s{n}"} for n in range(services)}
+        Path(folder, "main.tf.json").write_text(json.dumps({"resource": {"terraform_data": resources}}))
+
+        def run(*arguments: str) -> float:
+            begun = time.perf_counter()
+            subprocess.run([program, *arguments], cwd=folder, check=True, capture_output=True)
+            return time.perf_counter() - begun
+
+        run("init")
+        run("apply", "-auto-approve")
+        found = [(check(sandbox, services), run("plan", "-detailed-exitcode")) for _round in range(rounds)]
+    ours, theirs = (statistics.median(each) for each in zip(*found, strict=True))
+    print(f"check of {services} services: {ours:.1f} s, {Path(program).name} plan of as many {theirs:.1f} s")
 
 
 # --- Ordering ---------------------------------------------------------------------------------------
