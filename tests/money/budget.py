@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -29,9 +30,9 @@ from hosted_sandbox.gaps import pairwise_array
 from hosted_sandbox.profiles import expand
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Outcome, read_outcome
-from integration.warm import COLD, COLLECTIONS
+from integration.warm import COLD, COLLECTIONS, programs
 from money.budget_judge import Done, Evidence, PlatformClock, Verdict, judge, moment_of
-from money.budget_plays import BudgetPlay, RunOf, draw_play
+from money.budget_plays import MODES, BudgetPlay, RunOf, draw_play
 
 COLD_SHARE = 0.02
 PLAY_SECONDS = 300
@@ -115,8 +116,7 @@ class Stage:
         """Let the sandbox begin anew. Its default project is the oldest, which tells it from the others."""
         now = datetime.now(UTC)
         self.sandbox.reset(profile=profile, delays=DELAYS, clock=(now - timedelta(seconds=10)).isoformat())
-        self.sandbox.clock(set=now.isoformat())
-        self.sandbox.clock(rate=speed_of(play))
+        self.sandbox.clock(set=now.isoformat(), rate=speed_of(play))
         self.sandbox.seed(play.account)
 
 
@@ -143,8 +143,8 @@ class Turn:
             each["id"]: each["name"] for each in items(self.sandbox.api("GET", "/api/projects").json())
         }
         self.sandbox.clear_journal()
-        for fault in self.play.faults:
-            self.sandbox.control("POST", "/faults", dict(fault))
+        if self.play.faults:
+            self.sandbox.control("POST", "/faults", {"faults": [dict(fault) for fault in self.play.faults]})
         begun = time.time() * 1000
         clock = moment_of(self.sandbox.clock()["now"])
         killed = self.run()
@@ -312,6 +312,7 @@ def keep(log: Path | None, version: str, result: Result) -> None:
 
 def series(plays: Sequence[tuple[int, str]], workers: int, **options: Any) -> Iterator[Result]:
     """Run plays, given by seed and profile, several at a time; yield what comes of each."""
+    programs()  # before there are threads, or each would start servers of its own
     with ThreadPoolExecutor(workers) as pool, tempfile.TemporaryDirectory(prefix="budget-") as folder:
         stages = [Stage(Sandbox(), Path(folder), **options) for _worker in range(workers)]
         left, running = list(reversed(plays)), dict[Future[Result], Stage]()
@@ -336,6 +337,8 @@ def figures(results: Sequence[Result]) -> Iterator[str]:
         f"{sum(verdict.commitments for verdict in verdicts)} commitments, "
         f"{sum(verdict.refusals for verdict in verdicts)} refusals"
     )
+    modes = Counter(result.mode for result in results)
+    yield ", ".join(f"{modes[mode]} {mode}" for mode in MODES)
     yield f"{sum(len(verdict.breaches) for verdict in verdicts)} commitments above a budget"
     yield f"{sum(len(verdict.wrong_refusals) for verdict in verdicts)} refusals of what fits"
     yield f"{sum(verdict.cautious for verdict in verdicts)} refusals in doubt, after a fault"
