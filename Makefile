@@ -164,6 +164,10 @@ blueprint-schema: dev ## renew docs/blueprint.schema.json, by which editors chec
 sandbox-pictures: dev ## renew the pictures of the sandbox's page in docs/guides (needs Chromium)
 	@python scripts/sandbox_pictures.py
 
+.PHONY: terminal-pictures
+terminal-pictures: dev ## renew the pictures of terminals in docs/guides from what playbooks print on a sandbox
+	@python scripts/terminal_pictures.py
+
 .PHONY: module
 module: dev ## write the files of a new module (NAME=webhook); failing tests name what is left to do
 	@python scripts/new_module.py "$(NAME)"

@@ -186,9 +186,13 @@ def test_the_readme_s_links_are_whole_and_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)\s]+)\)", README)
     assert len(links) > 20
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
-    files = [link.partition("/blob/main/")[2] for link in links if link.startswith(GALAXY["repository"])]
-    own = [name for name in files if name]
+    files = [
+        link.removeprefix(GALAXY["repository"]) for link in links if link.startswith(GALAXY["repository"])
+    ]
+    own = [file.split("/main/")[1] for file in files if file.startswith(("/blob/main/", "/raw/main/"))]
     assert "CHANGELOG.rst" in own and "LICENSE" in own
+    for shown in re.findall(r"!\[[^]]+\]\(([^)\s]+)\)", README):
+        assert shown.startswith(f"{GALAXY['repository']}/raw/main/"), "a page of the repository is no picture"
     for name in own:
         path, _hash, anchor = name.partition("#")
         assert (REPOSITORY / path).is_file(), name
