@@ -26,6 +26,7 @@ from .services.many_services import (
 )
 from .services.on_service import check_service_offers
 from .services.rates import rates_of
+from .services.start_order import Order, add_references, explicit_references, order_of, warn_of_cycles
 from .services.view import read_service
 from .shared.currency import currency_of
 from .shared.options import state_dir_of
@@ -36,7 +37,6 @@ from .sleeping.decision import Situation, Verdict, decide, hold, read_until
 from .sleeping.load import load_of, recent, sample_of
 from .sleeping.memory import Keep, Memory, Record
 from .sleeping.options import SleepPlanOptions, check_limits, schedule_of
-from .sleeping.order import Order, order_of
 from .sleeping.savings import (
     Forecast,
     asleep_time,
@@ -239,43 +239,16 @@ class Run:
         ids = [sleeper.id for sleeper in self.sleepers]
         if not ids:
             return
-        references = {id: set(others) for id, others in self.explicit_references().items()}
+        references = explicit_references(
+            self.task.options.start_after,
+            lambda names: [sleeper.id for sleeper in self.named(names, "start_after")],
+        )
         kept = any(sleeper.record.keep for sleeper in self.sleepers)
         if kept or any(self.verdict_on(sleeper, None).act != "nothing" for sleeper in self.sleepers):
             for project in sorted({str(s.service.project_id) for s in self.sleepers if s.service.project_id}):
-                self.add_references(project, references)
+                add_references(self.task, project, references)
         self.order = order_of(ids, references)
-        names = {sleeper.id: sleeper.service.name for sleeper in self.sleepers}
-        for cycle in self.order.cycles:
-            named = ", ".join(repr(names[id]) for id in cycle)
-            self.task.warn(f"services {named} need each other, so there is no order between them")
-
-    def explicit_references(self) -> Mapping[str, set[str]]:
-        """Return which services need which by ``start_after``."""
-        found: dict[str, set[str]] = {}
-        for name, others in self.task.options.start_after.items():
-            after = [others] if isinstance(others, str) else others
-            if not isinstance(after, list) or not after or not all(isinstance(one, str) for one in after):
-                raise Invalid(
-                    f"start_after of {name!r} is {others!r}; write a list of services, by name or id"
-                )
-            ids = {sleeper.id for sleeper in self.named(after, "start_after")}
-            found.setdefault(self.find(str(name), "start_after").id, set()).update(ids)
-        return found
-
-    def add_references(self, project: str, references: dict[str, set[str]]) -> None:
-        """Add the references between the services of a project, as far as they can be read."""
-        try:
-            edges = self.task.client.project_graph(project).edges or []
-        except HostedError as error:
-            self.task.warn(
-                f"the references in project {project} cannot be read, so only start_after gives an order: "
-                f"{error.message}"
-            )
-            return
-        for edge in edges:
-            if edge.from_ and edge.to:
-                references.setdefault(edge.from_, set()).add(edge.to)
+        warn_of_cycles(self.task, self.order, {each.id: each.service.name for each in self.sleepers})
 
     def verdict_on(self, sleeper: Sleeper, keep: Keep | None) -> Verdict:
         """Return what to do with one service, whatever becomes of the others."""

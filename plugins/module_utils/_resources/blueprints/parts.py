@@ -10,13 +10,13 @@ in check mode, to show what to expect, and planned again when its turn comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._api.client import Client
 from ..._api.errors import HostedError
 from ..shared.effects import Effects
-from ..shared.options import Options, StateDirOptions, WaitOptions
+from ..shared.options import shared_arguments
 from ..shared.parallel import run_parallel
 from ..shared.plan import Branch, Expansion, Plan, Resource, Step, Task, union
 from .graph import levels
@@ -135,16 +135,6 @@ def new_part(
 
     own_task = replace(task, composed=True, effects=Effects())
     return Part(own_task, *place, resource, all_arguments, list(dict.fromkeys(needs)), late=late)
-
-
-SHARED_OPTIONS = frozenset(
-    each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)
-)
-
-
-def shared_arguments(options: Options) -> dict[str, Any]:
-    """Return the options of the task that hold for each of its parts: connection, waiting and state."""
-    return {name: getattr(options, name) for name in SHARED_OPTIONS if hasattr(options, name)}
 
 
 def first_failed(part: Part, seen: set[Part]) -> Part | None:

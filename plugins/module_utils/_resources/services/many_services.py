@@ -254,7 +254,7 @@ def plan_jobs(
         plan.result = [job.entry(job.done()) for job in jobs]
 
     if steps:
-        last = Step("gather what became of each service", gather, needs=steps, changes=False)
+        last = Step("gather what became of each service", gather, needs=steps, regardless=True, changes=False)
         plan.steps = [*steps, last]
     return plan
 

@@ -137,6 +137,16 @@ def state_dir_of(options: Options) -> str | None:
     return options.state_dir if isinstance(options, StateDirOptions) else None
 
 
+SHARED_OPTIONS = frozenset(
+    each.name for kind in (Options, WaitOptions, StateDirOptions) for each in fields(kind)
+)
+
+
+def shared_arguments(options: Options) -> dict[str, Any]:
+    """Return the options of a task that hold for each of its parts: connection, waiting and state."""
+    return {name: getattr(options, name) for name in SHARED_OPTIONS if hasattr(options, name)}
+
+
 @dataclass(frozen=True)
 class Declarations:
     """Data derived from a resource's options, without those for connecting and waiting."""

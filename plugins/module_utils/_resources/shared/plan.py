@@ -88,6 +88,8 @@ class Step:
     run: Callable[[], Any]
     needs: Sequence[Step] | None = None
     """The steps that have to be done first; if not said, the step before it in the plan."""
+    regardless: bool = False
+    """Whether it runs once those that it needs have ended, even if some of them failed."""
     changes: bool = True
     """Whether it changes anything. A step that only waits or reads does not make a task changed."""
     branch: Branch | None = None

@@ -50,7 +50,7 @@ class Run:
     def one_by_one(self) -> None:
         """Run steps that each need the previous one, with the task's client."""
         for step in self.plan.steps:
-            if self.needs[step] & self.failed:
+            if self.is_blocked(step):
                 self.failed.add(step)
                 continue
             self.announce(step)
@@ -77,7 +77,7 @@ class Run:
         try:
             with ThreadPoolExecutor(limit, initializer=prepare) as pool:
                 while left or running:
-                    ready = [step for step in left if self.needs[step] <= self.done]
+                    ready = [step for step in left if self.needs[step] <= self.ended_for(step)]
                     for step in ready[: limit - len(running)]:
                         left.remove(step)
                         self.announce(step)
@@ -92,9 +92,17 @@ class Run:
     def runnable_steps(self, left: Sequence[Step]) -> list[Step]:
         """Return the steps that can still run, because nothing that they need has failed."""
         for step in left:
-            if self.needs[step] & self.failed:
+            if self.is_blocked(step):
                 self.failed.add(step)
         return [step for step in left if step not in self.failed]
+
+    def is_blocked(self, step: Step) -> bool:
+        """Tell whether a step can no longer run, because something that it needs has failed."""
+        return not step.regardless and bool(self.needs[step] & self.failed)
+
+    def ended_for(self, step: Step) -> set[Step]:
+        """Return the steps that a step does not have to wait for any more."""
+        return self.done | self.failed if step.regardless else self.done
 
     def finish_step(self, step: Step, succeeded: bool) -> None:
         """Record the outcome of a step."""

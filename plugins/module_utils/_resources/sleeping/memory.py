@@ -9,16 +9,13 @@ The clock alone says how a service should be. The record tells changes by hand a
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
-from ..shared.controller_state import collection_folder, state_key, write_json
-from ..shared.task_errors import Invalid
+from ..shared.record_file import RecordFile
 from .load import Sample
 
 FOLDER = "sleep"
@@ -75,20 +72,24 @@ class Record:
 class Memory:
     """The file that holds the record of one service in one plan."""
 
-    path: str
+    file: RecordFile
 
     @classmethod
     def of(cls, state_dir: str | None, base_url: str | None, plan: str, id: str) -> Memory:
         """Return the memory of a service in a plan."""
-        folder = os.path.join(state_dir, FOLDER) if state_dir else collection_folder(FOLDER)
-        return cls(os.path.join(folder, f"{state_key(base_url, f'{plan}{chr(10)}{id}')}.json"))
+        subject = f"{plan}{chr(10)}{id}"
+        return cls(RecordFile.of(FOLDER, "what the plan remembers", state_dir, base_url, subject))
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.file.path
 
     def read(self) -> Record:
         """Return the record. One that is damaged, or missing, holds nothing."""
         try:
-            with open(self.path, encoding="utf-8") as file:
-                return record_from(json.load(file))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidOperation):
+            return record_from(self.file.read())
+        except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation):
             return Record()
 
     def write(self, record: Record) -> None:
@@ -96,15 +97,7 @@ class Memory:
 
         :raises Invalid: if it cannot be written.
         """
-        folder = os.path.dirname(self.path)
-        try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            write_json(self.path, record_as_json(record))
-        except OSError as error:
-            raise Invalid(
-                f"what the plan remembers cannot be kept in {folder!r}: {error.strerror or error}. Make it "
-                "writable, or name another folder in state_dir or HOSTED_SERVICES_HOME"
-            ) from None
+        self.file.write(record_as_json(record))
 
 
 def record_as_json(record: Record) -> dict[str, Any]:

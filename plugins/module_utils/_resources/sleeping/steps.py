@@ -16,12 +16,12 @@ from ..services.options import ServiceOptions
 from ..services.power import accepts_power_signals, plan_suspension, resume, start_if_needed
 from ..services.rates import Rates, cost_of, rates_of
 from ..services.settings import ServiceChanges, check_max_monthly, commitment_of
+from ..services.start_order import Order
 from ..services.view import View, billed_rate, read_service
 from ..shared.money import Move
 from ..shared.plan import NOTHING_DONE, Plan, Step, Task
 from .decision import Verdict
 from .memory import Memory, Record
-from .order import Order
 
 RUNS = (ContainerState.RUNNING, ContainerState.STARTING, ContainerState.INSTALLING)
 COST = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")

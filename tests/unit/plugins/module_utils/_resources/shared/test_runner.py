@@ -252,3 +252,23 @@ def test_a_step_that_found_nothing_to_do_is_no_action() -> None:
     steps = [Step("order", lambda: NOTHING_DONE), Step("start", lambda: None)]
     runner.apply_plan(Plan(result={}, steps=steps), task)
     assert task.effects.actions == ["start"]
+
+
+@pytest.mark.parametrize("chained", [True, False])
+def test_a_step_runs_regardless_of_what_became_of_others(chained: bool) -> None:
+    """It waits for them, and those that need it run; others that need what failed do not."""
+    diary, task = Diary(), new_task()
+    branch = Branch(task)
+
+    def fail() -> None:
+        raise WaitEnded("too late")
+
+    broken = diary.step("broken", then=fail, branch=branch)
+    steps = [broken]
+    if not chained:
+        steps.append(diary.step("fine"))
+    steps.append(diary.step("blocked", broken, branch=branch))
+    steps.append(diary.step("after all", *steps, regardless=True))
+    steps.append(diary.step("next", steps[-1]))
+    runner.apply_plan(Plan(result=None, steps=steps), task)
+    assert diary.lines[-2:] == ["after all", "next"] and "blocked" not in diary.lines

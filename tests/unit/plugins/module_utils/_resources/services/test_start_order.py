@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from ansible_collections.hosted.services.plugins.module_utils._resources.sleeping.order import (
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import (
     order_of,
     reachable,
 )

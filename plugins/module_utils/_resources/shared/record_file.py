@@ -1,0 +1,54 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small file on the controller that remembers something between runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .controller_state import collection_folder, state_key, write_json
+from .task_errors import Invalid
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """The path of a file, and what it remembers, for messages."""
+
+    path: str
+    what: str
+
+    @classmethod
+    def of(
+        cls, folder: str, what: str, state_dir: str | None, base_url: str | None, subject: str
+    ) -> RecordFile:
+        """Return the file of a subject on a platform, in ``state_dir`` or the collection's own folder."""
+        where = os.path.join(state_dir, folder) if state_dir else collection_folder(folder)
+        return cls(os.path.join(where, f"{state_key(base_url, subject)}.json"), what)
+
+    def read(self) -> Any:
+        """Return the content; ``None`` if the file is missing or damaged."""
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def write(self, content: Mapping[str, Any]) -> None:
+        """Replace the content.
+
+        :raises Invalid: if it cannot be written.
+        """
+        folder = os.path.dirname(self.path)
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            write_json(self.path, content)
+        except OSError as error:
+            raise Invalid(
+                f"{self.what} cannot be kept in {folder!r}: {error.strerror or error}. Make it writable, or "
+                "name another folder in state_dir or HOSTED_SERVICES_HOME"
+            ) from None

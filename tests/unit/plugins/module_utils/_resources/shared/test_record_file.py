@@ -1,0 +1,33 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that remember something: whole or not at all, and never a reason to crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.record_file import RecordFile
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+
+
+def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Each subject on each platform has a file of its own, which nobody else can read."""
+    file = RecordFile.of("things", "what is kept", str(tmp_path), "https://a.example.com", "one")
+    assert file.read() is None
+    file.write({"a": 1})
+    assert file.read() == {"a": 1}
+    assert Path(file.path).stat().st_mode & 0o777 == 0o600
+    assert RecordFile.of("things", "", str(tmp_path), "https://b.example.com", "one").read() is None
+    Path(file.path).write_text("[" * 100_000)
+    assert file.read() is None
+
+
+def test_it_says_why_it_cannot_be_written(tmp_path: Path) -> None:
+    """With what to do."""
+    (tmp_path / "things").write_text("a file in the way")
+    file = RecordFile.of("things", "what is kept", str(tmp_path), None, "one")
+    with pytest.raises(Invalid, match=r"what is kept cannot be kept in .* name another folder"):
+        file.write({})
