@@ -45,6 +45,7 @@ PURPOSES = {
     "module_utils._resources.databases": "recognize engines, read SQL, dump",
     "module_utils._resources.files": "paths, the file manager, guards of a mirror",
     "module_utils._resources.services": "find, select, order, change and delete services",
+    "module_utils._resources.fleets": "batches, bounds, health, memory",
     "module_utils._resources.sleeping": "schedules, savings, who sleeps when",
     "module_utils._resources.shared": "plans, waiting, money, notes on the controller",
     "module_utils._sftp": "mirror folders over SFTP",

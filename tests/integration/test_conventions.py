@@ -41,6 +41,7 @@ LAYERS = {
     "module_utils._resources.sleeping": 4,
     "module_utils._resources.last_copies": 5,
     "module_utils._resources.blueprints": 5,
+    "module_utils._resources.fleets": 5,
     "module_utils._resources": 6,
     "module_utils._ansible": 7,
     "plugin_utils._broker": 8,

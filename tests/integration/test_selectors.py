@@ -136,7 +136,13 @@ def contradictions(form: Form) -> dict[str, Any]:
     return {**others, "name": "db"} if form.module == "service" else others
 
 
-SET = {("ssh_key", "public_key"), ("file", "new_name"), ("project", "new_name"), ("sleep_plan", "name")}
+SET = {
+    ("ssh_key", "public_key"),
+    ("file", "new_name"),
+    ("project", "new_name"),
+    ("sleep_plan", "name"),
+    ("fleet", "name"),
+}
 """Selectors that name what is set, not what it is set on: a plan to sleep of another name is another plan."""
 
 

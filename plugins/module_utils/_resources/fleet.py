@@ -1,0 +1,32 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stops, starts, restarts and updates many services in batches (Power, suspension, deletion)."""
+
+from __future__ import annotations
+
+from .app_deploy import APP_DEPLOY
+from .fleets.members import Modules
+from .fleets.options import FleetOptions, check_options
+from .fleets.run import FleetRun
+from .service import SERVICE
+from .shared.plan import Plan, Resource, Task
+
+MODULES = Modules(SERVICE, APP_DEPLOY)
+
+
+class FleetResource(Resource[FleetOptions]):
+    """Services that are worked on together, a batch after the other."""
+
+    result_key = "services"
+
+    def plan(self, task: Task[FleetOptions]) -> Plan:
+        """Decide on every service, and plan the batches."""
+        check_options(task.options)
+        run = FleetRun.of(task, MODULES)
+        run.select()
+        run.decide()
+        return run.as_plan()
+
+
+FLEET = FleetResource()

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What to do with one service of a fleet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..._api.models import Metrics
+from ..._api.values import ContainerState, ServiceStatus
+from .options import FleetOptions
+
+RUNS = (ContainerState.RUNNING, ContainerState.STARTING, ContainerState.INSTALLING)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that decides on a service: how it is, and what is remembered of it."""
+
+    status: str | None
+    state: str | None
+    ran: bool | None = None
+    """Whether it ran before the fleet stopped it; ``None`` if that is not known or over."""
+    back: bool = False
+    """Whether it was started again after the fleet stopped it."""
+    begun: bool = False
+    """Whether an unfinished run has begun it."""
+    done: bool = False
+    """Whether an unfinished run is done with it."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs, or is about to."""
+        return self.state in RUNS
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether to work on a service, or why it is left alone."""
+
+    act: bool
+    left_alone: str | None = None
+    """Why nothing is done although it is not as the task asks for."""
+
+
+ACT, NOTHING = Verdict(True), Verdict(False)
+
+
+def leave(why: str) -> Verdict:
+    """Return the verdict on a service that is left alone."""
+    return Verdict(False, why)
+
+
+def decide(case: Situation, options: FleetOptions) -> Verdict:
+    """Return what to do with a service whose state is known, or that is suspended."""
+    if case.status == ServiceStatus.SUSPENDED and not options.resume:
+        return leave("it is suspended")
+    if options.state == "started":
+        return decide_start(case, options)
+    if options.state == "stopped":
+        return NOTHING if case.state == ContainerState.STOPPED else ACT
+    if case.done:
+        return NOTHING
+    if not case.runs and not case.begun and (options.state == "restarted" or options.tag is not None):
+        return leave("it does not run")
+    return ACT
+
+
+def decide_start(case: Situation, options: FleetOptions) -> Verdict:
+    """Return whether to start a service."""
+    if options.only_what_ran and case.ran is not True:
+        if case.runs:
+            return NOTHING
+        if case.ran is False:
+            return leave("it did not run before the fleet was stopped")
+        return leave(
+            "it was started again already, and stopped since"
+            if case.back
+            else "it is not known to have run before the fleet was stopped"
+        )
+    if options.only_what_ran:
+        return ACT
+    if case.runs and not (case.begun and not case.done):
+        return NOTHING
+    return ACT
+
+
+def started_since(metrics: Metrics | None, moment: datetime, now: datetime) -> bool:
+    """Tell whether a container was started after a moment. Uptimes are whole seconds."""
+    if metrics is None or metrics.state != ContainerState.RUNNING or metrics.uptime_seconds is None:
+        return False
+    return metrics.uptime_seconds <= (now - moment).total_seconds() + 1

@@ -1,0 +1,220 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One service of a fleet: how it is, what is to be done with it, and the plan for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..._api.models import Metrics, Service
+from ..._api.values import ContainerState, Family, ServiceStatus
+from ..services.many_services import ServiceJob
+from ..services.pending_changes import pending_until_start
+from ..services.view import read_service
+from ..shared.currency import currency_of
+from ..shared.effects import Effects
+from ..shared.money import Cost
+from ..shared.options import shared_arguments
+from ..shared.pending import COMMAND
+from ..shared.plan import Plan, Resource, Task
+from ..shared.task_errors import Invalid
+from .decision import NOTHING, Situation, Verdict, decide, started_since
+from .memory import Memory, now
+from .options import FleetOptions
+
+COST = ("monthly_before", "monthly_after", "monthly_change", "currency", "moves", "service", "service_id")
+"""What the result tells of a price. The rest is known of orders alone."""
+
+
+@dataclass(frozen=True)
+class Modules:
+    """The modules that know how to change a service."""
+
+    service: Resource[Any]
+    app_deploy: Resource[Any]
+
+
+@dataclass(eq=False)
+class Member:
+    """A service of a fleet."""
+
+    job: ServiceJob
+    service: Service
+    memory: Memory
+    modules: Modules
+    metrics: Metrics | None = None
+    verdict: Verdict = NOTHING
+    batch: int | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the service."""
+        return self.service.id
+
+    @property
+    def state(self) -> str | None:
+        """The state of the container; ``None`` if it is not known."""
+        return None if self.metrics is None else self.metrics.state
+
+    @property
+    def acts(self) -> bool:
+        """Whether something is to be done, be it to look at its health again."""
+        plan = self.job.plan
+        return self.verdict.act and plan is not None and (bool(plan.steps) or self.unfinished)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether an earlier run began it and did not come to its end, or its start is still outstanding."""
+        record, options = self.memory.record, self.job.task.options
+        if options.state == "stopped":
+            return False
+        begun = self.goes_on and self.id in record.begun and self.id not in record.done
+        return begun or (options.state == "started" and record.ran_before(self.id) is True)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the task goes on with the run that the memory tells of."""
+        options = self.job.task.options
+        return self.memory.record.what == options.what and not options.start_over
+
+    def look_again(self) -> None:
+        """Read the service and its container again, because time has passed since the plan was made."""
+        task = self.job.task
+        self.service = self.job.service = read_service(task, self.id)
+        self.metrics = task.client.metrics([self.id])[self.id]
+
+    def decide(self) -> None:
+        """Decide what to do with the service.
+
+        :raises Invalid: if its state is not known, or its status allows nothing.
+        """
+        service, record = self.service, self.memory.record
+        if service.status not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED):
+            raise Invalid(f"{self.job.label} has status {service.status}, so nothing is done with it")
+        if service.status == ServiceStatus.ACTIVE and self.state not in ContainerState.KNOWN:
+            how = f"its state is {self.state!r}" if self.state else "its node cannot be reached"
+            raise Invalid(f"whether {self.job.label} runs is unknown: {how}. Nothing is done with it")
+        case = Situation(
+            service.status,
+            self.state,
+            ran=record.ran_before(self.id),
+            back=self.id in record.back,
+            begun=self.goes_on and self.id in record.begun,
+            done=self.goes_on and self.id in record.done,
+        )
+        self.verdict = decide(case, self.job.task.options)
+
+    # --- Planning -----------------------------------------------------------------------------------
+
+    def make_plan(self, task: Task[FleetOptions]) -> Plan:
+        """Return the plan for the service, by the module that knows how."""
+        options = task.options
+        if not self.verdict.act:
+            return Plan(result={})
+        if options.state == "updated":
+            return self.plan_update(task)
+        if options.state == "restarted":
+            return self.plan_restart(task)
+        return self.plan_service(task, state=options.state)
+
+    def foresee(self) -> Plan:
+        """Return the plan as far as it is known before the turn of the service comes."""
+        task = self.job.task
+        if task.check_mode:
+            return self.make_plan(task)
+        return self.make_plan(replace(task, check_mode=True, warnings=[], effects=Effects()))
+
+    def plan_restart(self, task: Task[FleetOptions]) -> Plan:
+        """Return the plan for a restart, unless one that an earlier run began has happened already."""
+        begun = self.memory.record.begun.get(self.id) if self.goes_on else None
+        interrupted = begun is not None and (
+            started_since(self.metrics, begun, now()) or self.state != ContainerState.RUNNING
+        )
+        return self.plan_service(task, state="started" if interrupted else "restarted")
+
+    def plan_update(self, task: Task[FleetOptions]) -> Plan:
+        """Return the plan for a new release, or for another command and size."""
+        options = task.options
+        if options.tag is not None:
+            return self.plan_deploy(task, options.tag)
+        given = {"command": options.command, "dimensions": options.dimensions}
+        settings = {name: value for name, value in given.items() if value is not None}
+        trial = self.plan_service(replace(task, warnings=[]), state="present", **settings)
+        if self.needs_start(task, trial):
+            return self.plan_service(task, state="restarted", **settings)
+        cut_off = self.unfinished and self.id in self.memory.record.up
+        return self.plan_service(task, state="started" if cut_off else "present", **settings)
+
+    def needs_start(self, task: Task[FleetOptions], plan: Plan) -> bool:
+        """Tell whether a container that runs has to be made anew for its command."""
+        if task.options.command is None or self.service.status != ServiceStatus.ACTIVE:
+            return False
+        if self.state in (ContainerState.STOPPED, ContainerState.STOPPING):
+            return False
+        return command_of(plan.before) != command_of(plan.after) or COMMAND in pending_until_start(
+            task, self.id
+        )
+
+    def plan_service(self, task: Task[FleetOptions], **given: Any) -> Plan:
+        """Return the plan of module service."""
+        dimensions = given.get("dimensions")
+        arguments = {**given, "id": self.id, "dimensions": dimensions and dimensions.as_dict()}
+        arguments["max_monthly"] = task.options.max_monthly
+        return plan_with(self.modules.service, task, arguments)
+
+    def plan_deploy(self, task: Task[FleetOptions], tag: str) -> Plan:
+        """Return the plan of module app_deploy.
+
+        :raises Invalid: if the service is no application.
+        """
+        slug = next((app.slug for app in task.client.apps() if app.id == self.id), None)
+        if self.service.family != Family.APP or slug is None:
+            raise Invalid(f"{self.job.label} is no application, so release {tag!r} cannot be deployed to it")
+        return plan_with(self.modules.app_deploy, task, {"slug": slug, "tag": tag})
+
+    # --- Results ------------------------------------------------------------------------------------
+
+    def facts(self, shown: Any, cost: Cost | None, moves: Any) -> dict[str, Any]:
+        """Return what the result tells of the service. ``shown`` is the result of its plan."""
+        told: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
+        source = told.get("app") or told
+        whole = None if cost is None else replace(cost, service=self.service.name, service_id=self.id)
+        priced = whole and whole.as_dict(currency_of(self.job.task), moves)
+        return {
+            "status": source.get("status") or self.service.status,
+            "state": told.get("state") or self.state,
+            "ran": self.memory.record.ran_before(self.id),
+            "cost": priced and {name: priced[name] for name in COST},
+        }
+
+    def expected_facts(self) -> dict[str, Any]:
+        """Return what is expected of the service once the plan is applied."""
+        plan = self.job.plan
+        if plan is None:
+            return self.facts({}, None, ())
+        return self.facts(plan.result, plan.cost if plan.moves else None, plan.moves)
+
+    def reread(self) -> None:
+        """Take the result from the platform after the last step."""
+        plan, effects = self.job.plan, self.job.task.effects
+        if plan is None:
+            return
+        shown = plan.reread() if plan.reread and effects.actions else plan.result
+        self.metrics = self.job.task.client.metrics([self.id])[self.id]
+        shown = {**shown, "state": self.state} if isinstance(shown, dict) else shown
+        cost = effects.cost(plan.cost) if plan.cost else None
+        self.job.result = self.facts(shown, cost, [*effects.moves, *effects.unsure_moves])
+
+
+def command_of(state: Mapping[str, Any] | str) -> Any:
+    """Return the launch command in the state that a plan shows."""
+    return state.get("command") if isinstance(state, Mapping) else None
+
+
+def plan_with(resource: Resource[Any], task: Task[FleetOptions], arguments: Mapping[str, Any]) -> Plan:
+    """Return the plan of another module for one service of the task."""
+    given = {**shared_arguments(task.options), **arguments}
+    return resource.plan(replace(task, options=resource.read_options(given), composed=True))

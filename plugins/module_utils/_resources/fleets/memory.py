@@ -1,0 +1,138 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a fleet remembers between runs: which services ran before it stopped them, and how far a run came."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ..shared.record_file import RecordFile
+
+FOLDER = "fleets"
+
+
+@dataclass
+class Record:
+    """What is remembered of a fleet. Services are known by their ids."""
+
+    ran: dict[str, bool] = field(default_factory=dict)
+    """Whether each service ran before the fleet stopped it."""
+    back: set[str] = field(default_factory=set)
+    """The services that were started again since."""
+    what: str | None = None
+    """What the last run was to do; ``None`` if it came to its end."""
+    since: datetime | None = None
+    """When that was begun."""
+    begun: dict[str, datetime] = field(default_factory=dict)
+    """The services that were begun, and when."""
+    up: set[str] = field(default_factory=set)
+    """Those that ran when they were begun."""
+    done: set[str] = field(default_factory=set)
+    """Those that are done and healthy."""
+
+    def ran_before(self, id: str) -> bool | None:
+        """Tell whether a service ran before it was stopped; ``None`` if that is not known or over."""
+        return None if id in self.back else self.ran.get(id)
+
+    def note_stop(self, id: str, runs: bool) -> None:
+        """Note whether a service runs, before it is stopped. What stands still already keeps its note."""
+        if runs or id in self.back or id not in self.ran:
+            self.ran[id] = runs
+        self.back.discard(id)
+
+    def begin(self, what: str, start_over: bool) -> None:
+        """Go on with what an earlier run was at, or begin anew if that was something else."""
+        if self.what == what and not start_over:
+            return
+        self.what, self.since, self.begun, self.up, self.done = what, now(), {}, set(), set()
+
+    def end(self) -> None:
+        """Note that the run came to its end."""
+        self.what, self.since, self.begun, self.up, self.done = None, None, {}, set(), set()
+
+
+@dataclass
+class Memory:
+    """The file that holds the record of a fleet. Threads share it."""
+
+    file: RecordFile
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    record: Record = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the record."""
+        self.record = record_from(self.file.read())
+
+    @classmethod
+    def of(cls, state_dir: str | None, base_url: str | None, name: str) -> Memory:
+        """Return the memory of a fleet."""
+        return cls(RecordFile.of(FOLDER, "what the fleet remembers", state_dir, base_url, name))
+
+    def is_stale(self) -> bool:
+        """Tell whether another run has changed the file since it was read."""
+        return record_from(self.file.read()) != self.record
+
+    def write(self) -> None:
+        """Replace the file.
+
+        :raises Invalid: if it cannot be written.
+        """
+        self.file.write(as_json(self.record))
+
+    def note_begun(self, id: str, *, runs: bool) -> None:
+        """Remember that a service is about to be changed, unless an earlier run began it."""
+        with self.lock:
+            if id not in self.record.begun:
+                self.record.begun[id] = now()
+                self.record.up |= {id} if runs else set()
+                self.write()
+
+    def note_done(self, id: str, *, back: bool) -> None:
+        """Remember that a service is done; ``back`` tells whether it was started after a stop."""
+        with self.lock:
+            self.record.done.add(id)
+            if back:
+                self.record.back.add(id)
+            self.write()
+
+
+def now() -> datetime:
+    """Return the time of this machine, in UTC and to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    """Return a record in the form of its file."""
+    return {
+        "ran": record.ran,
+        "back": sorted(record.back),
+        "what": record.what,
+        "since": record.since and record.since.isoformat(),
+        "begun": {id: at.isoformat() for id, at in record.begun.items()},
+        "up": sorted(record.up),
+        "done": sorted(record.done),
+    }
+
+
+def record_from(content: Any) -> Record:
+    """Return the record that a file holds; an empty one if it makes no sense."""
+    if not isinstance(content, Mapping):
+        return Record()
+    try:
+        since = content["since"]
+        return Record(
+            ran={str(id): bool(runs) for id, runs in content["ran"].items()},
+            back=set(map(str, content["back"])),
+            what=content["what"],
+            since=None if since is None else datetime.fromisoformat(since),
+            begun={str(id): datetime.fromisoformat(at) for id, at in content["begun"].items()},
+            up=set(map(str, content["up"])),
+            done=set(map(str, content["done"])),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Record()

@@ -1,0 +1,130 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of an operation on a fleet, and what they must not contradict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from ..applications.lookup import check_tag
+from ..services.many_services import ManyServicesOptions
+from ..services.options import CommitmentOptions, Size
+from ..shared.options import StateDirOptions, WaitOptions, names_given, option, required
+from ..shared.task_errors import Invalid
+from .batches import Share, read_share
+
+LONGEST = 24 * 60 * 60.0
+FleetState = Literal["started", "stopped", "restarted", "updated"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthCheckOptions:
+    """How to look whether services respond: by a URL or a TCP connection."""
+
+    services: list[str] | None = None
+    url: str | None = None
+    status: list[int] = option([200])
+    tcp: bool = False
+    timeout: float = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetOptions(ManyServicesOptions, CommitmentOptions, WaitOptions, StateDirOptions):
+    """The options of module fleet."""
+
+    name: str = required(selects=True)
+    state: FleetState = required()
+    batch_size: list[str] = option(["25%"], selects=True)
+    canary: bool = False
+    pause: float = 0.0
+    max_failures: str = option("0", selects=True)
+    healthy_for: float = 10.0
+    health_checks: list[HealthCheckOptions] = option([])
+    start_after: dict[str, Any] = option({})
+    only_what_ran: bool = True
+    resume: bool = False
+    tag: str | None = option(None, selects=True)
+    command: str | None = None
+    dimensions: Size | None = None
+    start_over: bool = False
+
+    @property
+    def sizes(self) -> list[Share]:
+        """The sizes of the batches."""
+        return [read_share(size, "batch_size", least=1) for size in self.batch_size]
+
+    @property
+    def bound(self) -> Share:
+        """How many services may fail."""
+        return read_share(self.max_failures, "max_failures", least=0)
+
+    @property
+    def verify(self) -> bool | str:
+        """How to verify the certificates of health checks, in the form of requests."""
+        return self.ca_path or self.validate_certs if self.validate_certs else False
+
+    @property
+    def what(self) -> str:
+        """What is to be done, as a key: a later run goes on only with the same."""
+        size = self.dimensions.as_dict() if self.dimensions else None
+        text = json.dumps([self.tag, self.command, size])
+        return f"{self.state} {hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+
+def check_options(options: FleetOptions) -> None:
+    """Check the options that have limits, or contradict each other.
+
+    :raises Invalid: naming the options and the limit.
+    """
+    _ = options.sizes, options.bound
+    if not options.wait:
+        raise Invalid("a batch begins when the one before it is done, so wait must be true")
+    for name in ("pause", "healthy_for"):
+        seconds = getattr(options, name)
+        if not 0 <= seconds <= LONGEST:
+            raise Invalid(f"{name} is {seconds}; it must be 0 to {LONGEST:g} seconds")
+    if options.resume and options.state != "started":
+        raise Invalid(f"resume goes with state: started alone, and state is {options.state}")
+    check_update(options)
+    for check in options.health_checks:
+        check_health_check(check)
+
+
+def check_update(options: FleetOptions) -> None:
+    """Check what an update consists of.
+
+    :raises Invalid: if it is nothing, or contradicts itself.
+    """
+    given = names_given(tag=options.tag, command=options.command, dimensions=options.dimensions)
+    if options.state != "updated":
+        if given:
+            raise Invalid(f"{' and '.join(given)} go with state: updated alone, and state is {options.state}")
+        return
+    if not given:
+        raise Invalid("state: updated does not say what to update; set tag, command or dimensions")
+    if options.tag is not None:
+        check_tag(options.tag)
+        if len(given) > 1:
+            raise Invalid(f"{' and '.join(given)} cannot be updated at once; use a task for each")
+
+
+def check_health_check(check: HealthCheckOptions) -> None:
+    """Check one health check.
+
+    :raises Invalid: if it does not say what to check, or what it says makes no sense.
+    """
+    if (check.url is None) != check.tcp:
+        raise Invalid("an entry of health_checks needs either url or tcp: true")
+    if check.services is not None and not check.services:
+        raise Invalid("services of health_checks is an empty list; name services, or leave it out for all")
+    if check.url is not None and urlsplit(check.url).scheme not in ("http", "https"):
+        raise Invalid(f"url of health_checks is {check.url!r}; it must begin with http:// or https://")
+    if not check.status:
+        raise Invalid("status of health_checks is an empty list; name status codes, or leave it out for 200")
+    if not 0 < check.timeout <= LONGEST:
+        raise Invalid(f"timeout of health_checks is {check.timeout}; it must be more than 0 seconds")

@@ -1,0 +1,138 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What became of a fleet: an entry for each service, and the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from ..._api.errors import HostedError
+from ..services.many_services import ServiceJob, SomeFailed, combine_errors
+from ..shared.currency import currency_of
+from ..shared.money import format_amount, to_decimal
+from ..shared.plan import Task
+from .members import Member
+from .options import FleetOptions
+from .rollout import Gate, NotBegun
+
+ActionsOf = Callable[[ServiceJob], list[str]]
+
+
+@dataclass
+class Report:
+    """What the result tells of a run."""
+
+    task: Task[FleetOptions]
+    jobs: Sequence[ServiceJob]
+    members: Mapping[str, Member]
+    batches: Sequence[Sequence[str]]
+    gate: Gate[ServiceJob]
+
+    def __post_init__(self) -> None:
+        """Note how far an earlier run came, before this one changes it."""
+        any_member = next(iter(self.members.values()), None)
+        goes_on = any_member is not None and any_member.goes_on
+        record = any_member.memory.record if any_member else None
+        self.since = record.since if record and goes_on else None
+        self.done_before = set(record.done) if record and goes_on else set()
+
+    # --- Services -------------------------------------------------------------------------------------
+
+    def entries(self, actions_of: ActionsOf) -> list[dict[str, Any]]:
+        """Return the entry of each service."""
+        return [self.entry(job, actions_of(job)) for job in self.jobs]
+
+    def entry(self, job: ServiceJob, actions: Sequence[str]) -> dict[str, Any]:
+        """Return the entry of one service."""
+        member = self.members.get(str(getattr(job.service, "id", None)))
+        not_begun = isinstance(job.error, NotBegun)
+        shown = job.entry([] if not_begun else actions)
+        left_alone = member.verdict.left_alone if member else None
+        return {
+            **shown,
+            "failed": job.error is not None and not not_begun,
+            "msg": shown["msg"] or left_alone,
+            "batch": member.batch if member else None,
+            "outcome": outcome_of(job, shown, left_alone),
+        }
+
+    # --- The whole ------------------------------------------------------------------------------------
+
+    def tell(self) -> None:
+        """Put into the result what there is to say of the fleet as a whole."""
+        check_mode = self.task.check_mode
+        entries = self.entries(ServiceJob.planned if check_mode else ServiceJob.done)
+        named = {id: member.service.name for id, member in self.members.items()}
+        options = self.task.options
+        self.task.effects.facts["fleet"] = {
+            "name": options.name,
+            "state": options.state,
+            "batches": [[named[id] for id in batch] for batch in self.batches],
+            "goes_on_since": self.since.isoformat() if self.since else None,
+            "done_before": sorted(named[id] for id in self.done_before if id in named),
+            "failures": len(self.gate.failed),
+            "max_failures": self.gate.allowed,
+            "failed": [job.name for job in self.gate.failed],
+            "not_begun": [job.name for job in self.gate.not_begun],
+            "left_alone": [entry["service"] for entry in entries if entry["outcome"] == "left alone"],
+            "cost": self.cost(entries),
+        }
+
+    def cost(self, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+        """Return how the price of all services changes; ``None`` if it does not."""
+        costs = [entry["cost"] for entry in entries if entry.get("cost")]
+        if not costs:
+            return None
+        known = [cost for cost in costs if cost["monthly_change"] is not None]
+        sums = {
+            name: format_amount(sum((to_decimal(cost[name]) or Decimal(0) for cost in known), Decimal(0)))
+            for name in ("monthly_before", "monthly_after", "monthly_change")
+        }
+        unpriced = [cost["service"] for cost in costs if cost not in known]
+        return {**sums, "currency": currency_of(self.task), "unpriced": unpriced}
+
+    # --- Errors ---------------------------------------------------------------------------------------
+
+    def failure(self) -> HostedError | None:
+        """Return the error of the run; ``None`` if no more services failed than may."""
+        if self.task.check_mode:
+            self.foresee()
+        self.tell()
+        failed, left = self.gate.failed, self.gate.not_begun
+        if not failed:
+            return None
+        reasons = "; ".join(f"{job.label}: {job.error.message}" for job in failed if job.error)
+        count = f"{len(failed)} of {len(self.gate.branches)} services failed"
+        if not self.gate.closed and not left:
+            self.task.warn(f"{count}, which max_failures allows. {reasons}")
+            return None
+        over = f", and max_failures allows {self.gate.allowed}" if self.gate.closed else ""
+        named = f". Not begun: {', '.join(job.label for job in left)}" if left else ""
+        actions_of = ServiceJob.planned if self.task.check_mode else ServiceJob.done
+        details = {**combine_errors(self.jobs, actions_of).details, "services": self.entries(actions_of)}
+        return SomeFailed(f"{count}{over}. {reasons}{named}", **details)
+
+    def foresee(self) -> None:
+        """Note in check mode which services would not be begun, by what is known to fail."""
+        for batch in self.batches:
+            for id in batch:
+                job = self.members[id].job
+                try:
+                    self.gate.enter(id)
+                except NotBegun as error:
+                    job.error = error
+
+
+def outcome_of(job: ServiceJob, shown: Mapping[str, Any], left_alone: str | None) -> str:
+    """Return what became of a service, in a word or two."""
+    if job.error is not None:
+        return "not begun" if isinstance(job.error, NotBegun) else "failed"
+    if job.skipped is not None:
+        return "skipped"
+    if left_alone:
+        return "left alone"
+    return "changed" if shown["changed"] else "unchanged"

@@ -1,0 +1,324 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One run on a fleet, from its selection to the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.errors import HostedError
+from ..._api.models import Service
+from ..._api.values import ServiceStatus
+from ..services.lookup import find_service
+from ..services.many_services import (
+    Operation,
+    ServiceJob,
+    name_services,
+    run_job,
+    select_jobs,
+    warn_of_skipped,
+)
+from ..services.on_service import check_service_offers
+from ..services.start_order import add_references, explicit_references, order_of, warn_of_cycles
+from ..services.view import read_service
+from ..shared.controller_state import one_at_a_time
+from ..shared.options import state_dir_of
+from ..shared.parallel import run_parallel
+from ..shared.plan import Expansion, Plan, Step, Task
+from ..shared.task_errors import Invalid
+from .batches import batch_sizes, plan_batches, turned_around
+from .decision import RUNS
+from .health import Health
+from .members import Member, Modules
+from .memory import Memory
+from .options import FleetOptions, HealthCheckOptions
+from .report import Report
+from .rollout import Gate, Rollout
+
+CAPABILITY = "powerSignals"
+FACTS = ("status", "state", "ran", "cost")
+"""What the result tells of each service, beside its batch and its outcome."""
+LOCK_SECONDS = 2.0
+UNSETTLED = (ServiceStatus.PROVISIONING, ServiceStatus.AWAITING_ADMIN, ServiceStatus.FAILED)
+
+
+@dataclass
+class FleetRun:
+    """One run on a fleet."""
+
+    task: Task[FleetOptions]
+    memory: Memory
+    modules: Modules
+    jobs: list[ServiceJob] = field(default_factory=list)
+    members: dict[str, Member] = field(default_factory=dict)
+    before: dict[str, set[str]] = field(default_factory=dict)
+    """The services that come before each, by id."""
+
+    def __post_init__(self) -> None:
+        """Prepare what all services share."""
+        self.operation = Operation(CAPABILITY, "power signals", plan_nothing, dict.fromkeys(FACTS))
+
+    @classmethod
+    def of(cls, task: Task[FleetOptions], modules: Modules) -> FleetRun:
+        """Return the run of a task."""
+        options = task.options
+        return cls(task, Memory.of(state_dir_of(options), options.base_url, options.name), modules)
+
+    # --- Reading --------------------------------------------------------------------------------------
+
+    def select(self) -> None:
+        """Select the services, and read how each one is.
+
+        :raises Invalid: if none matches.
+        """
+        self.jobs = select_jobs(self.task)
+        if not self.jobs:
+            raise Invalid("no service matches the selection, and nothing was done")
+        found = run_parallel(self.task.client, self.jobs, self.read, self.task.options.max_parallel)
+        self.members = {member.id: member for member in found if member is not None}
+        warn_of_skipped(self.task, self.operation, [job for job in self.jobs if job.skipped])
+        active = [id for id, each in self.members.items() if each.service.status == ServiceStatus.ACTIVE]
+        metrics = self.task.client.metrics(active) if active else {}
+        for id in active:
+            self.members[id].metrics = metrics.get(id)
+
+    def read(self, client: Client, job: ServiceJob) -> Member | None:
+        """Read one service; ``None`` if there is nothing to decide on it."""
+        job.result = job.blank = self.operation.blank
+        id = getattr(job.service, "id", None)
+        if job.error is not None or not id:
+            return None
+        job.task.client = client
+        run_job(job, lambda: self.check(job, read_service(job.task, str(id))))
+        if job.error is not None or job.skipped or not isinstance(job.service, Service):
+            return None
+        return Member(job, job.service, self.memory, self.modules)
+
+    def check(self, job: ServiceJob, service: Service) -> None:
+        """Leave out a service that the operation makes no sense for.
+
+        :raises Invalid: if it was named.
+        """
+        job.service = service
+        if job.project_id is not None and service.project_id not in (None, job.project_id):
+            job.skipped = f"skipped: {job.label} is in another project by now"
+        elif service.status in UNSETTLED and not job.by_name:
+            job.skipped = f"skipped: {job.label} has status {service.status}"
+        elif service.status == ServiceStatus.ACTIVE:
+            try:
+                check_service_offers(service, CAPABILITY, self.operation.what)
+            except Invalid as error:
+                if job.by_name:
+                    raise
+                job.skipped = f"skipped: {error.message}"
+
+    # --- Deciding -------------------------------------------------------------------------------------
+
+    def decide(self) -> None:
+        """Decide on every service, and plan for it.
+
+        :raises Invalid: if there is nothing that the fleet could start.
+        """
+        self.read_order()
+        self.check_remembers()
+
+        def plan_one(client: Client, member: Member) -> None:
+            member.job.task.client = client
+            run_job(member.job, partial(self.plan_member, member))
+
+        run_parallel(self.task.client, self.members.values(), plan_one, self.task.options.max_parallel)
+        left = [each for each in self.members.values() if each.verdict.left_alone]
+        if left:
+            named = "; ".join(f"{each.job.label}: {each.verdict.left_alone}" for each in left)
+            self.task.warn(f"left alone: {named}")
+
+    def plan_member(self, member: Member) -> None:
+        """Decide on one service, and plan for it."""
+        member.decide()
+        member.job.plan = member.foresee()
+        member.job.result = member.expected_facts()
+
+    def check_remembers(self) -> None:
+        """Refuse to bring back what ran, if nothing is known of any of the services.
+
+        :raises Invalid: saying what to do.
+        """
+        options, record = self.task.options, self.memory.record
+        if options.state != "started" or not options.only_what_ran or not self.members:
+            return
+        down = [each for each in self.members.values() if each.state not in RUNS]
+        if down and not any(id in record.ran for id in self.members):
+            raise Invalid(
+                f"fleet {options.name!r} remembers nothing of these services, so which of them ran before is "
+                "not known; nothing was done. Use the name and the state_dir of the task that stopped them, "
+                "or set only_what_ran: false to start all"
+            )
+
+    def read_order(self) -> None:
+        """Find out which services come before which."""
+        ids = list(self.members)
+        references = explicit_references(
+            self.task.options.start_after, lambda names: self.named(names, "start_after")
+        )
+        for project in sorted({str(m.service.project_id) for m in self.members.values()} - {"None"}):
+            add_references(self.task, project, references)
+        order = order_of(ids, references)
+        warn_of_cycles(self.task, order, {id: member.service.name for id, member in self.members.items()})
+        stops = self.task.options.state == "stopped"
+        needs = {id: set(others) for id, others in order.needs.items()}
+        self.before = turned_around(needs) if stops else needs
+
+    def named(self, names: Sequence[str], option: str) -> list[str]:
+        """Return the ids of services of the fleet, by their ids or names.
+
+        :raises Invalid: if one is not in the fleet, or several have the name.
+        """
+        services = [member.service for member in self.members.values()]
+        try:
+            return [find_service(services, services, name, lambda one: one.id).id for name in names]
+        except HostedError as error:
+            raise Invalid(f"{option} names a service that is not in the fleet: {error.message}") from None
+
+    def checks_of(self) -> dict[str, list[HealthCheckOptions]]:
+        """Return the health checks of each service.
+
+        :raises Invalid: if one names a service that is not in the fleet.
+        """
+        found: dict[str, list[HealthCheckOptions]] = {id: [] for id in self.members}
+        for check in self.task.options.health_checks:
+            ids = self.named(check.services, "health_checks") if check.services else list(found)
+            for id in ids:
+                found[id].append(check)
+        return found
+
+    # --- The plan -------------------------------------------------------------------------------------
+
+    def as_plan(self) -> Plan:
+        """Return the plan for all services, in batches."""
+        options = self.task.options
+        self.checks = self.checks_of()
+        jobs = {getattr(job.service, "id", None) or job.wanted: job for job in self.jobs if not job.skipped}
+        acting = [id for id in self.members if self.members[id].acts]
+        sizes = batch_sizes(options.sizes, len(jobs), options.canary)
+        batches = plan_batches(acting, self.before, sizes)
+        for number, batch in enumerate(batches, start=1):
+            for id in batch:
+                self.members[id].batch = number
+        gate = Gate(jobs, self.before, options.bound.of(len(jobs)), lambda job: job.label)
+        self.report = Report(self.task, self.jobs, self.members, batches, gate)
+        plan = Plan(
+            result=self.report.entries(ServiceJob.planned),
+            before={job.label: job.plan.before for job in self.jobs if job.plan},
+            after={job.label: job.plan.after for job in self.jobs if job.plan},
+            failure=self.report.failure,
+            max_parallel=options.max_parallel,
+            subject=name_services(self.jobs),
+        )
+        self.gate = gate
+        self.report.tell()
+        if batches or self.has_to_remember():
+            rollout = Rollout(batches, gate, options.pause, self.task.progress)
+            plan.steps = self.with_end(rollout.build(self.first_step(), self.step_of), plan)
+        return plan
+
+    def with_end(self, steps: list[Step], plan: Plan) -> list[Step]:
+        """Return the steps with a last one, which collects the results."""
+
+        def finish() -> None:
+            plan.result = self.report.entries(ServiceJob.done)
+            if not self.gate.failed and not self.gate.not_begun:
+                self.memory.record.end()
+                self.memory.write()
+
+        end = Step("note the end of the run", finish, needs=list(steps), regardless=True, changes=False)
+        return [*steps, end]
+
+    def has_to_remember(self) -> bool:
+        """Tell whether something is to be remembered, although nothing is to be done."""
+        record, options = self.memory.record, self.task.options
+        if record.what is not None:
+            return True
+        return options.state == "stopped" and any(
+            id in record.back or id not in record.ran for id in self.stoppable()
+        )
+
+    def stoppable(self) -> list[str]:
+        """Return the services that a stop is about: those that are active, and whose state is known."""
+        return [
+            id
+            for id, each in self.members.items()
+            if each.service.status == ServiceStatus.ACTIVE and each.job.error is None
+        ]
+
+    def first_step(self) -> Step:
+        """Return the step that remembers what runs, before anything is changed."""
+        options = self.task.options
+
+        def begin() -> None:
+            lock = one_at_a_time(
+                f"fleet:{self.memory.file.path}", f"working on fleet {options.name!r}", LOCK_SECONDS
+            )
+            self.task.closing.enter_context(lock)
+            if self.memory.is_stale():
+                raise Invalid(
+                    f"another run has worked on fleet {options.name!r} since this one was planned, so "
+                    "nothing was done. Run this again"
+                )
+            if options.state == "stopped":
+                for id in self.stoppable():
+                    self.memory.record.note_stop(id, self.members[id].state in RUNS)
+            self.memory.record.begin(options.what, options.start_over)
+            self.memory.write()
+
+        return Step(f"remember what fleet {options.name!r} is at", begin, changes=False)
+
+    def step_of(self, id: str) -> Step:
+        """Return the step of one service, which is planned again in its turn."""
+        member = self.members[id]
+        plan = member.job.plan or Plan(result=None)
+        summary = "; ".join(plan.actions) or f"look at the health of {member.job.label} again"
+        return Expansion(
+            summary,
+            partial(self.begin, member),
+            changes=plan.changed,
+            branch=member.job,
+            expects=[commitment for _step, commitment in plan.commitments],
+        )
+
+    def begin(self, member: Member) -> Sequence[Step]:
+        """Return what is to be done with a service now that its turn has come.
+
+        :raises NotBegun: if it may not begin.
+        """
+        self.gate.enter(member.id)
+        job, state = member.job, self.task.options.state
+        member.look_again()
+        member.decide()
+        plan = job.plan = member.make_plan(job.task)
+        if not member.verdict.act:
+            job.result = member.facts({}, None, ())
+            return []
+        note = partial(self.memory.note_begun, member.id, runs=member.state in RUNS)
+        steps = [Step("remember that it is begun", note, changes=False)]
+        steps += [*plan.steps]
+        health = Health(replace(job.task), member.service, self.checks[member.id])
+        if state != "stopped" and (plan.changed or member.unfinished) and self.is_up(member):
+            steps.append(Step(f"wait for the health of {job.label}", health.wait, changes=False))
+        done = partial(self.memory.note_done, member.id, back=state == "started")
+        steps.append(Step("remember that it is done", done, changes=False))
+        return [*steps, Step(f"read {job.label} again", member.reread, changes=False)]
+
+    def is_up(self, member: Member) -> bool:
+        """Tell whether a service is to run after its plan: an update leaves one stopped that was."""
+        runs = member.state in RUNS or member.id in self.memory.record.up
+        return runs or self.task.options.state != "updated"
+
+
+def plan_nothing(task: Task[Any], service: Service) -> Plan:
+    """Return an empty plan, in place of one that looks at a single service: here all of them decide."""
+    return Plan(result=None)

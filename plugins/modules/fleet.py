@@ -1,0 +1,388 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fleet
+short_description: Stop, start, restart or update many services in batches
+version_added: 1.0.0
+author:
+  - hosted.services contributors (@hosted-services)
+description:
+  - Works on the selected services in batches. The next batch begins when all services of the one before it are done and
+    healthy, or have failed.
+  - Stops at a bound on failures. What is not begun by then is named.
+  - Remembers which services ran before it stopped them, so that a maintenance window brings back only these.
+  - A run that was killed, or that ended at its bound, goes on where it was when the task runs again.
+  - A service that refers to another one in its environment comes in a later batch than that one, and stops in an earlier
+    one.
+  - Says in check mode which services are in which batch, in their order, and how the price changes.
+options:
+  name:
+    description:
+      - Name of the fleet, such as that of a maintenance window. What is remembered belongs to it.
+    type: str
+    required: true
+  state:
+    description:
+      - V(stopped) stops what runs, and remembers what did.
+      - V(started) starts what ran before V(stopped). See O(only_what_ran).
+      - V(restarted) restarts what runs. What does not run is left alone.
+      - V(updated) deploys O(tag), or sets O(command) and O(dimensions). What does not run is not started.
+    type: str
+    required: true
+    choices: [started, stopped, restarted, updated]
+  batch_size:
+    description:
+      - How many services are worked on at once, as a number or as a percentage of the selected services, such as V(25%). A
+        percentage is rounded down, to 1 at least.
+      - A list has the size of each batch in turn. The last one holds for all further batches.
+      - Batches are smaller where the references between services need that.
+    type: list
+    elements: str
+    default: ["25%"]
+  canary:
+    description:
+      - Whether the first batch is one service.
+    type: bool
+    default: false
+  pause:
+    description:
+      - For how many seconds to pause between two batches.
+    type: float
+    default: 0
+  max_failures:
+    description:
+      - How many services may fail, as a number or as a percentage of the selected services, rounded down. Once more have
+        failed, no other service is begun, and the task fails.
+      - A service whose state is not known, because its node cannot be reached, is not touched. It counts as a failure before
+        anything is begun.
+      - Failures within the bound are a warning, and RV(services) shows them.
+    type: str
+    default: "0"
+  healthy_for:
+    description:
+      - For how many seconds a service must have run to count as healthy.
+    type: float
+    default: 10
+  health_checks:
+    description:
+      - What else services must do to count as healthy. Checks are tried until they succeed, or O(wait_timeout) is over.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      services:
+        description:
+          - The services to check, by id or name. If it is left out, all selected ones.
+        type: list
+        elements: str
+      url:
+        description:
+          - URL that must respond. C({address}) in it stands for the address of the service, with its port.
+          - It is requested from where the task runs, without the token. Redirects are not followed.
+        type: str
+      status:
+        description:
+          - Status codes that count as healthy.
+        type: list
+        elements: int
+        default: [200]
+      tcp:
+        description:
+          - Whether the address of the service must accept a TCP connection. Use this or O(health_checks[].url).
+        type: bool
+        default: false
+      timeout:
+        description:
+          - For how many seconds to wait for one response.
+        type: float
+        default: 5
+  start_after:
+    description:
+      - Services that come after others, and stop before them, by name or id. Each key is a selected service, and its value
+        the list of those that it needs.
+      - Add here what the platform cannot know. It knows the references in environments, such as C(${db.URL}).
+    type: dict
+    default: {}
+  only_what_ran:
+    description:
+      - With O(state=started), whether to start only what ran before the fleet was stopped under this O(name). The task fails
+        if nothing is remembered of any of the services.
+    type: bool
+    default: true
+  resume:
+    description:
+      - With O(state=started), whether to resume services that are suspended, which are billed at the full rate again.
+        Otherwise they are left alone.
+    type: bool
+    default: false
+  tag:
+    description:
+      - With O(state=updated), the release to deploy to each of the applications. It must be declared.
+    type: str
+  command:
+    description:
+      - With O(state=updated), the launch command. An empty string restores the original one. A service that runs is stopped
+        and started for it.
+    type: str
+  dimensions:
+    description:
+      - With O(state=updated), the size. A part that is left out stays as it is.
+    type: dict
+    suboptions:
+      cpu_cores:
+        description: Number of vCPUs.
+        type: int
+      ram_gb:
+        description: Memory in GB.
+        type: int
+      storage_gb:
+        description: Disk in GB. It cannot shrink.
+        type: int
+  start_over:
+    description:
+      - Whether to work on all services again, whatever an earlier run of the same kind was done with that did not come to its
+        end.
+    type: bool
+    default: false
+  max_monthly:
+    description:
+      - Do not resume or resize a service that would cost more than this in a month, in currency units.
+    type: str
+  state_dir:
+    description:
+      - Folder on the controller for what the fleet remembers. If not set, C(hosted_services) in Ansible's home, or the folder
+        that E(HOSTED_SERVICES_HOME) names.
+    type: path
+extends_documentation_fragment:
+  - hosted.services.common
+  - hosted.services.common.attributes
+  - hosted.services.common.wait
+  - hosted.services.budget
+  - hosted.services.many_services
+notes:
+  - O(wait_timeout) is the time for each service. O(wait) must stay V(true), because a batch waits for the one before it.
+  - O(max_parallel) limits how many services of a batch are worked on at the same time.
+  - Two runs on a fleet of the same name do not overlap on one controller. The second one fails before it changes anything.
+seealso:
+  - module: hosted.services.service
+  - module: hosted.services.sleep_plan
+"""
+
+EXAMPLES = r"""
+- name: Stop a project for maintenance
+  hosted.services.fleet:
+    name: maintenance
+    project: shop
+    state: stopped
+    batch_size: 50%
+
+- name: Bring back what ran before, one service first, and check its health
+  hosted.services.fleet:
+    name: maintenance
+    project: shop
+    state: started
+    canary: true
+    health_checks:
+      - services: [web]
+        url: https://shop.example.com/health
+
+- name: Restart all game servers, at most five at once, a minute apart
+  hosted.services.fleet:
+    name: weekly-restart
+    family: GAME
+    state: restarted
+    batch_size: 5
+    pause: 60
+    max_failures: 10%
+
+- name: See in which order a release would reach the applications
+  hosted.services.fleet:
+    name: release
+    services: [shop, api, worker]
+    state: updated
+    tag: "2.4.0"
+    batch_size: ["1", "100%"]
+  check_mode: true
+"""
+
+RETURN = r"""
+services:
+  description: Result for each service. A task that fails returns it too, unless no service could be selected.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - service: web
+      service_id: svc_8c1d
+      changed: true
+      failed: false
+      skipped: false
+      msg: null
+      actions: ["restart service 'web' (svc_8c1d)"]
+      status: ACTIVE
+      state: running
+      ran: null
+      batch: 1
+      outcome: changed
+      cost: null
+  contains:
+    service:
+      description: Name of the service.
+      type: str
+    service_id:
+      description: Id of the service. Null when it was not found.
+      type: str
+    changed:
+      description: Whether something was changed for it, or would be in check mode.
+      type: bool
+    failed:
+      description: Whether something went wrong with it.
+      type: bool
+    skipped:
+      description: Whether it was left out, because it takes no power signals or is being created.
+      type: bool
+    msg:
+      description: The error, or the reason why nothing was done with it. Null if there is neither.
+      type: str
+    actions:
+      description: Changes that the task made to the service, or would make in check mode, one sentence each.
+      type: list
+      elements: str
+    status:
+      description: Its status after the task. Null if it failed or was not begun.
+      type: str
+    state:
+      description: The state of its container after the task. Null if it failed or was not begun.
+      type: str
+    ran:
+      description: Whether it ran before the fleet was stopped. Null if it was not stopped, or runs again since.
+      type: bool
+    batch:
+      description: Number of its batch, from 1. Null if nothing is to be done with it.
+      type: int
+    outcome:
+      description: >-
+        What became of it: V(changed), V(unchanged), V(failed), V(not begun), V(left alone) or V(skipped).
+      type: str
+    cost:
+      description: How its monthly price changes. Null if it does not.
+      type: dict
+      contains:
+        monthly_before:
+          description: The rate that is billed before the change.
+          type: str
+        monthly_after:
+          description: The rate that is billed after it. Null when it cannot be known.
+          type: str
+        monthly_change:
+          description: The difference.
+          type: str
+        currency:
+          description: Currency of the amounts. Null if the platform does not name it to this token.
+          type: str
+        moves:
+          description: What changes the price, V(resize) or V(resume).
+          type: list
+          elements: str
+        service:
+          description: Name of the service.
+          type: str
+        service_id:
+          description: Id of the service.
+          type: str
+fleet:
+  description: The run as a whole.
+  returned: when services were selected
+  type: dict
+  sample:
+    name: weekly-restart
+    state: restarted
+    batches: [[db], [web, api]]
+    goes_on_since: null
+    done_before: []
+    failures: 0
+    max_failures: 1
+    failed: []
+    not_begun: []
+    left_alone: [idle]
+    cost: null
+  contains:
+    name:
+      description: Name of the fleet.
+      type: str
+    state:
+      description: The state that the task asks for.
+      type: str
+    batches:
+      description: The names of the services in each batch, in their order.
+      type: list
+      elements: list
+    goes_on_since:
+      description: When the run was begun that this one goes on with, in UTC. Null if it begins anew.
+      type: str
+    done_before:
+      description: The services that this earlier run was done with.
+      type: list
+      elements: str
+    failures:
+      description: How many services failed.
+      type: int
+    max_failures:
+      description: How many may fail.
+      type: int
+    failed:
+      description: The services that failed.
+      type: list
+      elements: str
+    not_begun:
+      description: The services that were not begun, because too many failed, or one that comes before them did.
+      type: list
+      elements: str
+    left_alone:
+      description: The services that nothing was done with although they are not as O(state) says. RV(services) says why.
+      type: list
+      elements: str
+    cost:
+      description: How the monthly price of all services changes. Null if it does not.
+      type: dict
+      contains:
+        monthly_before:
+          description: The sum of the rates that are billed before the change, of the services that change.
+          type: str
+        monthly_after:
+          description: The sum of the rates after it.
+          type: str
+        monthly_change:
+          description: The difference.
+          type: str
+        currency:
+          description: Currency of the amounts. Null if the platform does not name it to this token.
+          type: str
+        unpriced:
+          description: Services whose price is not known. They are in none of the sums.
+          type: list
+          elements: str
+actions:
+  description: Changes that the task made, or would make in check mode, one sentence each, for all services.
+  returned: success
+  type: list
+  elements: str
+  sample: ["restart service 'web' (svc_8c1d)"]
+"""
+
+from ansible_collections.hosted.services.plugins.module_utils._ansible.module import run_module
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(FLEET)
+
+
+if __name__ == "__main__":
+    main()

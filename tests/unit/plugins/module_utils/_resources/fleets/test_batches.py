@@ -1,0 +1,85 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Batches of random fleets: sizes, order, and that nobody is left out."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.batches import (
+    Share,
+    batch_sizes,
+    plan_batches,
+    read_share,
+    turned_around,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.services.start_order import order_of
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import Invalid
+
+IDS = list("abcdefghij")
+References = dict[str, set[str]]
+FLEETS = st.lists(st.sampled_from(IDS), unique=True, max_size=10)
+REFERENCES = st.dictionaries(st.sampled_from(IDS), st.sets(st.sampled_from(IDS), max_size=3))
+SHARES = st.builds(Share, st.integers(1, 100), st.booleans())
+
+
+@given(FLEETS, REFERENCES, st.lists(SHARES, min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_batches_of_random_fleets(
+    fleet: list[str], references: References, sizes: list[Share], canary: bool, stops: bool
+) -> None:
+    """Everybody once, never more than the size, and always after those that come before."""
+    needs = {id: set(others) for id, others in order_of(fleet, references).needs.items()}
+    before = turned_around(needs) if stops else needs
+    batches = plan_batches(fleet, before, batch_sizes(sizes, len(fleet), canary))
+    assert sorted(itertools.chain(*batches)) == sorted(fleet)
+    for batch, most in zip(batches, batch_sizes(sizes, len(fleet), canary), strict=False):
+        assert 1 <= len(batch) <= most
+    turn = {id: number for number, batch in enumerate(batches) for id in batch}
+    for id in fleet:
+        assert all(turn[other] < turn[id] for other in before.get(id, ()) if other in turn)
+    if canary and batches:
+        assert len(batches[0]) == 1
+
+
+@given(FLEETS, st.integers(1, 10))
+def test_without_references_no_batch_is_smaller_than_it_must(fleet: list[str], size: int) -> None:
+    """The order of the task is kept."""
+    batches = plan_batches(fleet, {}, batch_sizes([Share(size)], len(fleet), False))
+    assert list(itertools.chain(*batches)) == fleet
+    assert len(batches) == -(-len(fleet) // size)
+
+
+def test_sizes_follow_each_other() -> None:
+    """The last one holds on, and a percentage is at least one service."""
+    sizes = batch_sizes([Share(1), Share(10, True), Share(50, True)], 8, False)
+    assert list(itertools.islice(sizes, 5)) == [1, 1, 4, 4, 4]
+    assert list(itertools.islice(batch_sizes([Share(3)], 8, True), 3)) == [1, 3, 3]
+
+
+def test_services_that_come_before_each_other_are_a_defect() -> None:
+    """The order of references has no cycles."""
+    with pytest.raises(ValueError, match="no order between a, b"):
+        plan_batches(["a", "b"], {"a": {"b"}, "b": {"a"}}, batch_sizes([Share(1)], 2, False))
+
+
+@pytest.mark.parametrize(("text", "found"), [("3", Share(3)), (" 25% ", Share(25, True)), ("0", Share(0))])
+def test_shares(text: str, found: Share) -> None:
+    """Numbers and percentages."""
+    assert read_share(text, "max_failures", least=0) == found
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1.5", "101%", "x", "25 %", "0", "0%", "9999999"])
+def test_what_is_no_share(text: str) -> None:
+    """It names the option and the value."""
+    with pytest.raises(Invalid, match="batch_size is"):
+        read_share(text, "batch_size", least=1)
+
+
+def test_part_of_a_total() -> None:
+    """It is rounded down."""
+    assert (Share(50, True).of(5), Share(10, True).of(5), Share(7).of(5)) == (2, 0, 7)

@@ -1,0 +1,272 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fleets on a real server: batches in their order, the bound on failures, and what ran before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleet import FLEET
+from ansible_collections.hosted.services.plugins.module_utils._resources.fleets.memory import Memory
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import id_of, run, writes
+
+SHOP: dict[str, list[dict[str, Any]]] = {
+    "services": [
+        {"name": "web", "product": "minecraft", "project": "shop", "environment": {"URL": "${db.URL}"}},
+        {"name": "db", "product": "postgresql", "project": "shop"},
+        {"name": "alone", "product": "minecraft", "project": "shop"},
+        {"name": "idle", "product": "minecraft", "project": "shop", "state": "stopped"},
+        {"name": "asleep", "product": "minecraft", "project": "shop", "status": "SUSPENDED"},
+        {"name": "bucket", "product": "bucket", "project": "shop"},
+    ]
+}
+Go = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def go(sandbox: Sandbox, tmp_path: Path) -> Go:
+    """Run an operation on the fleet."""
+    sandbox.seed(SHOP)
+    sandbox.clear_journal()
+
+    def run_fleet(state: str, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        given = given if "services" in given else {"project": "shop", **given}
+        options = {"name": "shop", "state_dir": str(tmp_path), "healthy_for": 0.0, "batch_size": ["1"]}
+        return run(sandbox, FLEET, check_mode, **{**options, "state": state, **given})
+
+    return run_fleet
+
+
+def states(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the state of each container of the shop."""
+    ids = {one["name"]: id_of(sandbox, one["name"]) for one in SHOP["services"][:-1]}
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(ids.values())}").json()
+    return {name: (metrics[id] or {}).get("state") for name, id in ids.items()}
+
+
+def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
+    """Return the signals that were sent, in their order: the service, and the signal."""
+    names = {one["id"]: one["name"] for one in sandbox.api("GET", "/api/resources").json()["items"]}
+    return [
+        (names[line["path"].split("/")[3]], line["body"]["signal"])
+        for line in sandbox.journal("resources.power")
+    ]
+
+
+def outcomes(result: dict[str, Any]) -> dict[str, str]:
+    """Return what became of each service."""
+    return {one["service"]: one["outcome"] for one in result["services"]}
+
+
+def test_a_window_brings_back_only_what_ran(sandbox: Sandbox, go: Go) -> None:
+    """In the order of the references, and its reverse; a second run of each changes nothing."""
+    planned = go("stopped", check_mode=True)
+    assert writes(sandbox) == []
+    stopped = go("stopped")
+    assert planned["actions"] == stopped["actions"]
+    assert planned["fleet"]["batches"] == stopped["fleet"]["batches"] == [["web"], ["db"], ["alone"]]
+    assert signals(sandbox) == [("web", "stop"), ("db", "stop"), ("alone", "stop")]
+    assert outcomes(stopped) == {
+        "web": "changed",
+        "db": "changed",
+        "alone": "changed",
+        "idle": "unchanged",
+        "asleep": "left alone",
+        "bucket": "skipped",
+    }
+    assert not go("stopped")["changed"]
+    sandbox.clear_journal()
+    started = go("started")
+    assert signals(sandbox) == [("db", "start"), ("web", "start"), ("alone", "start")]
+    assert outcomes(started)["idle"] == "left alone"
+    running = [name for name, state in states(sandbox).items() if state == "running"]
+    assert running == ["web", "db", "alone"]
+    sandbox.clear_journal()
+    assert not go("started")["changed"]
+    assert writes(sandbox) == []
+
+
+def test_a_second_stop_does_not_forget_what_ran(sandbox: Sandbox, go: Go) -> None:
+    """What someone started meanwhile ran, too."""
+    go("stopped")
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'idle')}/power", {"signal": "start"})
+    go("stopped")
+    go("started")
+    assert [name for name, state in states(sandbox).items() if state == "running"] == [
+        "web",
+        "db",
+        "alone",
+        "idle",
+    ]
+    go("stopped")
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'idle')}/power", {"signal": "start"})
+    go("started")
+    sandbox.api("POST", f"/api/resources/{id_of(sandbox, 'alone')}/power", {"signal": "stop"})
+    again = go("started")
+    assert not again["changed"] and outcomes(again)["alone"] == "left alone"
+
+
+def test_a_fleet_that_was_never_stopped_is_not_started(sandbox: Sandbox, go: Go) -> None:
+    """Unless the task asks for all."""
+    for name in ("web", "alone"):
+        sandbox.api("POST", f"/api/resources/{id_of(sandbox, name)}/power", {"signal": "stop"})
+    refused = go("started")
+    assert refused["failed"] and "remembers nothing" in refused["msg"]
+    everything = go("started", only_what_ran=False, resume=True)
+    assert outcomes(everything) == {
+        **dict.fromkeys(("web", "alone", "idle", "asleep"), "changed"),
+        "db": "unchanged",
+        "bucket": "skipped",
+    }
+    assert everything["fleet"]["cost"]["monthly_change"] is not None
+
+
+def test_the_canary_goes_first_and_the_rest_in_batches(sandbox: Sandbox, go: Go) -> None:
+    """What does not run is not restarted."""
+    result = go("restarted", batch_size=["50%"], canary=True)
+    assert result["fleet"]["batches"] == [["db"], ["web", "alone"]]
+    assert outcomes(result)["idle"] == "left alone"
+    assert [signal for _name, signal in signals(sandbox)] == ["restart"] * 3
+
+
+def dead(*services: str) -> list[dict[str, Any]]:
+    """Return health checks that these services fail."""
+    url = "http://127.0.0.1:9/"
+    return [{"services": list(services), "url": url, "status": [200], "tcp": False, "timeout": 1.0}]
+
+
+def test_nothing_is_begun_beyond_the_bound(sandbox: Sandbox, go: Go) -> None:
+    """The next run does what is left: it looks at the health of the one that failed again."""
+    order = {"start_after": {"alone": "web"}}
+    failed = go("restarted", wait_timeout=1.0, health_checks=dead("web"), **order)
+    assert failed["failed"] and "1 of 5 services failed, and max_failures allows 0" in failed["msg"]
+    assert outcomes(failed)["db"] == "changed"
+    assert (outcomes(failed)["web"], outcomes(failed)["alone"]) == ("failed", "not begun")
+    assert failed["fleet"]["not_begun"] == ["alone"]
+    assert "Not begun: service 'alone'" in failed["msg"]
+    assert [name for name, _signal in signals(sandbox)] == ["db", "web"]
+    sandbox.clear_journal()
+    rest = go("restarted", **order)
+    assert not rest.get("failed") and rest["fleet"]["done_before"] == ["db"]
+    assert [name for name, _signal in signals(sandbox)] == ["alone"]
+    sandbox.clear_journal()
+    go("restarted", **order)
+    assert [name for name, _signal in signals(sandbox)] == ["db", "web", "alone"]
+
+
+def test_failures_within_the_bound_are_a_warning(sandbox: Sandbox, go: Go) -> None:
+    """Each service shows its own."""
+    result = go("restarted", wait_timeout=1.0, health_checks=dead("alone"), max_failures="20%")
+    assert not result.get("failed") and outcomes(result)["alone"] == "failed"
+    assert result["fleet"]["failed"] == ["alone"] and result["fleet"]["max_failures"] == 1
+    assert any("which max_failures allows" in line for line in result["warnings"])
+
+
+def test_nothing_is_done_on_an_unknown_state(sandbox: Sandbox, go: Go) -> None:
+    """It counts as a failure before anything is begun, and what comes after it is not begun either."""
+    sandbox.operator("nodes/node-paris-1", reachable=False)
+    for check_mode in (True, False):
+        result = go("stopped", check_mode=check_mode)
+        assert result["failed"] and "is unknown: its node cannot be reached" in result["msg"]
+        assert "changed" not in outcomes(result).values()
+    assert writes(sandbox) == []
+
+
+def test_an_update_changes_size_and_command(sandbox: Sandbox, go: Go) -> None:
+    """What runs is stopped and started for its command; what does not run stays so."""
+    result = go(
+        "updated",
+        services=["alone", "idle"],
+        command="run --fast",
+        dimensions={"cpu_cores": None, "ram_gb": 6, "storage_gb": None},
+    )
+    assert not result.get("failed"), result.get("msg")
+    assert signals(sandbox) == [("alone", "stop"), ("alone", "start")]
+    assert states(sandbox)["idle"] == "stopped"
+    assert result["fleet"]["cost"]["monthly_change"] != "0.00"
+    assert result["services"][0]["cost"]["moves"] == ["resize"]
+    sandbox.clear_journal()
+    assert not go("updated", services=["alone", "idle"], command="run --fast")["changed"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"state": "stopped", "project": "empty"}, "no service matches"),
+        ({"state": "stopped", "wait": False}, "wait must be true"),
+        ({"state": "stopped", "tag": "v1"}, "tag go with state: updated alone"),
+        ({"state": "stopped", "resume": True}, "resume goes with state: started alone"),
+        ({"state": "updated"}, "does not say what to update"),
+        ({"state": "updated", "tag": "v1", "command": "x"}, "cannot be updated at once"),
+        ({"state": "updated", "tag": "v1", "services": ["alone"]}, "is no application"),
+        ({"state": "stopped", "batch_size": ["0"]}, "batch_size is '0'"),
+        ({"state": "stopped", "max_failures": "101%"}, "max_failures is '101%'"),
+        ({"state": "stopped", "pause": -1.0}, "pause is -1.0"),
+        ({"state": "restarted", "health_checks": [{}]}, "either url or tcp"),
+        (
+            {"state": "restarted", "health_checks": [{"tcp": True, "services": ["nobody"]}]},
+            "health_checks names",
+        ),
+        ({"state": "restarted", "health_checks": [{"url": "ftp://x"}]}, "must begin with http"),
+        ({"state": "stopped", "start_after": {"web": []}}, "start_after of 'web'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(sandbox: Sandbox, go: Go, given: dict[str, Any], says: str) -> None:
+    """Before anything is done."""
+    sandbox.api("POST", "/api/projects", {"name": "empty"})
+    sandbox.clear_journal()
+    result = go(**given)
+    assert result["failed"] and says in result["msg"]
+    assert writes(sandbox) == []
+
+
+@pytest.fixture
+def endpoint() -> Iterator[tuple[str, list[int]]]:
+    """A server that responds with each of these statuses in turn, the last one for ever."""
+    statuses = [200]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(statuses.pop(0) if len(statuses) > 1 else statuses[0])
+            self.end_headers()
+
+        def log_message(self, *_arguments: Any) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/health", statuses
+        server.shutdown()
+
+
+def test_health_checks_hold_the_next_batch(sandbox: Sandbox, go: Go, endpoint: tuple[str, list[int]]) -> None:
+    """A service that runs and does not respond has failed."""
+    url, statuses = endpoint
+    statuses[:] = [503, 302, 200]
+    checks = [{"services": ["db"], "url": url, "status": [200], "tcp": False, "timeout": 5.0}]
+    assert not go("restarted", health_checks=checks).get("failed") and statuses == [200]
+    statuses[:] = [500]
+    failed = go("restarted", health_checks=checks, wait_timeout=1.0)
+    assert "responds with status 500, not 200" in failed["msg"]
+    assert outcomes(failed)["web"] == "not begun"
+
+
+def test_a_restart_is_not_sent_twice(sandbox: Sandbox, go: Go, tmp_path: Path) -> None:
+    """A run that was killed between the restart and the note of it looks at the uptime."""
+    go("restarted", services=["alone"], health_checks=dead("alone"), wait_timeout=1.0)
+    memory = Memory.of(str(tmp_path), sandbox.base_url, "shop")
+    assert list(memory.record.begun) == [id_of(sandbox, "alone")] and not memory.record.done
+    sandbox.clear_journal()
+    assert not go("restarted", services=["alone"]).get("failed")
+    assert signals(sandbox) == []
+    go("restarted", services=["alone"], start_over=True)
+    assert signals(sandbox) == [("alone", "restart")]
