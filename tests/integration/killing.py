@@ -7,9 +7,41 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from hosted_sandbox.testing import SandboxClient
+from integration.ansible_run import Ansible
+from integration.warm import COLD
+
+
+def kill_points(variable: str, default: str) -> Iterator[int]:
+    """Yield after how many requests a run is killed: a variable such as ``3,11`` or ``1-40`` says it."""
+    for part in os.environ.get(variable, default).split(","):
+        first, _dash, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def kill_play_after(ansible: Ansible, sandbox: SandboxClient, point: int, play: str) -> bool:
+    """Run a play, and end it and all its workers after so many requests. Return whether it was killed."""
+    path = ansible.folder / "killed.yml"
+    path.write_text(play)
+    with subprocess.Popen(
+        [COLD.playbook, "-i", str(ansible.inventory), str(path)],
+        env=ansible.environment,
+        cwd=ansible.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as run:
+        while run.poll() is None and len(sandbox.journal()) < point:
+            pass
+        if run.poll() is not None:
+            return False
+        kill_run(ansible.folder, run.pid)
+    return True
 
 
 def kill_run(home: Path, pid: int) -> None:

@@ -10,9 +10,6 @@ BLUEPRINT_PRUNE_KILLS the same for a run that also prunes.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +18,7 @@ import pytest
 
 from hosted_sandbox.testing import Sandbox
 from integration.ansible_run import Ansible, Run
-from integration.killing import kill_run
-from integration.warm import COLD
+from integration.killing import kill_play_after, kill_points
 
 SIZE = {"cpu_cores": 1, "ram_gb": 2, "storage_gb": 10}
 SERVICES = {"db": "postgresql", "cache": "postgresql", "world": "minecraft"}
@@ -51,13 +47,6 @@ LATENCY = 0.05
 HEAD = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    "
 
 
-def points(variable: str, default: str) -> Iterator[int]:
-    """Yield after how many requests a run is killed."""
-    for part in os.environ.get(variable, default).split(","):
-        first, _dash, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)
-
-
 def task(folder: Path, **given: Any) -> str:
     """Return the task that applies the blueprint."""
     options = {"blueprint": BLUEPRINT, "secrets_dir": str(folder), "wait_interval": 0.2, **given}
@@ -66,22 +55,10 @@ def task(folder: Path, **given: Any) -> str:
 
 def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, **given: Any) -> None:
     """Apply the blueprint, and end the run and all its workers after so many requests."""
-    play = ansible.folder / "killed.yml"
-    play.write_text(
-        f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    {indented(task(ansible.folder, **given))}"
+    own = indented(task(ansible.folder, **given))
+    kill_play_after(
+        ansible, sandbox, point, f"- hosts: localhost\n  gather_facts: false\n  tasks:\n    {own}"
     )
-    with subprocess.Popen(
-        [COLD.playbook, "-i", str(ansible.inventory), str(play)],
-        env=ansible.environment,
-        cwd=ansible.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as run:
-        while run.poll() is None and len(sandbox.journal()) < point:
-            pass
-        if run.poll() is None:
-            kill_run(ansible.folder, run.pid)
 
 
 def indented(text: str) -> str:
@@ -101,7 +78,7 @@ def passwords_kept(ansible: Ansible, again: Run) -> list[str]:
     return [key for key in databases if (ansible.folder / f"{key}.json").is_file() or repr(key) in told]
 
 
-@pytest.mark.parametrize("point", [*points("BLUEPRINT_KILLS", "18,45,80")])
+@pytest.mark.parametrize("point", [*kill_points("BLUEPRINT_KILLS", "18,45,80")])
 def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     sandbox.fault("*", "latency", latency=LATENCY, count=None)
     kill_after(ansible, sandbox, point)
@@ -118,7 +95,7 @@ def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) ->
     assert sandbox.writes() == []
 
 
-@pytest.mark.parametrize("point", [*points("BLUEPRINT_PRUNE_KILLS", "25,50")])
+@pytest.mark.parametrize("point", [*kill_points("BLUEPRINT_PRUNE_KILLS", "25,50")])
 def test_a_run_that_is_killed_while_it_prunes(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
     """Whatever it had deleted by then has a whole copy, and the next run deletes the rest and no more."""
     kept = [{"name": each, "product": "minecraft", "project": "bakery"} for each in SERVICES]

@@ -372,6 +372,8 @@ EVERYTHING = """\
 - ansible.builtin.import_playbook: hosted.services.restore_drill
 - ansible.builtin.import_playbook: hosted.services.sleep
   vars: {sleep_schedule_plan: "{{ sleep_schedule_plans[0] }}"}
+- ansible.builtin.import_playbook: hosted.services.fleet
+  vars: {fleet_name: weekly, fleet_state: restarted, fleet_services: [survival], fleet_healthy_for: 0}
 - ansible.builtin.import_playbook: hosted.services.export
   vars: {export_folder: "{{ exports }}"}
 - ansible.builtin.import_playbook: hosted.services.drift

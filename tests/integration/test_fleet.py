@@ -1,0 +1,127 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fleets: the role by its molecule scenario, windows whose tasks fail, and runs that are killed.
+
+FLEET_KILLS is after how many of a run's requests it is killed, as `12,20` or as a range `1-40`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import PROFILE, Ansible
+from integration.killing import kill_play_after, kill_points
+from integration.scenarios import run_scenario
+
+SERVICES: list[dict[str, Any]] = [
+    {"name": "db", "product": "postgresql", "project": "shop"},
+    {"name": "web", "product": "minecraft", "project": "shop", "environment": {"URL": "${db.URL}"}},
+    {"name": "game", "product": "minecraft", "project": "shop"},
+    {"name": "idle", "product": "minecraft", "project": "shop", "state": "stopped"},
+]
+RAN = {"db", "web", "game"}
+LATENCY = 0.05
+PLAY = "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - "
+
+
+def test_fleet(tmp_path: Path) -> None:
+    """A fleet that is stopped, and a window that goes on with it."""
+    run_scenario("fleet", tmp_path, SANDBOX_PROFILE=PROFILE)
+
+
+def task(state: str, **given: Any) -> str:
+    """Return a task on the fleet."""
+    options = {"name": "window", "project": "shop", "batch_size": 1, "healthy_for": 0, "wait_interval": 0.2}
+    return f"hosted.services.fleet: {json.dumps({**options, 'state': state, **given})}\n"
+
+
+def run(ansible: Ansible, state: str, **given: Any) -> dict[str, Any]:
+    """Run a task on the fleet to its end, and return its result."""
+    return ansible.tasks(f"- name: Go\n  {task(state, **given)}").succeed()["Go"].result
+
+
+def signals(sandbox: Sandbox) -> list[tuple[str, str]]:
+    """Return the signals that were sent so far, in their order: the service, and the signal."""
+    names = {one["id"]: one["name"] for one in sandbox.api("GET", "/api/resources").json()["items"]}
+    return [
+        (names[line["path"].split("/")[3]], line["body"]["signal"])
+        for line in sandbox.journal("resources.power")
+        if line["status"]
+    ]
+
+
+def running(sandbox: Sandbox) -> set[str]:
+    """Return the names of the services that run."""
+    listed = {one["id"]: one["name"] for one in sandbox.api("GET", "/api/resources").json()["items"]}
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={','.join(listed)}").json()
+    return {listed[id] for id, one in metrics.items() if one and one["state"] == "running"}
+
+
+@pytest.mark.parametrize("point", [*kill_points("FLEET_KILLS", "16,22,27")])
+def test_a_window_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    """Stopped once each, in order, and what ran before the first run is brought back."""
+    sandbox.seed({"services": SERVICES})
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_play_after(ansible, sandbox, point, PLAY + task("stopped"))
+    sandbox.clear_faults()
+    run(ansible, "stopped")
+    assert running(sandbox) == set()
+    stops = [name for name, signal in signals(sandbox) if signal == "stop"]
+    assert sorted(stops) == sorted(RAN) and stops.index("web") < stops.index("db")
+    sandbox.clear_journal()
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_play_after(ansible, sandbox, point, PLAY + task("started"))
+    sandbox.clear_faults()
+    run(ansible, "started")
+    assert running(sandbox) == RAN
+    starts = [name for name, signal in signals(sandbox) if signal == "start"]
+    assert sorted(starts) == sorted(RAN) and starts.index("db") < starts.index("web")
+    sandbox.clear_journal()
+    assert not run(ansible, "started")["changed"] and sandbox.writes() == []
+
+
+@pytest.mark.parametrize("point", [*kill_points("FLEET_KILLS", "18,26")])
+def test_a_restart_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next run does only what is left, and the one after it begins anew."""
+    sandbox.profile(PROFILE, **{"restart.uptime": "at once"})
+    sandbox.seed({"services": SERVICES})
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_play_after(ansible, sandbox, point, PLAY + task("restarted"))
+    sandbox.clear_faults()
+    run(ansible, "restarted")
+    assert sorted(signals(sandbox)) == sorted((name, "restart") for name in RAN)
+    run(ansible, "restarted")
+    assert len(signals(sandbox)) == 2 * len(RAN)
+
+
+def test_a_window_whose_tasks_fail(ansible: Ansible, sandbox: Sandbox) -> None:
+    """The services are brought back, and the play fails. In check mode nothing is written."""
+    sandbox.seed({"services": SERVICES})
+    (ansible.folder / "tasks.yml").write_text(
+        "- name: Upgrade\n  ansible.builtin.fail: {msg: the upgrade failed}\n  when: not ansible_check_mode\n"
+    )
+    given = {
+        "fleet_name": "upgrade",
+        "fleet_state": "window",
+        "fleet_project": "shop",
+        "fleet_tasks": str(ansible.folder / "tasks.yml"),
+        "fleet_healthy_for": 0,
+    }
+    play = "- ansible.builtin.import_playbook: hosted.services.fleet"
+    checked = ansible.playbook(play, "--check", variables=given).succeed()
+    assert sandbox.writes() == []
+    assert checked["hosted.services.fleet : Say what is to be done"].result["msg"] == [
+        "batch 1: web",
+        "batch 2: db",
+        "batch 3: game",
+    ]
+    failed = ansible.playbook(play, variables=given)
+    assert failed.rc != 0 and "the upgrade failed" in failed.output
+    assert running(sandbox) == RAN
+    assert sorted(signals(sandbox)) == sorted((name, what) for name in RAN for what in ("start", "stop"))
