@@ -24,6 +24,8 @@ IN_FLIGHT = 4 * 1024 * 1024
 
 Moved = Callable[[int], None]
 """Told how many bytes have arrived."""
+Read = Callable[[int, int], Awaitable[bytes]]
+"""Returns a block of a file, by its offset and length."""
 
 
 class Shrank(OSError):
@@ -61,11 +63,22 @@ def read_whole(handle: int, offset: int, length: int) -> bytes:
     return data
 
 
-async def send(handle: int, file: Any, blocks: Blocks, moved: Moved) -> None:
-    """Write blocks of a file of this machine to an open one of the server."""
+async def read_remote(file: Any, offset: int, length: int) -> bytes:
+    """Read a block of an open file of the server, which may send less than it was asked for."""
+    data = bytearray()
+    while len(data) < length:
+        piece = await file.read(length - len(data), offset + len(data))
+        if not piece:
+            raise Shrank
+        data += piece
+    return bytes(data)
+
+
+async def send(read: Read, file: Any, blocks: Blocks, moved: Moved) -> None:
+    """Write blocks that are read elsewhere to an open file of the server."""
 
     async def move(offset: int, length: int) -> None:
-        await file.write(read_whole(handle, offset, length), offset)
+        await file.write(await read(offset, length), offset)
         moved(length)
 
     await move_in_parallel(blocks, move)
@@ -91,18 +104,9 @@ async def digest(file: Any, blocks: Blocks, moved: Moved) -> bytes:
     """Return the checksum of an open file of the server: as many of its bytes as the blocks have."""
     summing = hashlib.sha256()
 
-    async def read(offset: int, length: int) -> bytes:
-        data = bytearray()
-        while len(data) < length:  # a server may send less than it was asked for
-            piece = await file.read(length - len(data), offset + len(data))
-            if not piece:
-                raise Shrank
-            data += piece
-        moved(length)
-        return bytes(data)
-
     async def keep(pieces: dict[int, bytes], offset: int, length: int) -> None:
-        pieces[offset] = await read(offset, length)
+        pieces[offset] = await read_remote(file, offset, length)
+        moved(length)
 
     todo, at_once = list(blocks), max(IN_FLIGHT // blocks.length, 1)
     for first in range(0, len(todo), at_once):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import posixpath
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from .compare import TreeChanges
 from .count import Count
 from .errors import TransferFailed
 from .library import asyncssh
+from .relay import Relayed, Unreadable
 from .server_features import try_attributes, try_links, try_renaming
 from .sides import OWNER, Local, Remote, Side
 from .trees import ROOT, Kind, TreeEntry, printable_path, run_all, within
@@ -33,9 +33,12 @@ Act = Callable[[str, TreeEntry], Awaitable[None]]
 
 @dataclass
 class Mirror:
-    """A tree here, a tree on the server, and which of them follows the other."""
+    """A tree here, a tree on the server, and which of them follows the other.
 
-    local: Local
+    For a push, the tree here may also be one of another server (:class:`Relayed`).
+    """
+
+    local: Local | Relayed
     remote: Remote
     direction: str
     progress: Callable[[str], None]
@@ -77,7 +80,7 @@ class Mirror:
         async def look(path: str, entry: TreeEntry) -> None:
             try:
                 there = await self.remote.digest(path, entry, count.moved)
-                if there == await asyncio.to_thread(self.local.digest, path):
+                if there == await self.local.checksum(path, entry):
                     equal[path] = there
             except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection):
                 raise
@@ -181,7 +184,7 @@ class Mirror:
         async def copy(path: str, entry: TreeEntry) -> None:
             if self.direction == PUSH:
                 await self.remote.push(self.local, path, entry, count.moved)
-            else:
+            elif isinstance(self.local, Local):
                 await self.remote.pull(self.local, path, entry, count.moved)
             self.done.append(path)
 
@@ -252,7 +255,7 @@ class Mirror:
 
     def _side_of(self, error: Exception) -> Side:
         """Return the side that an error came from."""
-        if isinstance(error, Shrank):
+        if isinstance(error, (Shrank, Unreadable)):
             return self.source
         return self.local if isinstance(error, OSError) else self.remote
 

@@ -79,13 +79,20 @@ class Login:
 
 
 class SftpSession:
-    """An open connection with a loop of its own. Everything asynchronous runs through :meth:`run`."""
+    """An open connection with a loop of its own. Everything asynchronous runs through :meth:`run`.
 
-    def __init__(self, login: Login, host_keys: HostKeys, remember: bool = True) -> None:
+    :param beside: another session, whose loop this one shares so that one task can use both. It must be
+        closed after this one.
+    """
+
+    def __init__(
+        self, login: Login, host_keys: HostKeys, remember: bool = True, beside: SftpSession | None = None
+    ) -> None:
         self.login = login
         self._host_keys = host_keys
         self._remember = remember
-        self._runner = asyncio.Runner()
+        self._owns_loop = beside is None
+        self._runner: asyncio.Runner = asyncio.Runner() if beside is None else beside._runner
         # When a connection breaks, the library leaves requests behind whose errors nobody asks for. The error
         # itself is raised; that of each request would only fill the screen.
         self._runner.get_loop().set_exception_handler(lambda loop, context: None)
@@ -96,7 +103,7 @@ class SftpSession:
         try:
             self.run(self._open())
         except BaseException:
-            self._runner.close()
+            self._close_loop()
             raise
         return self
 
@@ -104,6 +111,11 @@ class SftpSession:
         try:
             self._runner.run(self._close())
         finally:
+            self._close_loop()
+
+    def _close_loop(self) -> None:
+        """Close the loop, unless it is another session's."""
+        if self._owns_loop:
             self._runner.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

@@ -17,9 +17,10 @@ import posixpath
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any, ClassVar
 
-from .blocks import Blocks, Moved, block_size, digest, fetch, send
+from .blocks import Blocks, Moved, Read, block_size, digest, fetch, read_remote, read_whole, send
 from .library import asyncssh
 from .patterns import Patterns
 from .server_features import NEW, PRIVATE, ServerFeatures, attributes, make_link, temporary_path
@@ -55,6 +56,14 @@ class Side(ABC):
     @abstractmethod
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""
+
+    @abstractmethod
+    def reading(self, path: str) -> AbstractAsyncContextManager[Read]:
+        """Open a file to read blocks of it."""
+
+    @abstractmethod
+    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
+        """Return the checksum of a file's content."""
 
     @abstractmethod
     async def make_parents(self) -> None:
@@ -93,6 +102,20 @@ class Local(Side):
     async def try_reading(self, path: str) -> None:
         """Open a file, and close it again."""
         os.close(os.open(self.at(path), os.O_RDONLY))
+
+    @asynccontextmanager
+    async def reading(self, path: str) -> AsyncIterator[Read]:
+        """Open a file to read blocks of it."""
+        with open(self.at(path), "rb", buffering=0) as content:
+
+            async def read(offset: int, length: int) -> bytes:
+                return read_whole(content.fileno(), offset, length)
+
+            yield read
+
+    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
+        """Return the checksum of a file's content, which is read beside everything else."""
+        return await asyncio.to_thread(self.digest, path)
 
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
@@ -150,6 +173,16 @@ class Remote(Side):
         async with self._open(path):
             pass
 
+    @asynccontextmanager
+    async def reading(self, path: str) -> AsyncIterator[Read]:
+        """Open a file to read blocks of it."""
+        async with self._open(path) as file:
+            yield partial(read_remote, file)
+
+    async def checksum(self, path: str, entry: TreeEntry) -> bytes:
+        """Return the checksum of a file's content."""
+        return await self.digest(path, entry, lambda count: None)
+
     async def make_parents(self) -> None:
         """Make the directories above the root, where they are missing."""
         parent = posixpath.dirname(self.root)
@@ -198,11 +231,10 @@ class Remote(Side):
             return ""
         return f"no space left on the service: {free} bytes are free, the file has {entry.size}"
 
-    async def push(self, source: Local, path: str, entry: TreeEntry, moved: Moved) -> None:
-        """Put a file of this machine onto the server."""
-        with open(source.at(path), "rb", buffering=0) as content:
-            async with self._turn(entry), self._placed(path, entry) as file:
-                await send(content.fileno(), file, Blocks(entry.size, self._block), moved)
+    async def push(self, source: Side, path: str, entry: TreeEntry, moved: Moved) -> None:
+        """Put a file of the other side onto the server."""
+        async with source.reading(path) as read, self._turn(entry), self._placed(path, entry) as file:
+            await send(read, file, Blocks(entry.size, self._block), moved)
 
     @asynccontextmanager
     async def _placed(self, path: str, entry: TreeEntry) -> AsyncIterator[Any]:

@@ -94,6 +94,7 @@ class MirrorWork:
             raise self._failed(self._unreadable(), changed=bool(self.changes), sftp_sync=result)
         trees = (self.source, self.target)
         plan = as_plan(self.task, self.session.login, self.changes, trees, lambda: self._run(plan))
+        plan.steps = [replace(step, summary=self.describe()) for step in plan.steps]
         plan.result, plan.reread = result, self._result
         return plan
 
@@ -120,10 +121,14 @@ class MirrorWork:
             raise
         finally:
             self._warn()
-        said = describe_step(task, self.session.login, self._result())
+        said = self.describe()
         task.effects.nothing_changed = not mirror.done
         task.effects.facts["actions"] = [said] if mirror.done else []
         plan.before, plan.after = before_and_after(self.changes, self.target)
+
+    def describe(self) -> str:
+        """Say in one line what is done."""
+        return describe_step(self.task, self.session.login, self._result())
 
     def _failed(self, failures: Mapping[str, str], **details: Any) -> TransferFailed:
         """Return the error for what could not be done."""
@@ -299,17 +304,22 @@ def sorted_paths(paths: Iterable[str]) -> list[str]:
 
 def describe_step(task: Task[SftpSyncOptions], login: Login, result: Mapping[str, Any]) -> str:
     """Say in one line what is done."""
+    counts = describe_counts(result)
+    src, dest = task.options.src, task.options.dest
+    where = str(login) if login.host else f"service {task.options.service!r}"
+    push = pushes(task.options.direction)
+    way = f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
+    return f"{way}: {counts}" if counts else f"{way}: the content is not known yet"
+
+
+def describe_counts(result: Mapping[str, Any]) -> str:
+    """Say how much is created, updated and deleted; nothing if nothing is."""
     counts = ", ".join(
         f"{word} {len(result[key])}"
         for word, key in (("create", "created"), ("update", "updated"), ("delete", "deleted"))
         if result[key]
     )
-    src, dest = task.options.src, task.options.dest
-    where = str(login) if login.host else f"service {task.options.service!r}"
-    push = pushes(task.options.direction)
-    way = f"push {src} to {dest} on {where}" if push else f"pull {src} on {where} to {dest}"
-    size = counted(result["bytes"], "byte")
-    return f"{way}: {counts} ({size})" if counts else f"{way}: the content is not known yet"
+    return f"{counts} ({counted(result['bytes'], 'byte')})" if counts else ""
 
 
 def diff_entries(entries: Mapping[str, TreeEntry]) -> dict[str, str]:

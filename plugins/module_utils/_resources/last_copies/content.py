@@ -138,7 +138,7 @@ class FileContent(Content):
     async def _write(self, folder: str, before: str | None) -> None:
         mirror = self._mirror(folder)
         os.mkdir(mirror.local.root, ENTERED)
-        shared = await self._share(mirror.local, before) if before else set()
+        shared = await self._share(Local(mirror.local.root), before) if before else set()
         there = local_tree(mirror.local.root, Patterns(), lambda path, why: None)
         await mirror.apply(compare(self.source, there, Rules(lambda path, *__: path in shared)))
         if mirror.failures:

@@ -19,10 +19,12 @@ from ansible_collections.hosted.services.plugins.module_utils._sftp.blocks impor
     BLOCK,
     SAFE_BLOCK,
     Blocks,
+    Read,
     Shrank,
     block_size,
     digest,
     fetch,
+    read_whole,
     send,
 )
 
@@ -55,6 +57,15 @@ def opened(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
+def reading(handle: int) -> Read:
+    """Return what reads blocks of an open file of this machine."""
+
+    async def read(offset: int, length: int) -> bytes:
+        return read_whole(handle, offset, length)
+
+    return read
+
+
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 12_345])
 def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
     content = os.urandom(size)
@@ -65,7 +76,7 @@ def test_every_byte_goes_over_and_is_counted(size: int, tmp_path: Path) -> None:
         counted[where] += count
 
     with opened(tmp_path / "here") as handle:
-        asyncio.run(send(handle, there, Blocks(size, SMALL_BLOCK), lambda count: add(0, count)))
+        asyncio.run(send(reading(handle), there, Blocks(size, SMALL_BLOCK), lambda count: add(0, count)))
     assert bytes(there.content) == content
     with opened(tmp_path / "back") as handle:
         asyncio.run(fetch(there, handle, Blocks(size, SMALL_BLOCK), lambda count: add(1, count)))
@@ -84,7 +95,7 @@ def test_a_server_that_answers_with_less_is_asked_again(tmp_path: Path) -> None:
 def test_a_file_that_shrank_is_an_error(size: int, tmp_path: Path) -> None:
     (tmp_path / "here").write_bytes(bytes(size - 1))
     with opened(tmp_path / "here") as handle, pytest.raises(Shrank, match="became shorter"):
-        asyncio.run(send(handle, File(), Blocks(size, SMALL_BLOCK), lambda count: None))
+        asyncio.run(send(reading(handle), File(), Blocks(size, SMALL_BLOCK), lambda count: None))
     with opened(tmp_path / "back") as handle, pytest.raises(Shrank, match="became shorter"):
         asyncio.run(fetch(File(bytes(size - 1)), handle, Blocks(size, SMALL_BLOCK), lambda count: None))
 
