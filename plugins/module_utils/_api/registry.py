@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
+from .blob_stream import BlobStream
 from .connection import is_loopback
 from .errors import (
     CallOutcomeUnknown,
@@ -30,15 +31,15 @@ from .errors import (
 from .http_transport import is_connection_failure, root_reason
 from .libraries import requests
 from .models import RegistryCredentials
-from .registry_session import RegistrySession
+from .registry_session import ELSEWHERE, RegistrySession
 from .session import pause_before_retry, retry_after_seconds
 from .text import Redactor, clean
 from .uploads import Content, Upload
 
 TRIES = 3
+UNABLE = (400, 403, 404, 405, 501)
+"""The statuses of a registry that does not take over blobs of other repositories."""
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
-ELSEWHERE = (301, 302, 303, 307, 308)
-"""Redirects to an object store: a registry may keep blobs there."""
 T = TypeVar("T")
 
 
@@ -59,12 +60,13 @@ class Repository:
         verify: bool | str = True,
         sent: Callable[[int], None] = lambda count: None,
     ) -> None:
-        self.name = f"{credentials.host}/{credentials.project}/{slug}"
+        self.path = f"{credentials.project}/{slug}"
+        self.name = f"{credentials.host}/{self.path}"
         self._host = credentials.host
         self._sent = sent
         self._redact = Redactor([credentials.secret])
         address = f"{scheme_of(credentials.host)}://{credentials.host}/v2/"
-        self._root = f"{address}{credentials.project}/{slug}"
+        self._root = f"{address}{self.path}"
         self._session = RegistrySession(credentials, verify, timeout)
         self._attempt(lambda: self._session.look(address))
 
@@ -129,7 +131,42 @@ class Repository:
 
         return self._with_retries(look)
 
+    def open_blob(self, digest: str) -> BlobStream:
+        """Open a blob to read it in pieces, from the registry or from the store that it names."""
+
+        def download(offset: int) -> Any:
+            headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+            response = self._session.download(f"{self._root}/blobs/{digest}", headers)
+            check_response(response)
+            return response
+
+        return BlobStream(download)
+
     # --- Sending --------------------------------------------------------------------------------------
+
+    def mount_blob(self, digest: str, source: str) -> bool:
+        """Take a blob over from another repository of the registry; return whether the registry did.
+
+        A registry need not know how: it begins an upload then, which is canceled.
+
+        :param source: the other repository's path in the registry.
+        """
+        query = urlencode({"mount": digest, "from": source})
+
+        def mount() -> bool:
+            address = f"{self._root}/blobs/uploads/?{query}"
+            response = self._session.request("POST", address, {"Content-Length": "0"})
+            if response.status_code in UNABLE:
+                return False
+            check_response(response)
+            if response.status_code == HTTPStatus.CREATED:
+                return True
+            location = response.headers.get("Location")
+            if location:  # whatever comes of it: an upload that nobody finishes is dropped in time
+                self._session.request("DELETE", urljoin(response.url, location))
+            return False
+
+        return self._with_retries(mount)
 
     def send_blob(self, content: Content, digest: str) -> None:
         """Upload a blob. A retry resumes where the upload was interrupted.

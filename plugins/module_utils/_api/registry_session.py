@@ -12,7 +12,7 @@ import base64
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from .connection import is_loopback
 from .errors import ConfigurationError, Refused, UnexpectedAnswer, error_for_status
@@ -22,6 +22,9 @@ from .proxies import from_environment
 from .text import clean
 
 CONNECT_SECONDS = 10.0
+MAX_REDIRECTS = 3
+ELSEWHERE = (301, 302, 303, 307, 308)
+"""Redirects to an object store: a registry may keep blobs there."""
 PARAMETER = re.compile(r'([A-Za-z]+)="([^"]*)"')
 
 
@@ -53,9 +56,17 @@ class RegistrySession:
             self._authorization = self._basic
 
     def request(
-        self, method: str, url: str, headers: Mapping[str, str] | None = None, data: bytes | None = None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        data: bytes | None = None,
+        *,
+        stream: bool = False,
     ) -> Any:
         """Send a request, and once more if the registry asks for a login, or for a new one.
+
+        :param stream: whether the body of the response is left to be read in pieces.
 
         :raises ConfigurationError: if the address is another server's, or is not encrypted.
         :raises Refused: if the token server does not accept the credentials.
@@ -64,14 +75,26 @@ class RegistrySession:
             raise ConfigurationError(
                 f"the registry {self._host} wants the upload at {without_query(url)}; not sent"
             )
-        response = self._send(method, url, headers or {}, data, self._authorization)
+        response = self._send(method, url, headers or {}, data, self._authorization, stream=stream)
         if response.status_code not in (401, 403):
             return response
         authorization = self._answer(response.headers.get("Www-Authenticate", ""))
         if authorization in (None, self._authorization):
             return response
         self._authorization = authorization
-        return self._send(method, url, headers or {}, data, authorization)
+        return self._send(method, url, headers or {}, data, authorization, stream=stream)
+
+    def download(self, url: str, headers: Mapping[str, str]) -> Any:
+        """Request a blob, whose body is left to be read in pieces. An object store gets no credentials."""
+        response = self.request("GET", url, headers, stream=True)
+        for _redirect in range(MAX_REDIRECTS):
+            if response.status_code not in ELSEWHERE or "Location" not in response.headers:
+                break
+            response.close()
+            response = self._send(
+                "GET", urljoin(response.url, response.headers["Location"]), headers, stream=True
+            )
+        return response
 
     def check_address(self, url: str) -> None:
         """Refuse to follow the registry to an unencrypted address.
@@ -92,6 +115,8 @@ class RegistrySession:
         headers: Mapping[str, str],
         data: bytes | None = None,
         authorization: str | None = None,
+        *,
+        stream: bool = False,
     ) -> Any:
         """Send one request, without following redirects."""
         self.check_address(url)
@@ -102,6 +127,7 @@ class RegistrySession:
             headers={**headers, **login},
             data=data,
             allow_redirects=False,
+            stream=stream,
             timeout=self._timeout,
             **from_environment(url, self._verify),
         )

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import IO, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from .blob_stream import BlobStream
 from .errors import Refused, UnexpectedAnswer
 
 CHUNK = 32 * 1024 * 1024
@@ -23,7 +24,7 @@ FORGOTTEN = (400, 404, 405, 410, 416)
 
 Request = Callable[..., Any]
 """Makes a request (URL, method, ``data``, ``headers``), and raises an error unless the response is 2xx."""
-Content = Callable[[], AbstractContextManager[IO[bytes]]]
+Content = Callable[[], AbstractContextManager[IO[bytes] | BlobStream]]
 """Opens the content of a blob, for reading and seeking."""
 
 

@@ -94,10 +94,10 @@ class Odd:
 
         return half
 
-    def repository(self) -> registry.Repository:
+    def repository(self, slug: str = "shop") -> registry.Repository:
         """Log in, as a task does."""
         login = {"host": self.host, "project": "anna", "username": "anna", "secret": self.secret}
-        return registry.Repository(RegistryCredentials(**login), "shop", 5)
+        return registry.Repository(RegistryCredentials(**login), slug, 5)
 
     def calls(self, *methods: str) -> list[str]:
         """Return the methods of what was asked of the repository, narrowed to some."""
@@ -450,3 +450,47 @@ def test_a_manifest_is_of_the_type_that_its_header_or_else_its_content_names(
     """Some registries serve every manifest as plain JSON or text."""
     response = SimpleNamespace(headers={"Content-Type": header} if header else {}, content=content)
     assert registry.media_type_of(response) == media_type
+
+
+def test_a_registry_takes_a_blob_over_from_another_repository(tmp_path: Path) -> None:
+    with odd(tmp_path) as strange:
+        source, target = strange.repository(), strange.repository("shop-staging")
+        push(source, tmp_path, "v1")
+        strange.seen.clear()
+        assert target.mount_blob(DIGEST, source.path)
+        assert target.has_blob(DIGEST)
+        assert strange.calls() == ["POST", "HEAD"]
+
+
+@pytest.mark.parametrize("status", [202, 403])
+def test_a_registry_that_does_not_is_sent_the_blob(status: int, tmp_path: Path) -> None:
+    """It may begin an upload, which is canceled, or refuse. Then the blob is read and sent, in pieces."""
+
+    def unable(method: str, path: str) -> Answer | None:
+        begun = [(b"location", b"/v2/anna/shop-staging/blobs/uploads/begun")] if status == 202 else []
+        mounts = method == "POST" and strange.calls("POST") == ["POST"]
+        return (status, begun, b"") if mounts else None
+
+    with odd(tmp_path) as strange:
+        source, target = strange.repository(), strange.repository("shop-staging")
+        push(source, tmp_path, "v1")
+        strange.seen.clear()
+        strange.answer = unable
+        assert not target.mount_blob(DIGEST, source.path)
+        assert not target.has_blob(DIGEST)
+        target.send_blob(lambda: source.open_blob(DIGEST), DIGEST)
+        assert target.has_blob(DIGEST)
+        canceled = [path for method, path in strange.seen if method == "DELETE"]
+        assert canceled == (["/v2/anna/shop-staging/blobs/uploads/begun"] if status == 202 else [])
+
+
+def test_a_blob_that_breaks_off_on_its_way_is_sent_on(tmp_path: Path) -> None:
+    """The upload goes on at the byte that arrived last, and the rest is requested from there."""
+    with odd(tmp_path) as strange:
+        source, target = strange.repository(), strange.repository("shop-staging")
+        push(source, tmp_path, "v1")
+        strange.seen.clear()
+        strange.cut = [1]
+        target.send_blob(lambda: source.open_blob(DIGEST), DIGEST)
+        assert target.has_blob(DIGEST)
+        assert len([path for method, path in strange.seen if method == "GET" and DIGEST in path]) == 2

@@ -53,6 +53,7 @@ class Registry:
 def answer(status: int, body: str, headers: Mapping[str, str] | None = None) -> requests.Response:
     response = requests.Response()
     response.status_code, response._content = status, body.encode()
+    response._content_consumed = True  # type: ignore[attr-defined]
     response.headers.update(headers or {})
     return response
 
@@ -212,3 +213,27 @@ def test_a_server_may_be_silent_for_ten_seconds_before_it_is_connected() -> None
     opened = RegistrySession(RegistryCredentials(**login), True, 60)
     assert vars(opened._session)["trust_env"] is False, "no .netrc is read"
     assert opened._timeout == (10, 60)
+
+
+def test_a_store_that_a_blob_is_in_is_not_told_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address that the registry names carries its own signature; the next one may only be encrypted."""
+    registry = Registry('Basic realm="registry"')
+    asked = session(monkeypatch, registry)
+    stored = "https://store.example/blob?signature=1"
+    plain = registry.request
+
+    def request(method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
+        if urlsplit(url).netloc == "store.example":
+            registry.asked.append((method, url, headers.get("Authorization")))
+            return answer(200, "content")
+        told = plain(method, url, headers, **more)
+        return answer(307, "", {"Location": stored}) if told.ok and "/blobs/" in url else told
+
+    monkeypatch.setattr(registry, "request", request)
+    monkeypatch.setattr(asked._session, "request", request)
+    found = asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {"Range": "bytes=5-"})
+    assert found.text == "content"
+    assert registry.asked[-2][2] == BASIC and registry.asked[-1] == ("GET", stored, None)
+    stored = "http://store.example/blob"
+    with pytest.raises(ConfigurationError, match="not https"):
+        asked.download(f"{ROOT}anna/shop/blobs/sha256:0", {})

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies an image between two repositories of the account, byte for byte (OCI distribution specification).
+
+The registry takes parts over by itself where it can (a cross-repository mount). It need not: then they go
+through this machine in pieces, and are on none of its disks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..._api.registry import Repository
+from ..shared.task_errors import EffectUnverified, Invalid, NoSuchItem
+from .oci_layout import Part
+
+MAX_DEPTH = 4
+"""How many indexes may lie within each other."""
+
+
+@dataclass(frozen=True)
+class StoredManifest:
+    """A manifest as a repository has it, with what it refers to."""
+
+    digest: str
+    content: bytes
+    media_type: str
+    parts: Sequence[Part]
+
+
+def stored_manifests(source: Repository, digest: str, depth: int = 0) -> Iterator[StoredManifest]:
+    """Yield the manifest of an image, after all those that it refers to if it is an index.
+
+    :raises NoSuchItem: if the repository lacks one of them.
+    :raises Invalid: if one is damaged.
+    """
+    if depth > MAX_DEPTH:
+        raise Invalid(f"{source.name} holds {digest}, whose indexes refer to each other without an end")
+    if source.digest_of(digest) is None:
+        raise NoSuchItem(f"{source.name} holds no image {digest}")
+    content, media_type = source.manifest(digest)
+    manifest = read_manifest(source, digest, content)
+    for entry in manifest.get("manifests") or []:
+        yield from stored_manifests(source, Part.read(entry).digest, depth + 1)
+    entries = [*filter(None, [manifest.get("config")]), *(manifest.get("layers") or [])]
+    yield StoredManifest(digest, content, media_type, [Part.read(entry) for entry in entries])
+
+
+def read_manifest(source: Repository, digest: str, content: bytes) -> dict[str, Any]:
+    """Return a manifest parsed.
+
+    :raises Invalid: if it is not a JSON object.
+    """
+    try:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict):
+        raise Invalid(f"{source.name} holds {digest}, which is no manifest")
+    return manifest
+
+
+class ImageCopy:
+    """The copy of one image between two repositories."""
+
+    def __init__(self, source: Repository, target: Repository, digest: str) -> None:
+        self.source, self.target, self.digest = source, target, digest
+        self.mounted = self.sent = 0
+        """How many parts the registry took over by itself, and how many went through this machine."""
+
+    def is_there(self) -> bool:
+        """Tell whether the target has the image already."""
+        return self.target.digest_of(self.digest) == self.digest
+
+    def run(self) -> None:
+        """Copy what the target lacks. The manifest comes last, and completes the image.
+
+        :raises EffectUnverified: if the target then lacks the image all the same.
+        """
+        for manifest in stored_manifests(self.source, self.digest):
+            for part in {each.digest: each for each in manifest.parts}.values():
+                self._copy_part(part)
+            self.target.put_manifest(manifest.content, manifest.media_type, manifest.digest)
+        if not self.is_there():
+            raise EffectUnverified(f"{self.target.name} took {self.digest} but does not show it")
+
+    def _copy_part(self, part: Part) -> None:
+        """Copy a part that the target lacks."""
+        if self.target.has_blob(part.digest):
+            return
+        if self.target.mount_blob(part.digest, self.source.path):
+            self.mounted += 1
+            return
+        self.target.send_blob(partial(self.source.open_blob, part.digest), part.digest)
+        self.sent += 1

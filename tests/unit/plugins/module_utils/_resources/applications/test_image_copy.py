@@ -1,0 +1,112 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies of images between repositories of one registry, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._api.models import RegistryCredentials
+from ansible_collections.hosted.services.plugins.module_utils._api.registry import Repository
+from ansible_collections.hosted.services.plugins.module_utils._resources.app_image import APP_IMAGE
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications import image_copy
+from ansible_collections.hosted.services.plugins.module_utils._resources.applications.image_copy import (
+    ImageCopy,
+    stored_manifests,
+)
+from ansible_collections.hosted.services.plugins.module_utils._resources.shared.task_errors import (
+    Invalid,
+    NoSuchItem,
+)
+from hosted_sandbox.registry.images import build_image
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import run
+
+INDEX = "application/vnd.oci.image.index.v1+json"
+
+
+@pytest.fixture
+def repositories(sandbox: Sandbox, tmp_path: Path) -> tuple[Repository, Repository, str]:
+    """The repository of an application with an image, that of another one, and the digest."""
+    sandbox.seed({"apps": [{"slug": "acme-shop"}, {"slug": "acme-shop-staging"}]})
+    digest = build_image(tmp_path / "image.tar", files={"app/server": b"x" * 100_000})
+    run(sandbox, APP_IMAGE, slug="acme-shop", path=str(tmp_path / "image.tar"))
+    credentials = RegistryCredentials(**sandbox.api("GET", "/api/registry/credentials").json())
+    return Repository(credentials, "acme-shop"), Repository(credentials, "acme-shop-staging"), digest
+
+
+def test_the_registry_takes_over_what_it_has(repositories: tuple[Repository, Repository, str]) -> None:
+    source, target, digest = repositories
+    copy = ImageCopy(source, target, digest)
+    assert not copy.is_there()
+    copy.run()
+    assert copy.is_there() and copy.sent == 0 and copy.mounted
+    assert target.manifest(digest) == source.manifest(digest)
+
+
+def test_a_registry_that_takes_nothing_over_is_sent_everything(
+    repositories: tuple[Repository, Repository, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target, digest = repositories
+    monkeypatch.setattr(target, "mount_blob", lambda digest, source: False)
+    copy = ImageCopy(source, target, digest)
+    copy.run()
+    assert copy.is_there() and copy.sent and copy.mounted == 0
+    again = ImageCopy(source, target, digest)
+    again.run()
+    assert (again.sent, again.mounted) == (0, 0)
+
+
+def test_an_index_comes_with_all_of_its_images(repositories: tuple[Repository, Repository, str]) -> None:
+    source, target, image = repositories
+    content, media_type = source.manifest(image)
+    entry = {"mediaType": media_type, "digest": image, "size": len(content)}
+    index = json.dumps({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}).encode()
+    source.put_manifest(index, INDEX, "all")
+    digest = source.digest_of("all")
+    assert digest
+    ImageCopy(source, target, digest).run()
+    assert target.digest_of(digest) == digest and target.digest_of(image) == image
+
+
+def test_an_image_that_is_gone_is_named(repositories: tuple[Repository, Repository, str]) -> None:
+    source, target, _digest = repositories
+    gone = f"sha256:{'0' * 64}"
+    with pytest.raises(NoSuchItem, match=f"acme-shop holds no image {gone}"):
+        ImageCopy(source, target, gone).run()
+
+
+class Endless:
+    """A repository whose indexes refer to each other, or whose manifest is none."""
+
+    name = "registry/acme-shop"
+
+    def __init__(self, content: Any) -> None:
+        self.content = json.dumps(content).encode()
+
+    def digest_of(self, reference: str) -> str:
+        """Everything is there."""
+        return reference
+
+    def manifest(self, reference: str) -> tuple[bytes, str]:
+        """It is always the same."""
+        return self.content, INDEX
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"manifests": [{"digest": f"sha256:{'1' * 64}", "size": 2}]}, "without an end"),
+        ([], "is no manifest"),
+    ],
+)
+def test_what_is_no_image_is_refused(content: Any, message: str) -> None:
+    repository: Any = Endless(content)
+    with pytest.raises(Invalid, match=message):
+        list(stored_manifests(repository, f"sha256:{'1' * 64}"))
+    assert image_copy.MAX_DEPTH
