@@ -43,6 +43,7 @@ COMPLETED = b"-- Dump completed"
 """What the programs of MariaDB and MySQL end a dump with."""
 ARCHIVE = b"PGDMP"
 """What PostgreSQL's custom format begins with."""
+WITHOUT_OWNERS = ("--no-owner", "--no-privileges")
 READER = "pg_restore"
 """What reads PostgreSQL's custom format."""
 MADE_ANEW = re.compile(rb"-- Dump completed|\\(?:un)?restrict [0-9A-Za-z]+\s*$")
@@ -361,8 +362,11 @@ def content_digest(dump: Path, engine: Engine) -> str:
     return summing.hexdigest()
 
 
-def statements(dump: Path, engine: Engine) -> Iterator[bytes]:
-    """Yield the lines of a dump as they would be restored."""
+def statements(dump: Path, engine: Engine, owners: bool = True) -> Iterator[bytes]:
+    """Yield the lines of a dump as they would be restored, with the owners and rights that it names or not.
+
+    Dumps of MariaDB and MySQL name none.
+    """
     if engine.compress:
         with gzip.open(dump) as lines:
             yield from lines
@@ -375,7 +379,7 @@ def statements(dump: Path, engine: Engine) -> Iterator[bytes]:
     with (
         tempfile.TemporaryFile() as words,
         subprocess.Popen(  # noqa: S603 - the engine's own program
-            [program, "--file=-", "--", str(dump)],
+            [program, "--file=-", *(() if owners else WITHOUT_OWNERS), "--", str(dump)],
             env=surroundings(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

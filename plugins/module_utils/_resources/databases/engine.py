@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.errors import UnexpectedAnswer
-from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult
+from ..._api.client import Client
+from ..._api.errors import Refused, TokenRejected, UnexpectedAnswer
+from ..._api.models import DatabaseConnection, DatabaseInventory, QueryResult, Service
 from ..._api.routes import CONNECTION
 from ..services.on_service import OneServiceOptions, service_id
 from ..shared.options import Options
 from ..shared.plan import Task
 from ..shared.task_errors import Invalid
+from .dump import ENGINES
+
+
+class UnreadableConnection(Invalid):
+    """How to connect to a database cannot be read."""
 
 
 def check_supported(inventory: DatabaseInventory, service: str | None) -> None:
@@ -43,6 +49,26 @@ def inventory_of(task: Task[OneServiceOptions], id: str) -> DatabaseInventory:
 def connection_of(task: Task[Options], id: str) -> DatabaseConnection:
     """Return the connection details of a database, including its password."""
     return task.client.database_connection(id)
+
+
+def find_connection(client: Client, service: Service) -> DatabaseConnection | None:
+    """Return how to connect to a database; ``None`` for a service that is none.
+
+    The platform refuses it for a service that is none; the specification does not show with which status.
+
+    :raises UnreadableConnection: if the product is a database all the same.
+    """
+    try:
+        return client.database_connection(service.id)
+    except TokenRejected:
+        raise
+    except Refused as error:
+        product = (service.product and service.product.slug) or ""
+        if any(engine in product.lower() for engine in ENGINES):
+            raise UnreadableConnection(
+                f"its product is {product!r}, but how to connect to it cannot be read: {error.message}"
+            ) from None
+        return None
 
 
 def connection_url(task: Task[OneServiceOptions]) -> str:

@@ -16,7 +16,8 @@ from ..._api.models import App, DatabaseConnection, Settings, SftpAccess
 from ..._api.values import Family
 from ..._sftp.errors import TransferFailed
 from ..._sftp.trees import printable_path
-from ..databases.dump import ENGINES, NoDumpError, find_source
+from ..databases.dump import NoDumpError, find_source
+from ..databases.engine import UnreadableConnection, find_connection
 from ..services.copyable import uncopyable
 from ..services.options import ServiceOptions
 from ..services.removal import Kept
@@ -181,20 +182,12 @@ def open_files(task: Task[ServiceOptions], view: View, access: SftpAccess) -> Fi
 def database_connection(task: Task[ServiceOptions], view: View) -> DatabaseConnection | None:
     """Return how to connect to a database; ``None`` for a service that is none.
 
-    The platform refuses it for a service that is none; the specification does not show with which status.
-
     :raises Invalid: if the product is a database all the same.
     """
     try:
-        return task.client.database_connection(view.service.id)
-    except TokenRejected:
-        raise
-    except Refused as error:
-        product = (view.service.product and view.service.product.slug) or ""
-        if any(engine in product.lower() for engine in ENGINES):
-            why = f"its product is {product!r}, but how to connect to it cannot be read: {error.message}"
-            raise uncopyable(view, why, "run this again later, or dump the database by hand") from None
-        return None
+        return find_connection(task.client, view.service)
+    except UnreadableConnection as error:
+        raise uncopyable(view, error.message, "run this again later, or dump the database by hand") from None
 
 
 def dump_content(view: View, connection: DatabaseConnection, settings: Settings | None) -> DumpContent:

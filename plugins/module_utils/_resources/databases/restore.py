@@ -1,0 +1,293 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restore a dump into another database with its engine's own client, in place of all that is there.
+
+A dump is in a file without a name: nobody else can open it, and it is gone with this process however that
+ends. PostgreSQL is restored in one transaction, so that its users see the old content or the new one. MariaDB
+and MySQL cannot do that: their tables are dropped first, and whoever reads meanwhile finds them missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from .dump import (
+    CONNECT_SECONDS,
+    LAST_WORDS,
+    MADE_ANEW,
+    POSTGRESQL,
+    Engine,
+    Login,
+    NoDumpError,
+    Source,
+    find_source,
+    in_memory,
+    program_of,
+    statements,
+    surroundings,
+    write,
+)
+
+LOCK_SECONDS = 60
+"""How long a restore waits for those who use a table, before it gives up and changes nothing."""
+NEWER = re.compile(rb"SET transaction_timeout = 0;\s*$")
+"""A line of newer programs that older servers refuse. It sets what is so in any case."""
+PREAMBLE = 40
+"""How many lines of a dump may come before its content."""
+OF_THE_SERVER = re.compile(
+    rb"-- (?:Dumped (?:from|by) |Dumping (?:events|routines) for database |Host: |Server version|"
+    rb"(?:MariaDB|MySQL) dump |Current Database: )"
+)
+"""The lines of a dump that name the database or the server that it was made from."""
+
+EMPTY_POSTGRESQL = """
+DO $hosted$
+DECLARE found record;
+BEGIN
+    FOR found IN SELECT nspname FROM pg_namespace
+        WHERE nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('information_schema', 'public')
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_namespace'::regclass
+            AND objid = pg_namespace.oid AND deptype = 'e')
+    LOOP EXECUTE format('DROP SCHEMA %I CASCADE', found.nspname); END LOOP;
+    FOR found IN SELECT relname, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
+            WHEN 'S' THEN 'SEQUENCE' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END AS kind
+        FROM pg_class WHERE relnamespace = 'public'::regnamespace
+        AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass
+            AND objid = pg_class.oid AND deptype = 'e')
+    LOOP EXECUTE format('DROP %s IF EXISTS public.%I CASCADE', found.kind, found.relname); END LOOP;
+    FOR found IN SELECT oid::regprocedure AS signature, CASE prokind WHEN 'a' THEN 'AGGREGATE'
+            WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END AS kind
+        FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass
+            AND objid = pg_proc.oid AND deptype = 'e')
+    LOOP EXECUTE format('DROP %s IF EXISTS %s CASCADE', found.kind, found.signature); END LOOP;
+    FOR found IN SELECT typname, CASE typtype WHEN 'd' THEN 'DOMAIN' ELSE 'TYPE' END AS kind
+        FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype IN ('d', 'e', 'r', 'c')
+        AND (typrelid = 0 OR EXISTS (SELECT FROM pg_class WHERE oid = typrelid AND relkind = 'c'))
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_type'::regclass
+            AND objid = pg_type.oid AND deptype = 'e')
+    LOOP EXECUTE format('DROP %s IF EXISTS public.%I CASCADE', found.kind, found.typname); END LOOP;
+END $hosted$;
+"""
+"""Drops all that is in a PostgreSQL database and does not belong to an extension."""
+
+WHAT_IS_IN_MARIADB = """
+SELECT CONCAT('DROP ', IF(TABLE_TYPE = 'VIEW', 'VIEW', IF(TABLE_TYPE = 'SEQUENCE', 'SEQUENCE', 'TABLE')),
+    ' IF EXISTS `', REPLACE(TABLE_NAME, '`', '``'), '`;')
+    FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+UNION ALL SELECT CONCAT('DROP ', ROUTINE_TYPE, ' IF EXISTS `', REPLACE(ROUTINE_NAME, '`', '``'), '`;')
+    FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
+UNION ALL SELECT CONCAT('DROP EVENT IF EXISTS `', REPLACE(EVENT_NAME, '`', '``'), '`;')
+    FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE();
+"""
+"""Returns the statements that drop all that is in a database of MariaDB or MySQL."""
+
+
+# --- Dumps without a name -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeldDump:
+    """A whole dump in a file that has no name, and the checksum of what it says."""
+
+    file: IO[bytes]
+    engine: Engine
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        """Where this process and its children can open it."""
+        return path_of(self.file)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return os.fstat(self.file.fileno()).st_size
+
+
+def path_of(file: IO[bytes]) -> Path:
+    """Return a path by which this process and its children open a file that has no name."""
+    return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+
+
+@contextmanager
+def held_dump(source: Source) -> Iterator[HeldDump]:
+    """Dump a database into a file of mode 0600 that has no name.
+
+    :raises NoDumpError: if there is no whole dump.
+    """
+    with tempfile.TemporaryFile() as file:
+        write(file, source)
+        file.flush()
+        yield HeldDump(file, source.engine, portable_digest(path_of(file), source.engine))
+
+
+def portable_digest(dump: Path, engine: Engine) -> str:
+    """Return a checksum of what a dump says that is the same for another database with the same content."""
+    summing = hashlib.sha256()
+    for line in restorable(dump, engine):
+        if not (MADE_ANEW.match(line) or OF_THE_SERVER.match(line)):
+            summing.update(line)
+    return summing.hexdigest()
+
+
+def restorable(dump: Path, engine: Engine) -> Iterator[bytes]:
+    """Yield the lines of a dump as they are restored: all of it will belong to whoever does that."""
+    for number, line in enumerate(statements(dump, engine, owners=False)):
+        if number > PREAMBLE or not NEWER.match(line):
+            yield line
+
+
+# --- Restoring ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Client:
+    """How the engine's own client restores a database. Its arguments come after the program's name."""
+
+    programs: tuple[str, ...]
+    command: Callable[[Login, str], list[str]]
+
+
+def psql_command(login: Login, secret: str) -> list[str]:
+    """Read statements from standard input; the first error undoes all of them."""
+    return ["--no-psqlrc", "--no-password", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+
+
+def mysql_command(login: Login, secret: str) -> list[str]:
+    """Read statements from standard input, and write rows without headings."""
+    return [
+        f"--defaults-extra-file={secret}",
+        f"--connect-timeout={CONNECT_SECONDS}",
+        "--batch",
+        "--raw",
+        "--skip-column-names",
+        "--",
+        login.database,
+    ]
+
+
+def client_of(engine: Engine) -> Client:
+    """Return how databases of an engine are restored."""
+    if engine is POSTGRESQL:
+        return Client(("psql",), psql_command)
+    mine, other = ("mysql", "mariadb") if engine.programs[0] == "mysqldump" else ("mariadb", "mysql")
+    return Client((mine, other), mysql_command)
+
+
+def check_client(engine: Engine) -> None:
+    """Check that what dumps and restores databases of an engine is installed.
+
+    :raises NoDumpError: naming what is missing.
+    """
+    program_of(engine)
+    client_program(engine)
+
+
+def client_program(engine: Engine) -> str:
+    """Return the path of the engine's client.
+
+    :raises NoDumpError: if it is not installed.
+    """
+    programs = client_of(engine).programs
+    found = next(filter(None, map(shutil.which, programs)), None)
+    if found is None:
+        raise NoDumpError(
+            f"{' or '.join(programs)} is not installed on this machine; install {engine.package}"
+        )
+    return found
+
+
+def find_target(connection: Mapping[str, object], source: Source) -> Source:
+    """Return the database to restore into, which is another one than ``source``.
+
+    :raises NoDumpError: if it cannot be told from it, or not be reached.
+    """
+    target = find_source(connection)
+    if target.engine is not source.engine:
+        raise NoDumpError(
+            f"a dump made by {source.engine.programs[0]} cannot be restored into a database of engine "
+            f"{connection.get('engine')!r}"
+        )
+    mine, other = ((each.login.host, each.login.port, each.login.database) for each in (source, target))
+    if mine == other:
+        raise NoDumpError(
+            f"from this machine, both databases are {mine[2]!r} at {mine[0]}:{mine[1]}, so the one to "
+            "restore into cannot be told from the one that was dumped; nothing was restored. An internal "
+            "name leads to whichever database is in this machine's own project: open the other one to the "
+            "Internet (public: true), or run this elsewhere"
+        )
+    return target
+
+
+def restore(dump: HeldDump, target: Source) -> None:
+    """Replace all that is in a database by what a dump says.
+
+    :raises NoDumpError: with what the client said; PostgreSQL then has what it had.
+    """
+    lines = restorable(dump.path, dump.engine)
+    if target.engine is POSTGRESQL:
+        first = f"SET lock_timeout = '{LOCK_SECONDS}s';\n{EMPTY_POSTGRESQL}"
+        run_client(target, [first.encode()], lines)
+        return
+    drops = run_client(target, [WHAT_IS_IN_MARIADB.encode()])
+    run_client(target, [b"SET FOREIGN_KEY_CHECKS = 0;\n", drops, b"SET FOREIGN_KEY_CHECKS = 1;\n"], lines)
+
+
+def run_client(target: Source, first: Iterable[bytes], then: Iterable[bytes] = ()) -> bytes:
+    """Let the engine's client run statements; return what it printed.
+
+    :raises NoDumpError: with what it said if it failed.
+    """
+    engine, login = target.engine, target.login
+    program = client_program(engine)
+    with (
+        in_memory(engine.secret(login)) as descriptor,
+        tempfile.TemporaryFile() as words,
+        tempfile.TemporaryFile() as rows,
+    ):
+        secret = f"/proc/self/fd/{descriptor}"
+        with subprocess.Popen(  # noqa: S603 - the engine's own program
+            [program, *client_of(engine).command(login, secret)],
+            env={**surroundings(), **engine.environment(login, secret)},
+            pass_fds=[descriptor],
+            stdin=subprocess.PIPE,
+            stdout=rows,
+            stderr=words,
+        ) as process:
+            if process.stdin:
+                feed(process, process.stdin, first, then)
+        if process.returncode:
+            words.seek(0)
+            said = words.read().decode(errors="replace").replace(login.password or "\0", "***")
+            said = " ".join(said.split())[-LAST_WORDS:]
+            raise NoDumpError(f"{Path(program).name} ended with {process.returncode}: {said}")
+        rows.seek(0)
+        return rows.read()
+
+
+def feed(
+    process: subprocess.Popen[bytes], pipe: IO[bytes], first: Iterable[bytes], then: Iterable[bytes]
+) -> None:
+    """Write statements to a client. If they cannot be read to the end, it must not take them for all."""
+    try:
+        for part in (first, then):
+            pipe.writelines(part)
+        pipe.close()
+    except BrokenPipeError:  # it ended by itself, and says why
+        pass
+    except BaseException:
+        process.kill()
+        raise

@@ -1,0 +1,167 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restores by programs of the test's own: what they are told, what is left out, and what their failure means.
+
+What real engines make of it is in tests/integration/test_clone_databases.py.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases import restore as module
+from ansible_collections.hosted.services.plugins.module_utils._resources.databases.dump import (
+    MARIADB,
+    POSTGRESQL,
+    NoDumpError,
+    Source,
+    find_source,
+)
+
+PASSWORD = "p:a\\ss'w\"o#rd"
+ROWS = "INSERT INTO orders VALUES (1,'-- Host: not a header');"
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which programs are looked for first."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def program(tools: Path, name: str, body: str) -> None:
+    """Let there be a program."""
+    (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+    (tools / name).chmod(0o700)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that something listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def connection(port: int, database: str = "shop", engine: str = "mariadb") -> dict[str, Any]:
+    """What the platform tells of a database."""
+    facts = {"engine": engine, "user": "owner", "password": PASSWORD, "database": database}
+    return {**facts, "host": "127.0.0.1", "port": port}
+
+
+def dumps(tools: Path, *lines: str) -> None:
+    """Let the dump program of MariaDB print these lines for each database, and which one it is."""
+    said = "\n".join(["-- Host: 127.0.0.1    Database: $last", *lines, "-- Dump completed on $(date)"])
+    program(tools, "mariadb-dump", f'for last in "$@"; do :; done\ncat <<END\n{said}\nEND')
+
+
+def source(tools: Path, port: int, database: str = "shop") -> Source:
+    """Return a database whose dump program there is."""
+    return find_source(connection(port, database))
+
+
+def test_two_databases_of_the_same_content_have_the_same_checksum(tools: Path, port: int) -> None:
+    """Whatever they are called, and whenever they were dumped. A row is never taken for a header."""
+    dumps(tools, ROWS)
+    with module.held_dump(source(tools, port)) as one, module.held_dump(source(tools, port, "copy")) as other:
+        assert one.digest == other.digest
+        assert one.size and b"Database: shop" in b"".join(module.restorable(one.path, MARIADB))
+    dumps(tools, ROWS.replace("not a", "another"))
+    with module.held_dump(source(tools, port)) as changed:
+        assert changed.digest != one.digest
+
+
+def test_a_dump_has_no_name_and_is_gone_with_the_process(
+    tools: Path, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumps(tools, ROWS)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    with module.held_dump(source(tools, port)) as held:
+        assert os.fstat(held.file.fileno()).st_nlink == 0
+        assert os.fstat(held.file.fileno()).st_mode & 0o077 == 0
+        assert [*(tmp_path / "temporary").iterdir()] == []
+        assert held.path.stat().st_size == held.size
+
+
+def test_what_is_there_is_dropped_before_a_dump_is_restored(tools: Path, port: int, tmp_path: Path) -> None:
+    """The client reads the password from a file in memory, and gets it in no argument."""
+    dumps(tools, ROWS)
+    log = tmp_path / "log"
+    asks = "grep -q information_schema && echo 'DROP TABLE `old`;'"
+    program(tools, "mariadb", f'echo "args: $*" >> {log}\ntee -a {log} | {asks}\nexit 0')
+    with module.held_dump(source(tools, port)) as held:
+        module.restore(held, source(tools, port, "copy"))
+    said = log.read_text()
+    asked, written = said.split("args: ")[1:]
+    assert "information_schema.TABLES" in asked and ROWS not in asked
+    assert written.index("DROP TABLE `old`;") < written.index(ROWS)
+    assert written.splitlines()[0].endswith(" -- copy")
+    assert PASSWORD not in said and "--defaults-extra-file=/proc/self/fd/" in asked
+
+
+def test_a_client_that_fails_says_why_without_the_password(tools: Path, port: int) -> None:
+    dumps(tools, ROWS)
+    program(tools, "mariadb", 'grep ^password= "${1#*=}" >&2\nexit 3')
+    copy = find_source({**connection(port, "copy"), "password": "hunter2hunter2"})
+    with (
+        module.held_dump(source(tools, port)) as held,
+        pytest.raises(NoDumpError, match=r'mariadb ended with 3: password="\*\*\*"$'),
+    ):
+        module.restore(held, copy)
+
+
+def test_a_dump_that_cannot_be_read_to_its_end_ends_the_client(
+    tools: Path, port: int, tmp_path: Path
+) -> None:
+    """PostgreSQL's would commit what it has read so far if its input just ended."""
+    committed = tmp_path / "committed"
+    program(tools, "mariadb", f"cat > /dev/null && touch {committed}")
+
+    def lines() -> Iterator[bytes]:
+        yield b"BEGIN;\n"
+        raise NoDumpError("the dump cannot be read back")
+
+    with pytest.raises(NoDumpError, match="cannot be read back"):
+        dumps(tools, ROWS)
+        module.run_client(source(tools, port), [b""], lines())
+    assert not committed.exists()
+
+
+def test_the_database_to_restore_into_is_another_one(tools: Path, port: int) -> None:
+    dumps(tools, ROWS)
+    old = source(tools, port)
+    assert module.find_target(connection(port, "copy"), old).login.database == "copy"
+    with pytest.raises(NoDumpError, match=r"cannot be told from the one that was dumped.*public: true"):
+        module.find_target(connection(port), old)
+    program(tools, "pg_dump", "")
+    with pytest.raises(NoDumpError, match="cannot be restored into a database of engine 'postgresql'"):
+        module.find_target(connection(port, "copy", "postgresql"), old)
+
+
+def test_programs_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program(tmp_path, "pg_dump", "")
+    with pytest.raises(NoDumpError, match="psql is not installed on this machine; install postgresql-client"):
+        module.check_client(POSTGRESQL)
+    with pytest.raises(NoDumpError, match="mariadb-dump or mysqldump is not installed"):
+        module.check_client(MARIADB)
+
+
+def test_a_setting_that_older_servers_lack_is_left_out(tools: Path, tmp_path: Path) -> None:
+    """It stands at the beginning alone: further down the same text is a row."""
+    line = "SET transaction_timeout = 0;"
+    rows = "\n".join(["x"] * 50)
+    program(tools, "pg_restore", f"cat <<END\n-- begin\n{line}\n{rows}\n{line}\nEND")
+    found = [*module.restorable(tmp_path, POSTGRESQL)]
+    assert found[0] == b"-- begin\n" and found[1] == b"x\n"
+    assert found[-1] == f"{line}\n".encode()
