@@ -187,8 +187,13 @@ def facts_of_plans(contents: Contents) -> dict[str, Any]:
     return found
 
 
-def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, report: Report) -> Plan:
-    """Return the plan for the whole, with a last step that collects what became of each part."""
+def whole_plan(
+    task: Task[SourceT], contents: Contents, parts: Parts, report: Report, first: Sequence[Step] = ()
+) -> Plan:
+    """Return the plan for the whole, with a last step that collects what became of each part.
+
+    :param first: what is done before any part is begun.
+    """
     plan = Plan(
         result=[],
         max_parallel=task.options.max_parallel,
@@ -196,7 +201,7 @@ def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, r
         budgeted_whole=True,
     )
     report.update(plan)
-    steps = parts.steps()
+    steps = [*first, *parts.steps(first)]
 
     def finish() -> None:
         report.update(plan)
@@ -218,19 +223,7 @@ def whole_plan(task: Task[BlueprintOptions], contents: Contents, parts: Parts, r
 
 def parts_of(task: Task[SourceOptions], contents: Contents) -> list[Part]:
     """Return all parts of a blueprint, each after those that it needs."""
-    assembly = Assembly(task, contents)
-    for entry in contents.services:
-        assembly.add_service(entry)
-    for entry in contents.applications:
-        assembly.add_application(entry)
-    for entry in contents.ssh_keys:
-        assembly.add_key(entry)
-    for entry in sorted_by_references(contents.applications):
-        assembly.add_environment(entry)
-        assembly.add_image(entry)
-        settings = assembly.add_settings(entry)
-        assembly.add_health_check(entry, settings)
-    return assembly.parts
+    return Assembly(task, contents).add_all()
 
 
 class Assembly:
@@ -246,6 +239,21 @@ class Assembly:
         """By key: the part after which it runs as described, if that is another one."""
         entry = Entry("project", contents.project, {})
         self.project = self.add(entry, PROJECT, self._project_arguments)
+
+    def add_all(self) -> list[Part]:
+        """Add everything that the blueprint describes, and return all parts."""
+        for entry in self.contents.services:
+            self.add_service(entry)
+        for entry in self.contents.applications:
+            self.add_application(entry)
+        for entry in self.contents.ssh_keys:
+            self.add_key(entry)
+        for entry in sorted_by_references(self.contents.applications):
+            self.add_environment(entry)
+            self.add_image(entry)
+            settings = self.add_settings(entry)
+            self.add_health_check(entry, settings)
+        return self.parts
 
     def add(
         self, entry: Entry, resource: Resource[Any], arguments: Arguments, needs: Iterable[Part] = ()
@@ -304,7 +312,7 @@ class Assembly:
         if not values:
             return []
         app = self.made[entry.key]
-        needs = [app, *self._running([entry.key])]
+        needs = [app, *self.running_parts([entry.key])]
         return [self.add(entry, APP_SETTINGS_RESOURCE, lambda part: {**values, "id": app.id}, needs)]
 
     def add_environment(self, entry: Entry) -> None:
@@ -334,7 +342,7 @@ class Assembly:
             return
         tag = {"slug": entry.name, "tag": image["tag"]}
         pushed = self._add_push(entry, image) if "archive" in image else None
-        ready = pushed or self.made[entry.key]
+        ready = pushed or self.in_registry(entry)
         if pushed or "digest" in image:
             verdict = {"fail_on": image["fail_on"]} if "fail_on" in image else {}
             ready = self.add(
@@ -351,7 +359,7 @@ class Assembly:
             own = {"rollback": image.get("rollback", False), "force": force}
             return {**tag, **own, "digest": digest_of(pushed, image)}
 
-        needs = [ready, *self._running([entry.key, *entry.references])]
+        needs = [ready, *self.running_parts([entry.key, *entry.references])]
         self.running[entry.key] = self.add(entry, APP_DEPLOY, arguments, needs)
 
     def add_health_check(self, entry: Entry, settings: Sequence[Part]) -> None:
@@ -359,7 +367,7 @@ class Assembly:
         check = entry.values.get("health_check")
         if not check:
             return
-        running = self._running([entry.key])
+        running = self.running_parts([entry.key])
         deploy = next((part for part in running if part.resource is APP_DEPLOY), None)
 
         def arguments(part: Part) -> Mapping[str, Any]:
@@ -371,6 +379,10 @@ class Assembly:
         needs = [*running, *settings]
         self.running[entry.key] = self.add(entry, APP_HEALTH_RESOURCE, arguments, needs)
 
+    def in_registry(self, entry: Entry) -> Part:
+        """Return the part after which an image that no archive brings is in the registry: it is there."""
+        return self.made[entry.key]
+
     def _add_push(self, entry: Entry, image: Mapping[str, Any]) -> Part:
         """Add the push of an archive."""
         given = {
@@ -381,7 +393,7 @@ class Assembly:
         }
         return self.add(entry, APP_IMAGE, lambda part: given, [self.made[entry.key]])
 
-    def _running(self, keys: Iterable[str]) -> list[Part]:
+    def running_parts(self, keys: Iterable[str]) -> list[Part]:
         """Return the parts after which all of these run as described."""
         return [self.running.get(key, self.made[key]) for key in keys]
 

@@ -156,16 +156,10 @@ class Mirror:
 
     async def _adapt(self, changes: TreeChanges) -> None:
         """Leave out what the server turns out not to keep: it would be done anew in every run."""
-        features = self.remote.features
         if self.direction != PUSH:
             return
-        sftp = self.remote.sftp
-        if (changes.files or changes.modes) and features.times and features.modes:
-            await try_attributes(sftp, self._first_folder(changes.files or changes.modes), features)
-        if not features.times and not self.compared:
-            changes.drop_files(await self.same_content(changes.files, changes.there))
-        if not features.modes:
-            changes.drop_modes()
+        await self.adapt_attributes(changes)
+        features, sftp = self.remote.features, self.remote.sftp
         if changes.links and features.links:
             deepest = max(changes.links, key=lambda path: path.count("/"))
             await try_links(sftp, self._first_folder([deepest]), features)
@@ -173,6 +167,17 @@ class Mirror:
                 await try_renaming(sftp, self._first_folder(changes.links), features)
         if not features.links:
             changes.drop_links()
+
+    async def adapt_attributes(self, changes: TreeChanges) -> None:
+        """Leave out times and permissions of a push that the server turns out not to keep."""
+        features = self.remote.features
+        if (changes.files or changes.modes) and features.times and features.modes:
+            folder = self._first_folder(changes.files or changes.modes)
+            await try_attributes(self.remote.sftp, folder, features)
+        if not features.times and not self.compared:
+            changes.drop_files(await self.same_content(changes.files, changes.there))
+        if not features.modes:
+            changes.drop_modes()
 
     def _first_folder(self, entries: Iterable[str]) -> str:
         """Return the directory of the server that the first of these lies in."""

@@ -173,12 +173,12 @@ class Parts:
             ready = [part for part in group if part.plan is None and part.blocked_by is None]
             run_parallel(self.task.client, ready, plan_one, self.max_parallel)
 
-    def steps(self) -> list[Step]:
-        """Return the steps of all parts as one graph."""
+    def steps(self, first: Sequence[Step] = ()) -> list[Step]:
+        """Return the steps of all parts as one graph, each of them after ``first``."""
         ends: dict[Part, Sequence[Step]] = {}
         united: list[Step] = []
         for part in self.found:
-            after = [step for need in part.needs for step in ends[need]]
+            after = [step for need in part.needs for step in ends[need]] or list(first)
             steps = union([(part, part.steps())], after=list(dict.fromkeys(after)))
             ends[part] = steps[-1:] or after
             united += steps
