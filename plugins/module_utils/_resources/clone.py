@@ -1,0 +1,307 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clones: a project as another one, with its files, rows and images, and never a write to the source.
+
+The platform cannot clone. So the clone is a blueprint, made from what the source shows, and what each service
+holds is copied once it is there: files, a dump, an image. The plan is that of the blueprint with these parts
+between its own, so that a run that was killed goes on, and nothing is ordered twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from .._api.errors import HostedError
+from .._api.values import ServiceStatus
+from .blueprint import Assembly, planned, whole_plan
+from .blueprint import read_source as read_file
+from .blueprints.contents import Contents, read_contents
+from .blueprints.document import Document
+from .blueprints.entry import Entry
+from .blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION, redacted_values_of, secret_values_of
+from .blueprints.parts import Part, Parts
+from .blueprints.report import Report
+from .clones.database import DATABASE, await_database
+from .clones.environments import read_environments, unreadable_variables
+from .clones.files import FILES
+from .clones.image import IMAGE
+from .clones.options import CloneOptions, Rename, check_options
+from .clones.rules import CloneBlueprint, blueprint_of, names_of, original_of, own_values
+from .clones.source import Data, Original, SourceProject, read_source
+from .clones.target import CloneRecord, check_target
+from .service import SERVICE, ServiceResource
+from .services.options import ServiceOptions
+from .shared.budget import read_budget
+from .shared.plan import Plan, Resource, Step, Task
+from .shared.task_errors import Invalid
+
+SECRET = ("variables", HIDDEN_SECTION)
+"""What of an entry is never shown."""
+HIDDEN = (PLAIN_SECTION, HIDDEN_SECTION, "variables", "allow_duplicate_name")
+"""What the blueprint in the result lacks: it may hold secrets, and to delete a clone takes none of it."""
+
+
+class CloneResource(Resource[CloneOptions]):
+    """A project as another one."""
+
+    result_key = "parts"
+
+    def secret_values(self, options: Mapping[str, Any]) -> Any:
+        """Return the values of secret environments, those of the source's file, and what overrides say."""
+        found: list[Any] = [options.get("secret_environments"), *secrets_in_entries(options)]
+        typed = self.read_options(options)
+        if typed.src is not None or typed.blueprint is not None:
+            with suppress(HostedError):
+                found += secret_values_of(read_file(typed))
+        return found
+
+    def redacted_values(self, options: Mapping[str, Any]) -> Sequence[str]:
+        """Return the decrypted values of the source's file that are not hidden by their keys."""
+        typed = self.read_options(options)
+        if typed.src is None and typed.blueprint is None:
+            return []
+        try:
+            return list(redacted_values_of(read_file(typed)))
+        except HostedError:
+            return []
+
+    def plan(self, task: Task[CloneOptions]) -> Plan:
+        """Read the source, plan every part of the clone, and return the union of their plans."""
+        check_options(task.options)
+        source = read_source(task)
+        check_data(task, source)
+        assembly = assembly_of(task, source)
+        tighten(task, assembly.contents.project)
+        parts = planned(task, assembly.add_all())
+        tell(task, source)
+        assembly.show_blueprint()
+        report = Report(task, parts.found)
+        refusal = report.refusal()
+        if refusal is not None:
+            raise refusal
+        return plan_of(assembly, parts, report)
+
+
+CLONE = CloneResource()
+
+
+def secrets_in_entries(options: Mapping[str, Any]) -> list[Any]:
+    """Return what ``overrides`` say that is never shown. Names, nodes and sizes are."""
+    found = options.get("overrides")
+    entries = found.values() if isinstance(found, Mapping) else ()
+    return [each.get(name) for each in entries if isinstance(each, Mapping) for name in SECRET]
+
+
+def assembly_of(task: Task[CloneOptions], source: SourceProject) -> CloneAssembly:
+    """Return what the clone is made of.
+
+    :raises Invalid: if something is missing that the platform does not show, or if it must not go there.
+    """
+    options = task.options
+    own = own_values(options, source)
+    described = options.src is not None or options.blueprint is not None
+    file = read_contents(read_file(options)) if described else None
+    check_variables(source, own)
+    environments = read_environments(task, source, file)
+    names = names_of(options.rename or Rename(), source, own)
+    target = check_target(task, source, names, CloneRecord.read(options, options.project))
+    clone = blueprint_of(options, source, environments, names, target.ids(source, names))
+    return CloneAssembly(task, read_contents(Document(clone.data, "")), source, clone, target.record)
+
+
+def tighten(task: Task[CloneOptions], project: str) -> None:
+    """Let ``max_monthly`` hold for all that is in the project of the clone."""
+    if task.options.max_monthly is not None:
+        task.guard.tighten(read_budget({"projects": {project: task.options.max_monthly}}, "max_monthly"))
+
+
+def plan_of(assembly: CloneAssembly, parts: Parts, report: Report) -> Plan:
+    """Return the plan for the whole, which remembers what it makes before and after that."""
+    note = Step("remember what is cloned", assembly.remember, changes=False)
+    changed = any(part.plan and part.plan.steps for part in parts.found)
+    plan = whole_plan(assembly.task, assembly.contents, parts, report, [note] if changed else [])
+    failure = plan.failure
+
+    def failed() -> HostedError | None:
+        if changed and not assembly.task.check_mode:
+            assembly.remember()
+        assembly.show_blueprint()
+        return failure() if failure else None
+
+    plan.failure = failed
+    return plan
+
+
+# --- What is missing ----------------------------------------------------------------------------------
+
+
+def check_data(task: Task[CloneOptions], source: SourceProject) -> None:
+    """Refuse to clone without their content what nobody said to clone so.
+
+    :raises Invalid: naming it.
+    """
+    without = {original_of(source, each, "without_data").key for each in task.options.without_data}
+    empty = [
+        f"{each.label} of family {each.record['family']}"
+        for each in source.originals
+        if each.data is Data.NONE and each.key not in without and not (each.app and not each.app.image_ref)
+    ]
+    if empty:
+        raise Invalid(
+            f"what {', '.join(empty)} holds cannot be copied: it has neither files over SFTP nor a database. "
+            "Nothing was ordered. without_data lists services to clone without what they hold; services "
+            "names what is cloned"
+        )
+
+
+def check_variables(source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to order without its variables what is known to have some.
+
+    :raises Invalid: naming it.
+    """
+    missing = unreadable_variables(source.originals, own)
+    if missing:
+        raise Invalid(
+            "the platform does not show the variables of orders, and these are not given: "
+            f"{'; '.join(missing)}. Nothing was ordered. Give variables of the service in overrides"
+        )
+
+
+def tell(task: Task[CloneOptions], source: SourceProject) -> None:
+    """Say what the clone lacks."""
+    for remark in source.export.remarks:
+        if not remark.startswith("SSH keys"):
+            task.warn(f"{remark}, was not cloned")
+    for each in source.originals:
+        if each.record["status"] == ServiceStatus.SUSPENDED:
+            task.warn(f"{each.label} is suspended; its clone is in service, and billed at the full rate")
+
+
+# --- Parts ------------------------------------------------------------------------------------------
+
+
+class CloneAssembly(Assembly):
+    """The parts of a clone: those of its blueprint, and what brings the content of each."""
+
+    task: Task[CloneOptions]
+
+    def __init__(
+        self,
+        task: Task[CloneOptions],
+        contents: Contents,
+        source: SourceProject,
+        clone: CloneBlueprint,
+        record: CloneRecord,
+    ) -> None:
+        super().__init__(task, contents)
+        self.source, self.clone, self.record = source, clone, record
+        self.originals = {each.key: each for each in source.originals}
+        self.without = {original_of(source, each, "without_data").key for each in task.options.without_data}
+
+    def remember(self) -> None:
+        """Keep which clones there are to be, and their ids as far as they are known."""
+        record = self.record
+        record.source = self.source.project.id
+        for entry in (*self.contents.services, *self.contents.applications):
+            original = self.originals[entry.key].id
+            record.names[original] = entry.name
+            if id := self.made[entry.key].id:
+                record.ids[original] = id
+        record.write()
+
+    def show_blueprint(self) -> None:
+        """Put what deletes the clone into the result: its blueprint, without what may be secret."""
+        shown: dict[str, Any] = {"project": self.clone.data["project"]}
+        for section in {"services", "applications"} & self.clone.data.keys():
+            shown[section] = {}
+            for key, values in self.clone.data[section].items():
+                id = self.made[key].id if section == "services" else None
+                own = {name: value for name, value in values.items() if name not in HIDDEN}
+                shown[section][key] = {**own, "id": id} if id else own
+        self.task.effects.facts["blueprint"] = shown
+
+    def add_service(self, entry: Entry) -> None:
+        """Add a service, what it holds, and whether it runs then."""
+        super().add_service(entry)
+        self.add_content(entry, [self.made[entry.key]])
+
+    def in_registry(self, entry: Entry) -> Part:
+        """Add the copy of an image into the repository of the clone, and return it."""
+        original, made = self.originals[entry.key], self.made[entry.key]
+        given = {
+            "source_slug": original.name,
+            "slug": entry.name,
+            "digest": entry.values["image"].get("digest"),
+        }
+        if given["digest"] is None:
+            return made
+        return self.add(entry, IMAGE, lambda part: {**given, "exists": made.id is not None}, [made])
+
+    def add_settings(self, entry: Entry) -> None:
+        """Add the settings of an application, what it holds, and whether it runs then."""
+        super().add_settings(entry)
+        last = self.parts[-1] if self.parts[-1].key == entry.key else self.made[entry.key]
+        if "image" in entry.values:
+            self.add_content(entry, [last, *self.running_parts([entry.key])])
+
+    def add_content(self, entry: Entry, needs: Sequence[Part]) -> None:
+        """Add the copy of what a service holds, and after it the state that it is to have."""
+        original = self.originals[entry.key]
+        ready = list(needs)
+        if entry.key not in self.without:
+            add = {Data.FILES: self._add_files, Data.DATABASE: self._add_database}.get(original.data)
+            ready = [add(entry, original, needs)] if add else ready
+        state = self.clone.states.get(entry.key)
+        if state and state != "present":
+            made = self.made[entry.key]
+            ready = [self.add(entry, STATE, lambda part: {"id": made.id, "state": state}, [made, *ready])]
+        self.running[entry.key] = ready[-1]
+
+    def _add_files(self, entry: Entry, original: Original, needs: Sequence[Part]) -> Part:
+        """Add the copy of files."""
+        options, made = self.task.options, self.made[entry.key]
+        given = {
+            "source_id": original.id,
+            "source_name": original.name,
+            "private_key_file": options.private_key_file,
+            "delete": options.delete,
+            "checksum": options.checksum,
+            **({"known_hosts": options.known_hosts} if options.known_hosts else {}),
+        }
+        return self.add(
+            entry, FILES, lambda part: {**given, "service": made.id, "project_id": self.project.id}, needs
+        )
+
+    def _add_database(self, entry: Entry, original: Original, needs: Sequence[Part]) -> Part:
+        """Add the restore of a dump, once the new database answers."""
+        made = self.made[entry.key]
+
+        def arguments(part: Part) -> Mapping[str, Any]:
+            return {"source_id": original.id, "service": made.id, "project_id": self.project.id}
+
+        part = self.add(entry, DATABASE, arguments, needs)
+        part.prepare = lambda own: await_database(own.task, made.id)
+        return part
+
+
+class StateResource(ServiceResource):
+    """Whether a service of the clone runs, once what it holds is there."""
+
+    @property
+    def name(self) -> str:
+        """The name of the module that does the same for this part alone."""
+        return SERVICE.name
+
+    def plan(self, task: Task[ServiceOptions]) -> Plan:
+        """Plan the state. A new service is started by its order."""
+        if task.options.id is not None:
+            return super().plan(task)
+        state = task.options.state
+        steps = [] if state == "started" else [Step(f"leave it {state}", lambda: None)]
+        return Plan(result=None, steps=steps)
+
+
+STATE = StateResource()

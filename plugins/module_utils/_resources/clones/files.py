@@ -1,0 +1,216 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of a clone: those of its source, over SFTP from one to the other, through memory alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ..._api.models import Service
+from ..._api.values import ServiceStatus
+from ..._sftp.compare import compare
+from ..._sftp.errors import LoginRefused, TransferFailed
+from ..._sftp.host_keys import ACCEPT_NEW, HostKeys
+from ..._sftp.library import require
+from ..._sftp.mirror import PUSH, Mirror, same_size
+from ..._sftp.patterns import Patterns
+from ..._sftp.relay import Relayed
+from ..._sftp.session import Login, SftpSession
+from ..._sftp.sides import Remote
+from ..._sftp.trees import ROOT, Kind, Tree, TreeEntry
+from ..files.guards import SftpSyncOptions
+from ..files.mirror import (
+    MirrorWork,
+    as_plan,
+    describe_counts,
+    describe_failures,
+    describe_unreadable,
+    read_source,
+    rules_of,
+)
+from ..service import SERVICE
+from ..shared.options import Options, WaitOptions, required
+from ..shared.plan import Expansion, Plan, Resource, Step, Task
+from .guard import check_own
+
+EVERYTHING = "."
+POWER = "powerSignals"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilesOptions(SftpSyncOptions, WaitOptions):
+    """From which service to which."""
+
+    source_id: str = required()
+    source_name: str = required()
+    project_id: str | None = None
+    src: str = EVERYTHING
+    dest: str = EVERYTHING
+    exclude: list[str] = field(default_factory=list)
+
+
+class FilesResource(Resource[FilesOptions]):
+    """The files of one service, on another."""
+
+    result_key = "files"
+
+    def plan(self, task: Task[FilesOptions]) -> Plan:
+        """Read both sides and plan what makes the clone like its source.
+
+        :raises HostedError: if the files of the source cannot be read.
+        """
+        require()
+        options = task.options
+        if options.service is None:
+            return plan_foreseen(task)
+        service = check_own(task, options.service, options.source_id, options.project_id)
+        if service.status == ServiceStatus.SUSPENDED:
+            task.warn(
+                f"service {service.name!r} ({service.id}) is suspended, so its files were left as they are"
+            )
+            return Plan(result=None)
+        return plan_copy(task, service)
+
+
+FILES = FilesResource()
+
+
+def plan_foreseen(task: Task[FilesOptions]) -> Plan:
+    """Plan for a clone that does not exist yet: everything is copied."""
+    with ExitStack() as stack:
+        session = open_session(task, stack, task.options.source_id)
+        source = session.run(read_source(task, relayed(task, session), Patterns()))
+    target = Tree({ROOT: TreeEntry(Kind.DIRECTORY)})
+    modes = {"file_mode": None, "directory_mode": None}
+    changes = compare(source, target, rules_of(task, modes, set()))
+    plan = as_plan(task, session.login, changes, (source, target), lambda: None)
+    plan.steps = [replace(step, summary=describe_copy(task, plan.result)) for step in plan.steps]
+    return plan
+
+
+def plan_copy(task: Task[FilesOptions], service: Service) -> Plan:
+    """Plan what makes the files of a clone like those of its source. It is stopped for that."""
+    stack = task.closing.enter_context(ExitStack())
+    target = open_session(task, stack, service.id)
+    source = open_session(task, stack, task.options.source_id, beside=target)
+    mirror = Mirror(relayed(task, source), Remote(target.sftp, EVERYTHING), PUSH, task.progress)
+    modes = {"file_mode": None, "directory_mode": None}
+
+    async def work() -> MirrorWork:
+        tree = await read_source(task, mirror.source, Patterns())
+        check_readable(mirror, tree)
+        there = await mirror.target.tree(Patterns(), lambda path, why: None)
+        found = CopyWork(task, target, mirror, tree, there, modes)
+        await found.compare()
+        return found
+
+    found = target.run(work())
+    plan = found.plan()
+    if not plan.steps:
+        stack.close()
+        return plan
+    copying = plan.steps
+
+    def decide() -> Sequence[Step]:
+        target.run(mirror.adapt_attributes(found.changes))
+        if not found.changes:
+            stack.close()
+            return []
+        done = Step("close the connections to both services", stack.close, changes=False)
+        return [*stop_steps(task, service), *copying, done]
+
+    plan.steps = [Expansion(found.describe(), decide)]
+    return plan
+
+
+class CopyWork(MirrorWork):
+    """What becomes of the files of a clone."""
+
+    task: Task[FilesOptions]
+
+    async def compare(self) -> None:
+        """Find out what is to be done. Files of one size whose times differ are compared by their content.
+
+        A clone is stopped to be copied to, so nothing may be taken for changed that is not.
+        """
+        await super().compare()
+        there = self.target.entries
+        doubtful = {
+            path: entry for path, entry in self.changes.files.items() if same_size(entry, there.get(path))
+        }
+        if doubtful and not self.mirror.compared:
+            self.equal |= await self.mirror.same_content(doubtful, there)
+            self.mirror.compared = True
+            await super().compare()
+
+    def describe(self) -> str:
+        """Say in one line what is done."""
+        return describe_copy(self.task, self._result())
+
+
+def describe_copy(task: Task[FilesOptions], result: Mapping[str, Any]) -> str:
+    """Say in one line what is copied."""
+    options = task.options
+    to = f" to service {options.service}" if options.service else ""
+    return f"copy the files of service {options.source_name!r}{to}: {describe_counts(result)}"
+
+
+def check_readable(mirror: Mirror, tree: Tree) -> None:
+    """Refuse a source of which not all can be read.
+
+    :raises TransferFailed: naming what cannot be.
+    """
+    if tree.unreadable:
+        raise TransferFailed(describe_failures(describe_unreadable(mirror.source, tree)))
+
+
+def stop_steps(task: Task[FilesOptions], service: Service) -> Sequence[Step]:
+    """Return the steps that stop the clone, so that nothing writes to its files while they are copied."""
+    if POWER not in (service.capabilities or ()):
+        task.warn(f"service {service.name!r} ({service.id}) cannot be stopped while its files are copied")
+        return []
+    shared = {name: getattr(task.options, name) for name in SHARED}
+    stopping: Task[Any] = replace(cast(Task[Any], task))
+    stopping.options = SERVICE.read_options({**shared, "id": service.id, "state": "stopped"})
+    return SERVICE.plan(stopping).steps
+
+
+SHARED = [*Options.__dataclass_fields__, "wait", "wait_timeout", "wait_interval"]
+"""The options of the connection and of waiting."""
+
+
+def relayed(task: Task[FilesOptions], session: SftpSession) -> Relayed:
+    """Return the files of the source."""
+    return Relayed(session.sftp, EVERYTHING, f"service {task.options.source_name!r}")
+
+
+def open_session(
+    task: Task[FilesOptions], stack: ExitStack, id: str, beside: SftpSession | None = None
+) -> SftpSession:
+    """Log in to a service with a key of the account.
+
+    :raises LoginRefused: saying how to register one: a password would be a change of the source.
+    """
+    options, access = task.options, task.client.sftp(id)
+    login = Login(
+        access.host,
+        access.port,
+        access.username,
+        options.private_key_file,
+        options.passphrase,
+        timeout=options.timeout,
+    )
+    keys = HostKeys(os.path.expanduser(options.known_hosts), ACCEPT_NEW, login.host, login.port)
+    try:
+        return stack.enter_context(SftpSession(login, keys, remember=not task.check_mode, beside=beside))
+    except LoginRefused:
+        raise LoginRefused(
+            f"{login} refused the login with {login.credentials_tried()}. Files are copied with a key of the "
+            "account, as a password of the source could only be generated, which would change it. Register a "
+            "key with hosted.services.ssh_key, and name its private half in private_key_file"
+        ) from None

@@ -1,0 +1,25 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps a clone from being written anywhere but where it is: each write asks this, by id."""
+
+from __future__ import annotations
+
+from ..._api.models import Service
+from ..services.lookup import label
+from ..services.view import read_service
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+
+
+def check_own(task: Task, id: str, source_id: str, project_id: str | None) -> Service:
+    """Return the service that is about to be written, read again.
+
+    :raises Invalid: if it is the source, or not in the project of the clone.
+    """
+    if id == source_id:
+        raise Invalid(f"service {id} is the source of the clone; nothing was written to it")
+    service = read_service(task, id)
+    if project_id is None or service.project_id != project_id:
+        raise Invalid(f"{label(service)} is not in the project of the clone; nothing was written to it")
+    return service

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of a clone: what is cloned, as what, and what becomes different."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..blueprint import SourceOptions
+from ..services.options import CommitmentOptions, Size
+from ..shared.limits import check_max_parallel
+from ..shared.options import FilePath, WaitOptions, option, required
+from ..shared.task_errors import Invalid
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rename:
+    """How names and slugs of the clone come from those of the source."""
+
+    prefix: str = ""
+    suffix: str = ""
+    pattern: str | None = None
+    replacement: str = ""
+    names: dict[str, Any] | None = None
+    """By name, slug or id in the source: names that no rule makes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloneOptions(SourceOptions, CommitmentOptions, WaitOptions):
+    """The options of module clone."""
+
+    source: str = required(selects=True)
+    project: str = required(selects=True)
+    services: list[str] | None = option(None, selects=True)
+    rename: Rename | None = None
+    host: str | None = option(None, selects=True)
+    hosts: dict[str, Any] | None = None
+    dimensions: Size | None = None
+    public: bool | None = None
+    overrides: dict[str, Any] | None = option(None, secret=True)
+    environments: dict[str, Any] | None = None
+    secret_environments: dict[str, Any] | None = option(None, no_log=False, secret=True)
+    copy_secrets: bool = False
+    without_environment: list[str] = option([], selects=True)
+    without_data: list[str] = option([], selects=True)
+    existing: Literal["refuse", "keep", "adopt"] = "refuse"
+    delete: bool = True
+    checksum: bool = False
+    private_key_file: FilePath | None = option(None, no_log=False, reads_file=True)
+    known_hosts: FilePath | None = None
+    secrets_dir: FilePath | None = option(None, no_log=False, filled=True)
+
+
+def check_options(options: CloneOptions) -> None:
+    """Check what can be checked before anybody is asked.
+
+    :raises Invalid: naming what is wrong.
+    """
+    check_max_parallel(options.max_parallel)
+    if options.copy_secrets and options.src is None and options.blueprint is None:
+        raise Invalid(
+            "copy_secrets copies values of secret_environment from the blueprint of the source; set src"
+        )
+    if not options.wait:
+        raise Invalid(
+            "what is cloned must be there before its files and rows are copied, so wait cannot be false"
+        )
+    for name in ("environments", "secret_environments", "overrides"):
+        for key, value in (getattr(options, name) or {}).items():
+            if not isinstance(value, dict):
+                raise Invalid(f"{name}: {key!r} must have a dictionary")

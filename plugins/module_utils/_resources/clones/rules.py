@@ -1,0 +1,191 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the blueprint of the clone: that of the source with other names, nodes, sizes and environments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..._api.text import counted
+from ..applications.lookup import check_slug, digest_in_service
+from ..blueprints.hiding import HIDDEN_SECTION, PLAIN_SECTION
+from ..shared.task_errors import Invalid
+from .environments import Environments
+from .options import CloneOptions, Rename
+from .source import Original, SourceProject
+
+FORGOTTEN = ("id", "allow_duplicate_name", "slug", "name", "state")
+"""What of the source does not hold for its clone."""
+TAG_DIGITS = 12
+"""How many digits of a digest make the tag of an image whose own is not shown."""
+
+
+@dataclass(frozen=True)
+class CloneBlueprint:
+    """The blueprint of the clone, and what it does not say."""
+
+    data: dict[str, Any]
+    states: Mapping[str, str]
+    """By key: whether a service runs once its files are there."""
+
+
+def blueprint_of(
+    options: CloneOptions,
+    source: SourceProject,
+    environments: Environments,
+    names: Mapping[str, str],
+    ids: Mapping[str, str],
+) -> CloneBlueprint:
+    """Return the blueprint of the clone.
+
+    :param names: the name or slug of each clone, by key.
+    :param ids: the ids of those that are there, by key. They decide: a platform may change names.
+    """
+    own = own_values(options, source)
+    sections: dict[str, dict[str, Any]] = {}
+    states: dict[str, str] = {}
+    for original in source.originals:
+        values = values_of(options, original, environments) | own[original.key]
+        state = values.pop("state", original.exported.values.get("state"))
+        if (state and state != "suspended") or "state" in own[original.key]:
+            states[original.key] = str(state)
+        values |= identity(original, names[original.key], ids.get(original.key))
+        sections.setdefault("applications" if original.app else "services", {})[original.key] = values
+    return CloneBlueprint({"project": options.project, **sections}, states)
+
+
+def identity(original: Original, name: str, id: str | None) -> dict[str, Any]:
+    """Return what tells the clone of a service from others.
+
+    Its source may have the same name, in another project. So one that is not there is ordered all the same.
+    """
+    if original.app:
+        return {"slug": name}
+    named = {} if name == original.key else {"name": name}
+    return {**named, "id": id} if id else {**named, "allow_duplicate_name": True}
+
+
+def own_values(options: CloneOptions, source: SourceProject) -> dict[str, dict[str, Any]]:
+    """Return what ``overrides`` say, by key.
+
+    :raises Invalid: for an entry of something that is not cloned.
+    """
+    own: dict[str, dict[str, Any]] = {each.key: {} for each in source.originals}
+    for wanted, values in (options.overrides or {}).items():
+        own[original_of(source, wanted, "overrides").key] = dict(values)
+    return own
+
+
+def original_of(source: SourceProject, wanted: str, option: str) -> Original:
+    """Return what an option names.
+
+    :raises Invalid: if it is not cloned.
+    """
+    found = source.of(wanted)
+    if found is None:
+        known = ", ".join(sorted(each.name for each in source.originals))
+        raise Invalid(f"{option} names {wanted!r}, which is not cloned; what is cloned: {known}")
+    return found
+
+
+def values_of(options: CloneOptions, original: Original, environments: Environments) -> dict[str, Any]:
+    """Return what the blueprint says of a service, but for its name and for what is said of it alone."""
+    values = {name: value for name, value in original.exported.values.items() if name not in FORGOTTEN}
+    values |= {"host": host} if (host := host_of(options, original)) else {}
+    if options.dimensions is not None:
+        wanted = {name: value for name, value in options.dimensions.as_dict().items() if value is not None}
+        values["dimensions"] = {**values.get("dimensions", {}), **wanted}
+    if options.public is not None:
+        values["public"] = options.public
+    if original.app:
+        plain, secret = environments.of(original)
+        values |= {PLAIN_SECTION: plain} if plain else {}
+        values |= {HIDDEN_SECTION: secret} if secret else {}
+        values |= {"image": image} if (image := image_of(original)) else {}
+    return values
+
+
+def host_of(options: CloneOptions, original: Original) -> str | None:
+    """Return the node of a clone: the one that stands for that of the source, or the one for all."""
+    host = original.record["host"] or {}
+    for name in (host.get("id"), host.get("label")):
+        if name in (options.hosts or {}):
+            return str((options.hosts or {})[name])
+    return options.host
+
+
+def image_of(original: Original) -> dict[str, Any] | None:
+    """Return the image that an application runs; ``None`` if it runs none."""
+    digest = digest_in_service(original.app) if original.app else None
+    if not digest:
+        return None
+    source = (original.record.get("settings") or {}).get("source") or {}
+    return {"tag": source.get("tag") or f"clone-{digest.partition(':')[2][:TAG_DIGITS]}", "digest": digest}
+
+
+# --- Names --------------------------------------------------------------------------------------------
+
+
+def names_of(rename: Rename, source: SourceProject, own: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the name or slug of each clone by key.
+
+    :raises Invalid: for those that are not possible.
+    """
+    given = {original_of(source, wanted, "rename.names").key: str(name)
+             for wanted, name in (rename.names or {}).items()}  # fmt: skip
+    names = {}
+    for each in source.originals:
+        said = own[each.key].get("slug" if each.app else "name")
+        names[each.key] = str(said or given.get(each.key) or renamed(each.name, rename))
+    problems = [problem for each in source.originals if (problem := problem_of(each, names[each.key]))]
+    problems += same_names(names)
+    if problems:
+        raise Invalid(f"{counted(len(problems), 'name')} of the clone cannot be used: {'; '.join(problems)}")
+    return names
+
+
+def renamed(name: str, rename: Rename) -> str:
+    """Return a name after the rules.
+
+    :raises Invalid: for a pattern that is none.
+    """
+    if rename.pattern is not None:
+        try:
+            name = re.sub(rename.pattern, rename.replacement, name)
+        except (re.error, IndexError) as error:
+            raise Invalid(
+                f"rename.pattern {rename.pattern!r} with its replacement is wrong: {error}"
+            ) from None
+    return f"{rename.prefix}{name}{rename.suffix}"
+
+
+def problem_of(original: Original, name: str) -> str | None:
+    """Return what is wrong with the name of a clone; ``None`` if nothing is."""
+    if original.app is None:
+        return None if name.strip() else f"{original.label} would have no name"
+    if name == original.app.slug:
+        return (
+            f"{original.label} would have the same slug, and slugs are unique across all accounts; "
+            "set rename, such as {suffix: -staging}"
+        )
+    try:
+        check_slug(name)
+    except Invalid as error:
+        return f"{original.label}: {error.message}"
+    return None
+
+
+def same_names(names: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with names that several have."""
+    by_name: dict[str, list[str]] = {}
+    for key, name in names.items():
+        by_name.setdefault(name, []).append(key)
+    return [
+        f"{', '.join(keys)} would all be {name!r}; set rename.names by their ids"
+        for name, keys in by_name.items()
+        if len(keys) > 1
+    ]

@@ -1,0 +1,238 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads what is cloned: the project as a blueprint, its references, and what of each service can be copied.
+
+Nothing is asked of the source but to read. Its SFTP has no password that could be read, and to generate one
+would change it: a key of the account opens it instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ..._api.client import Client
+from ..._api.models import App, Edge, Project, Service
+from ..._api.values import Family, ScanStatus, ServiceStatus
+from ..blueprints.export import Export, Exported, Found, export_project
+from ..databases.engine import UnreadableConnection, find_connection
+from ..services.listing import ServiceQuery, read_project
+from ..services.lookup import find_project, near_miss
+from ..shared.aliases import aliases_of
+from ..shared.parallel import run_parallel
+from ..shared.plan import Task
+from ..shared.task_errors import Ambiguous, Invalid, NoSuchItem
+from .options import CloneOptions
+
+
+class Data(Enum):
+    """What a service holds that can be copied."""
+
+    FILES = "files"
+    DATABASE = "database"
+    NONE = "nothing that can be copied"
+
+
+@dataclass(frozen=True)
+class Original:
+    """A service or an application of the source."""
+
+    exported: Exported
+    record: Mapping[str, Any]
+    """As in a listing, with ``settings`` and ``metrics``."""
+    data: Data
+    app: App | None = None
+    alias: str | None = None
+    variables: Mapping[str, Sequence[str]] | None = None
+    """The variables that refer to another service, by the id of that."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.exported.id
+
+    @property
+    def key(self) -> str:
+        """Its key in the blueprint of the source, and in that of the clone."""
+        return self.exported.key
+
+    @property
+    def name(self) -> str:
+        """Its slug or its name."""
+        return self.app.slug if self.app else str(self.record["name"])
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"{'application' if self.app else 'service'} {self.name!r}"
+
+    @property
+    def names(self) -> set[str]:
+        """By what users may name it."""
+        return {self.id, self.key, self.name, str(self.record["name"])}
+
+    @property
+    def referring(self) -> list[str]:
+        """The names of its variables that refer to another service."""
+        return sorted({name for names in (self.variables or {}).values() for name in names})
+
+
+@dataclass(frozen=True)
+class SourceProject:
+    """The project that is cloned, as far as it is."""
+
+    project: Project
+    originals: Sequence[Original]
+    """What is cloned."""
+    others: Sequence[Original]
+    """What stays behind."""
+    export: Export
+
+    def of(self, wanted: str) -> Original | None:
+        """Return what a user names; ``None`` if it is not cloned.
+
+        :raises Ambiguous: if several have the name.
+        """
+        found = [each for each in self.originals if wanted == each.id]
+        found = found or [each for each in self.originals if wanted in each.names]
+        if len(found) > 1:
+            raise Ambiguous(
+                f"{wanted!r} names {', '.join(each.label for each in found)}; name one by id",
+                ids=[each.id for each in found],
+            )
+        return found[0] if found else None
+
+
+def read_source(task: Task[CloneOptions]) -> SourceProject:
+    """Read what is cloned.
+
+    :raises HostedError: if anything of it cannot be cloned, or not be read.
+    """
+    client, project = task.client, find_project(task.client, task.options.source)
+    listing = read_project(client, project, ServiceQuery(settings=True, metrics=True))
+    if listing.warnings:
+        raise Invalid(
+            f"{'; '.join(listing.warnings)}. A clone would lack what was set there. Run this again later, or "
+            "leave that service out with services"
+        )
+    graph = client.project_graph(project.id)
+    apps = {app.id: app for app in client.apps()}
+    found = Found(project.name, listing.services, apps, graph.edges or [])
+    export = export_project(found)
+    records = {record["id"]: record for record in listing.services}
+    aliases, entries = aliases_of(graph), [*export.services, *export.applications]
+    wanted = chosen(entries, records, apps, task.options.services)
+    kinds = run_parallel(client, wanted, lambda own, each: data_of(own, records[each.id], apps))
+    data = {each.id: kind for each, kind in zip(wanted, kinds, strict=True)}
+
+    def original(each: Exported) -> Original:
+        return Original(
+            each,
+            records[each.id],
+            data.get(each.id, Data.NONE),
+            apps.get(each.id),
+            aliases.get(each.id),
+            variables_of(each.id, graph.edges or []),
+        )
+
+    cloned = [original(each) for each in wanted]
+    others = [original(each) for each in entries if each.id not in data]
+    check_ready(cloned)
+    return SourceProject(project, cloned, others, export)
+
+
+def chosen(
+    entries: Sequence[Exported],
+    records: Mapping[str, Mapping[str, Any]],
+    apps: Mapping[str, App],
+    wanted: Sequence[str] | None,
+) -> list[Exported]:
+    """Return the entries that are cloned: those that are named, by id, slug, name or key, or all.
+
+    :raises NoSuchItem: if one is not there, or there is none at all.
+    :raises Ambiguous: if a name is that of several.
+    """
+    if not entries:
+        raise NoSuchItem("the source has no service and no application, so there is nothing to clone")
+    names = {
+        each.id: {
+            each.id,
+            each.key,
+            str(records[each.id]["name"]),
+            *([apps[each.id].slug] if each.id in apps else []),
+        }
+        for each in entries
+    }
+    found: dict[str, Exported] = {}
+    known = [str(record["name"]) for record in records.values()]
+    for one in wanted if wanted is not None else ():
+        match = [each for each in entries if each.id == one] or [
+            each for each in entries if one in names[each.id]
+        ]
+        if not match:
+            raise NoSuchItem(f"services: the source has no {one!r}{near_miss(one, known)}")
+        if len(match) > 1:
+            ids = [each.id for each in match]
+            raise Ambiguous(f"services: {one!r} names {', '.join(ids)}; name one by id", ids=ids)
+        found[match[0].id] = match[0]
+    return list(found.values()) if wanted is not None else list(entries)
+
+
+def variables_of(id: str, edges: Iterable[Edge]) -> dict[str, list[str]]:
+    """Return the variables of a service that refer to others, by the id of the other."""
+    found: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge.from_ == id and edge.to:
+            found.setdefault(edge.to, []).extend(edge.through or [])
+    return found
+
+
+def check_ready(originals: Iterable[Original]) -> None:
+    """Check that what is cloned is there and whole.
+
+    :raises Invalid: naming what is not.
+    """
+    unready = [
+        f"{each.label} has status {each.record['status']}"
+        for each in originals
+        if each.record["status"] not in (ServiceStatus.ACTIVE, ServiceStatus.SUSPENDED)
+        and not (each.app and not each.app.image_ref)
+    ]
+    if unready:
+        raise Invalid(f"{'; '.join(unready)}. Wait until it is in service, or leave it out with services")
+    blocked = [each.label for each in originals if each.app and each.app.scan_status == ScanStatus.BLOCKED]
+    if blocked:
+        raise Invalid(
+            f"the image that {', '.join(blocked)} runs is blocked by its last scan. It keeps running, but a "
+            "clone could not be deployed. Deploy a corrected image first, or leave it out with services"
+        )
+
+
+# --- What a service holds -----------------------------------------------------------------------------
+
+
+def data_of(client: Client, record: Mapping[str, Any], apps: Mapping[str, App]) -> Data:
+    """Return what of a service can be copied."""
+    service = client.service(record["id"])
+    if service is None:
+        raise NoSuchItem(f"service {record['name']!r} ({record['id']}) was deleted meanwhile; run this again")
+    app = apps.get(service.id)
+    if service.family == Family.APP and app is None and is_database(client, service):
+        return Data.DATABASE
+    if app is not None and not app.image_ref:
+        return Data.NONE  # it never ran
+    return Data.FILES if "files" in (service.capabilities or ()) else Data.NONE
+
+
+def is_database(client: Client, service: Service) -> bool:
+    """Tell whether a service is a database.
+
+    :raises Invalid: if that cannot be read.
+    """
+    try:
+        return find_connection(client, service) is not None
+    except UnreadableConnection as error:
+        raise error.prepend(f"service {service.name!r} ({service.id}) cannot be cloned: ") from None

@@ -1,0 +1,200 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a clone goes: never onto its source, and never onto what it did not make, unless that is said.
+
+What a clone made is remembered on the controller before it is ordered, so that a run that was killed finds
+its own things again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ..._api.models import Project
+from ..blueprints.members import Member, Members, read_members
+from ..services.namesakes import oldest_projects
+from ..shared.controller_state import collection_folder, state_key, write_json
+from ..shared.names import same_name
+from ..shared.options import StateDirOptions
+from ..shared.plan import Task
+from ..shared.task_errors import Invalid
+from .options import CloneOptions
+from .source import Original, SourceProject
+
+FOLDER = "clones"
+KINDS = {"services": False, "applications": True}
+"""The sections of a blueprint, and whether they hold applications."""
+
+
+@dataclass
+class CloneRecord:
+    """What the clone in a project was made from, and what was made for it."""
+
+    path: str
+    source: str | None = None
+    """The id of the project that was cloned."""
+    names: dict[str, str] = field(default_factory=dict)
+    """By the id of the source: the name or slug of its clone."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """By the id of the source: the id of its clone, once that is known."""
+
+    @classmethod
+    def read(cls, options: StateDirOptions, project: str) -> CloneRecord:
+        """Read the record of a project. Any error in it counts as none."""
+        home = options.state_dir and os.path.expanduser(options.state_dir)
+        folder = os.path.join(home, FOLDER) if home else collection_folder(FOLDER)
+        path = os.path.join(folder, f"{state_key(options.base_url, f'clone in {project}')}.json")
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            with open(path, encoding="utf-8") as file:
+                content = json.load(file)
+            names, ids = dict(content["names"]), dict(content["ids"])
+            return cls(path, str(content["source"]), names, ids)
+        return cls(path)
+
+    def write(self) -> None:
+        """Keep the record.
+
+        :raises Invalid: if it cannot be written: without it, the next run could not tell what is its own.
+        """
+        try:
+            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            write_json(self.path, {"source": self.source, "names": self.names, "ids": self.ids})
+        except OSError as error:
+            raise Invalid(f"state_dir cannot be written to ({error}); nothing was ordered") from None
+
+    def made(self, member: Member) -> bool:
+        """Tell whether the clone has made a service."""
+        if member.id in self.ids.values():
+            return True
+        expected = (name for original, name in self.names.items() if original not in self.ids)
+        return any(same_name(member.name, name) for name in expected)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The project that the clone is in, or will be."""
+
+    record: CloneRecord
+    members: Members | None
+    """``None`` if it does not exist yet."""
+
+    @property
+    def found(self) -> Sequence[Member]:
+        """What is in it."""
+        return self.members.found if self.members else ()
+
+    def of(self, original: Original, name: str) -> Member | None:
+        """Return what is there by the name of a clone, or nearly so; ``None`` if nothing is."""
+        same = [each for each in self.found if (each.slug is not None) == (original.app is not None)]
+        exact = [each for each in same if each.name == name]
+        return next(iter(exact or [each for each in same if same_name(each.name, name)]), None)
+
+    def ids(self, source: SourceProject, names: Mapping[str, str]) -> dict[str, str]:
+        """Return the ids of those clones that are there, by key."""
+        there = {each.key: self.of(each, names[each.key]) for each in source.originals}
+        return {key: member.id for key, member in there.items() if member}
+
+
+def check_target(
+    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], record: CloneRecord
+) -> Target:
+    """Return where the clone goes.
+
+    :raises Invalid: if it must not go there.
+    """
+    projects = task.client.projects()
+    name = task.options.project
+    check_not_source(source, name)
+    found = next((each for each in projects if each.name == name), None) or next(
+        (each for each in projects if same_name(each.name, name)), None
+    )
+    if found is None:
+        check_no_id(name, projects)
+        members = None
+    else:
+        if found.id in oldest_projects(projects):
+            raise Invalid(
+                f"project {name!r} may be the default project of the account, which the platform does not "
+                "show: the oldest is taken for it. Clone into a project of its own"
+            )
+        members = read_members(task.client, found.id)
+    if record.source not in (None, source.project.id) and members and members.found:
+        raise Invalid(
+            f"project {name!r} holds the clone of another project ({record.source}). Delete that first, or "
+            "clone into another project"
+        )
+    check_members(task, source, names, Target(record, members))
+    check_slugs(task, source, names, members)
+    return Target(record, members)
+
+
+def check_not_source(source: SourceProject, name: str) -> None:
+    """Refuse to clone a project onto itself.
+
+    :raises Invalid: saying so.
+    """
+    if name in (source.project.name, source.project.id):
+        raise Invalid(f"source and project are both {name!r}; a project cannot be cloned onto itself")
+
+
+def check_no_id(name: str, projects: list[Project]) -> None:
+    """Refuse the id of a project in place of its name.
+
+    :raises Invalid: with the name.
+    """
+    meant = next((each.name for each in projects if each.id == name), None)
+    if meant is not None:
+        raise Invalid(f"project is {name!r}, the id of project {meant!r}; write its name")
+
+
+def check_members(
+    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], target: Target
+) -> None:
+    """Refuse a project that holds what the clone did not make.
+
+    :raises Invalid: naming it.
+    """
+    foreign = [each for each in target.found if not target.record.made(each)]
+    ids = {member.id for each in source.originals if (member := target.of(each, names[each.key]))}
+    taken = [each for each in foreign if each.id in ids]
+    existing = task.options.existing
+    if taken and existing != "adopt":
+        raise Invalid(
+            f"project {task.options.project!r} has {describe(taken)}, by a name of the clone and not known "
+            "to be made by it. Nothing was done. existing: adopt takes it for the clone, and overwrites "
+            "what it holds; rename gives the clone other names"
+        )
+    if foreign and existing == "refuse":
+        raise Invalid(
+            f"project {task.options.project!r} has {describe(foreign)}, which the clone did not make. "
+            "Nothing was done. Clone into another project, or set existing: keep to leave that alone"
+        )
+
+
+def check_slugs(
+    task: Task[CloneOptions], source: SourceProject, names: Mapping[str, str], members: Members | None
+) -> None:
+    """Refuse slugs that applications of other projects have.
+
+    :raises Invalid: naming them.
+    """
+    inside = {each.slug for each in (members.found if members else ())}
+    known = {app.slug for app in task.client.apps()}
+    taken = sorted(
+        names[each.key] for each in source.originals if each.app and names[each.key] in known - inside
+    )
+    if taken:
+        raise Invalid(
+            f"this account has applications {', '.join(map(repr, taken))} in other projects; "
+            "set rename so that the clone has other slugs"
+        )
+
+
+def describe(members: list[Member]) -> str:
+    """Return services for a message."""
+    return ", ".join(each.label for each in members)

@@ -1,0 +1,228 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clones as users make them: the role, the playbook of the guide, and projects that nobody wrote by hand.
+
+CLONE_PROJECTS says how many random projects are cloned, each under a gap profile in turn. CLONE_KILLS is
+after how many of a run's requests it is killed, as `3,11` or as a range `1-40`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
+from hosted_sandbox.testing import Sandbox
+from integration.ansible_run import REPOSITORY, Ansible
+from integration.clone_worlds import check_clone, random_world
+from integration.killing import kill_run
+from integration.scenarios import run_scenario
+from integration.test_blueprint_killed import LATENCY, points, register_key
+from integration.warm import COLD
+from unit.plugins.module_utils._resources.clones.platform import files, ids_of, monthly_rate, writes_to
+from unit.plugins.module_utils._resources.platform import run
+
+GUIDE = REPOSITORY / "docs" / "guides" / "cloning.md"
+PROFILES = ("plain", "terse", "wrapped", *(f"pairwise:{number}" for number in range(1, 200)))
+SHOP: dict[str, Any] = {
+    "balance_cents": 100000,
+    "projects": ["old", "shop"],
+    "services": [{"name": "world", "product": "minecraft", "project": "shop", "files": {"a/b.txt": "first"}}],
+    "apps": [
+        {"slug": "acme-api", "project": "shop", "images": [{"tag": "v1"}, {"tag": "v2"}], "deployed": "v1"},
+        {
+            "slug": "acme-web",
+            "project": "shop",
+            "images": [{"tag": "v1"}],
+            "deployed": "v1",
+            "environment": {"API": "${acme-api.URL}"},
+        },
+    ],
+}
+BLUEPRINT = """\
+project: shop
+applications:
+  acme-web:
+    environment: {API: "${acme-api.URL}", BANNER: production}
+    secret_environment: {SESSION_KEY: of-production}
+"""
+
+
+def names_in_ledger(sandbox: Sandbox) -> list[str]:
+    """Return the names of all orders."""
+    return sorted(each["name"] for each in sandbox.ledger()["orders"])
+
+
+# --- The guide --------------------------------------------------------------------------------------
+
+
+def documented() -> str:
+    """Return the playbook of the guide that refreshes staging."""
+    blocks = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    (found,) = [block for block in blocks if block.startswith("# refresh.yml")]
+    return str(found)
+
+
+def refresh(ansible: Ansible, key: str) -> Any:
+    """Run the playbook of the guide, with another key; return what the role says."""
+    text = documented().replace("~/.ssh/deploy", key)
+    (ansible.folder / "shop.yml").write_text(BLUEPRINT)
+    ansible.environment["STAGING_SESSION_KEY"] = "of-staging"
+    return ansible.playbook(text).succeed()["Clone the project, or bring over what has changed in it"].result
+
+
+def test_staging_is_refreshed_every_monday(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Twice the same playbook, from end to end: the second run brings over what changed, and no more."""
+    sandbox.seed(SHOP)
+    key = register_key(sandbox, ansible.folder)
+    originals = ids_of(sandbox, "shop")
+    sandbox.clear_journal()
+    first = refresh(ansible, key)
+    made = ids_of(sandbox, "shop-staging")
+    assert set(made) == {"world-staging", "acme-api-staging", "acme-web-staging"}
+    assert "of-staging" not in json.dumps(first)
+    for id, path, content in (
+        (originals["world"], "a/b.txt", "second"),
+        (originals["world"], "new.txt", "new"),
+        (made["world-staging"], "tried.txt", "by hand"),
+    ):
+        sandbox.api("POST", f"/api/resources/{id}/files/write", {"path": path, "content": content})
+    sandbox.api("POST", "/api/apps/acme-api/deploy", {"tag": "v2"})
+    sandbox.clear_journal()
+    second = refresh(ansible, key)
+    assert [action for action in second["actions"] if action.startswith(("order", "create"))] == []
+    assert files(sandbox, made["world-staging"]) == files(sandbox, originals["world"])
+    assert "new" in files(sandbox, made["world-staging"]).values()
+    apps = {app["slug"]: app["imageRef"] for app in sandbox.api("GET", "/api/apps").json()["items"]}
+    assert apps["acme-api-staging"].partition("@")[2] == apps["acme-api"].partition("@")[2]
+    assert writes_to(sandbox, originals) == []
+    assert names_in_ledger(sandbox) == sorted(made)
+    sandbox.clear_journal()
+    assert not refresh(ansible, key)["changed"]
+    assert sandbox.writes() == []
+
+
+def test_the_playbook(ansible: Ansible, sandbox: Sandbox) -> None:
+    """Its paths start where it is run, and with --check nothing is ordered."""
+    sandbox.seed(SHOP)
+    register_key(sandbox, ansible.folder)
+    given = {
+        "clone_source": "shop",
+        "clone_project": "copy",
+        "clone_services": ["world"],
+        "clone_private_key_file": "key",
+    }
+    play = "- ansible.builtin.import_playbook: hosted.services.clone\n"
+    checked = ansible.playbook(play, "--check", variables=given).succeed()
+    assert "order minecraft as service 'world' for" in checked.stdout
+    assert names_in_ledger(sandbox) == []
+    ansible.playbook(play, variables=given).succeed()
+    assert names_in_ledger(sandbox) == ["world"]
+
+
+def test_the_life_of_a_clone(tmp_path: Path) -> None:
+    """From the order to a refresh, in molecule."""
+    run_scenario("clone", tmp_path)
+
+
+# --- Random projects --------------------------------------------------------------------------------
+
+
+def numbers() -> Iterator[int]:
+    """Yield the numbers of the random projects."""
+    yield from islice(iter(range(1_000_000)), int(os.environ.get("CLONE_PROJECTS", "4")))
+
+
+@pytest.mark.parametrize("number", [*numbers()])
+def test_a_random_project(
+    number: int, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its clone is the same, costs what was announced, and nothing was written to the source."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(tmp_path))
+    sandbox.profile(PROFILES[number % len(PROFILES)])
+    world = random_world(number)
+    sandbox.seed(world.seed)
+    before = monthly_rate(sandbox)
+    options = world.options(
+        private_key_file=register_key(sandbox, tmp_path),
+        known_hosts=str(tmp_path / "known_hosts"),
+        secrets_dir=str(tmp_path),
+    )
+    sandbox.clear_journal()
+    planned = run(sandbox, CLONE, check_mode=True, **options)
+    assert not planned.get("failed"), planned["msg"]
+    assert [each for each in sandbox.writes() if "quote" not in each] == []
+    done = run(sandbox, CLONE, **options)
+    assert not done.get("failed"), done["msg"]
+    check_clone(sandbox, world, planned, done, before)
+    again = run(sandbox, CLONE, **options)
+    assert not again.get("failed") and again["actions"] == [], again.get("msg", again["actions"])
+
+
+# --- Runs that are killed ---------------------------------------------------------------------------
+
+
+def task(folder: Path, key: str) -> str:
+    """Return the task that clones the shop."""
+    options = {
+        "source": "shop",
+        "project": "copy",
+        "rename": {"suffix": "-copy"},
+        "environments": {"acme-web": {"API": "${acme-api.URL}"}},
+        "private_key_file": key,
+        "secrets_dir": str(folder),
+        "wait_interval": 0.2,
+    }
+    return f"- name: Clone\n  hosted.services.clone: {json.dumps(options)}\n"
+
+
+def kill_after(ansible: Ansible, sandbox: Sandbox, point: int, text: str) -> None:
+    """Clone, and end the run and all its workers after so many requests."""
+    play = ansible.folder / "killed.yml"
+    tasks = yaml.safe_load(text)
+    play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    with subprocess.Popen(
+        [COLD.playbook, "-i", str(ansible.inventory), str(play)],
+        env=ansible.environment,
+        cwd=ansible.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while process.poll() is None and len(sandbox.journal()) < point:
+            pass
+        if process.poll() is None:
+            kill_run(ansible.folder, process.pid)
+
+
+@pytest.mark.parametrize("point", [*points("CLONE_KILLS", "40,75,110,150")])
+def test_a_run_that_is_killed(point: int, ansible: Ansible, sandbox: Sandbox) -> None:
+    """The next one completes the clone: everything once, equal to the source, which nobody wrote to."""
+    sandbox.seed(SHOP)
+    key = register_key(sandbox, ansible.folder)
+    originals = ids_of(sandbox, "shop")
+    sandbox.clear_journal()
+    sandbox.fault("*", "latency", latency=LATENCY, count=None)
+    kill_after(ansible, sandbox, point, task(ansible.folder, key))
+    sandbox.clear_faults()
+    ansible.tasks(task(ansible.folder, key)).succeed()
+    assert names_in_ledger(sandbox) == sorted(f"{name}-copy" for name in originals)
+    assert [each["name"] for each in sandbox.api("GET", "/api/projects").json()].count("copy") == 1
+    made = ids_of(sandbox, "copy")
+    assert files(sandbox, made["world-copy"]) == files(sandbox, originals["world"])
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={made['world-copy']}").json()
+    assert metrics[made["world-copy"]]["state"] == "running"
+    assert writes_to(sandbox, originals) == []
+    sandbox.clear_journal()
+    assert not ansible.tasks(task(ansible.folder, key)).succeed()["Clone"].result["changed"]
+    assert sandbox.writes() == []

@@ -1,0 +1,125 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A project to clone on a sandbox, and what a test asks about a clone: its files, its price, its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.clone import CLONE
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.platform import run
+
+SIZE = {"cpuCores": 1, "ramGb": 2, "storageGb": 10}
+SEED: dict[str, Any] = {
+    "balance_cents": 100000,
+    "projects": ["old", "shop"],
+    "services": [
+        {
+            "name": "Survival",
+            "product": "minecraft",
+            "project": "shop",
+            "dimensions": SIZE,
+            "files": {"server.properties": "motd=hi", "world/level.dat": "x" * 70_000},
+        },
+        {"name": "lobby", "product": "minecraft", "project": "shop", "state": "stopped", "files": {"a": "b"}},
+    ],
+    "apps": [
+        {"slug": "acme-api", "project": "shop", "images": [{"tag": "v1"}, {"tag": "v2"}], "deployed": "v2"},
+        {
+            "slug": "acme-web",
+            "project": "shop",
+            "images": [{"tag": "v1"}],
+            "deployed": "v1",
+            "environment": {"API": "${acme-api.URL}"},
+        },
+    ],
+}
+GIVEN: dict[str, Any] = {
+    "source": "shop",
+    "project": "shop-staging",
+    "rename": {"suffix": "-staging"},
+    "environments": {"acme-web": {"API": "${acme-api.URL}", "LOG_LEVEL": "debug"}},
+    "secret_environments": {"acme-web": {"SESSION_KEY": "hunter2hunter2"}},
+}
+WEB = {"API": "${acme-api-staging.URL}", "LOG_LEVEL": "debug"}
+"""The environment of the clone that may be shown: its reference leads to the clone."""
+
+
+def cloned(
+    sandbox: Sandbox, key: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., dict[str, Any]]:
+    """Seed the project; return what clones it, with a key of the account and records of its own."""
+    monkeypatch.setenv("HOSTED_SERVICES_HOME", str(folder))
+    public = key.with_suffix(".pub").read_text().strip()
+    sandbox.seed({**SEED, "ssh_keys": [{"name": "deploy", "public_key": public}]})
+    sandbox.clear_journal()
+
+    def go(check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        own = {
+            "private_key_file": str(key),
+            "known_hosts": str(folder / "known_hosts"),
+            "secrets_dir": str(folder),
+        }
+        return run(sandbox, CLONE, check_mode, **{**GIVEN, **own, **given})
+
+    return go
+
+
+def ids_of(sandbox: Sandbox, project: str) -> dict[str, str]:
+    """Return the ids of what is in a project, by name."""
+    projects = sandbox.api("GET", "/api/projects").json()
+    id = next(each["id"] for each in projects if each["name"] == project)
+    found = sandbox.api("GET", "/api/resources").json()["items"]
+    return {each["name"]: each["id"] for each in found if home_of(sandbox, each["id"]) == id}
+
+
+def home_of(sandbox: Sandbox, id: str) -> str:
+    """Return the id of the project of a service."""
+    return str(sandbox.api("GET", f"/api/resources/{id}").json()["projectId"])
+
+
+def files(sandbox: Sandbox, id: str, folder: str = "/") -> dict[str, Any]:
+    """Return the content of all files of a service, by path."""
+    found: dict[str, Any] = {}
+    listed = sandbox.api("GET", f"/api/resources/{id}/files", params={"directory": folder}).json()
+    for entry in listed:
+        path = f"{folder.rstrip('/')}/{entry['name']}"
+        if entry["directory"]:
+            found |= {path: None, **files(sandbox, id, path)}
+        else:
+            content = sandbox.api("GET", f"/api/resources/{id}/files/contents", params={"path": path})
+            found[path] = content.json()["content"]
+    return found
+
+
+def monthly_rate(sandbox: Sandbox) -> Decimal:
+    """Return what all services cost a month, as the platform bills it."""
+    services = sandbox.api("GET", "/api/resources").json()["items"]
+    details = [sandbox.api("GET", f"/api/resources/{each['id']}").json() for each in services]
+    return sum((Decimal(each["pricing"]["billedMonthlyMillicents"]) / 1000 for each in details), Decimal(0))
+
+
+def environment(sandbox: Sandbox, slug: str) -> dict[str, str]:
+    """Return what the platform has as the environment of an application."""
+    records = sandbox.control("GET", "/state")["records"]
+    [found] = [each for each in records["service"] if each["name"] == slug]
+    kept: dict[str, str] = found["environment"]
+    return kept
+
+
+def writes_to(sandbox: Sandbox, originals: Mapping[str, str] | Iterable[str]) -> list[dict[str, Any]]:
+    """Return the calls that write to services of a source, by their ids and their names."""
+    names = [*originals, *(originals.values() if isinstance(originals, Mapping) else ())]
+    marks = [f"/{name}" for name in names]
+    return [
+        line
+        for line in sandbox.journal()
+        if line["method"] != "GET" and any(f"{line['path']}/".find(f"{mark}/") >= 0 for mark in marks)
+    ]

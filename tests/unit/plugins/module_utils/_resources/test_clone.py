@@ -1,0 +1,282 @@
+# Copyright (c) 2026, the hosted.services contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clones on a real server: what is in them, what they cost, and that their sources are never written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.hosted.services.plugins.module_utils._resources.blueprint import BLUEPRINT
+from hosted_sandbox.testing import Sandbox
+from unit.plugins.module_utils._resources.clones.platform import (
+    WEB,
+    cloned,
+    environment,
+    files,
+    ids_of,
+    monthly_rate,
+    writes_to,
+)
+from unit.plugins.module_utils._resources.platform import run
+
+Clone = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def clone(sandbox: Sandbox, key_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    """Clone with a key of the account, and records of its own."""
+    return cloned(sandbox, key_file, tmp_path, monkeypatch)
+
+
+NO_APPS: dict[str, Any] = {
+    "services": ["Survival", "lobby"],
+    "environments": None,
+    "secret_environments": None,
+}
+
+
+def commits(sandbox: Sandbox) -> list[str]:
+    """Return the calls that change something; a quote does not."""
+    return [each for each in sandbox.writes() if "quote" not in each]
+
+
+def test_a_project_is_cloned_at_the_price_that_was_announced(
+    sandbox: Sandbox, clone: Clone, tmp_path: Path
+) -> None:
+    originals = ids_of(sandbox, "shop")
+    planned = clone(check_mode=True)
+    assert planned["changed"] and commits(sandbox) == []
+    assert "order minecraft as service 'Survival-staging'" in " ".join(planned["actions"])
+    before = monthly_rate(sandbox)
+    done = clone()
+    assert not done.get("failed"), done.get("msg")
+    made = ids_of(sandbox, "shop-staging")
+    assert set(made) == {"Survival-staging", "lobby-staging", "acme-api-staging", "acme-web-staging"}
+    assert Decimal(planned["cost"]["monthly_after"]) == Decimal(done["cost"]["monthly_after"])
+    assert Decimal(done["cost"]["monthly_after"]) == monthly_rate(sandbox) - before
+    for name in ("Survival", "lobby"):
+        assert files(sandbox, made[f"{name}-staging"]) == files(sandbox, originals[name])
+    assert environment(sandbox, "acme-web-staging") == {**WEB, "SESSION_KEY": "hunter2hunter2"}
+    apps = {app["slug"]: app["imageRef"] for app in sandbox.api("GET", "/api/apps").json()["items"]}
+    for slug in ("acme-api", "acme-web"):
+        old, new = apps[slug], apps[f"{slug}-staging"]
+        assert new.partition("@")[2] == old.partition("@")[2] and f"{slug}-staging" in new
+    assert writes_to(sandbox, originals) == []
+    assert "hunter2" not in str(done)
+    check_unchanged(sandbox, clone)
+
+
+def check_unchanged(sandbox: Sandbox, clone: Clone) -> None:
+    """Check that another run finds nothing to do, in check mode either."""
+    sandbox.clear_journal()
+    for again in (clone(check_mode=True), clone()):
+        assert not again.get("failed"), again.get("msg")
+        assert not again["changed"] and again["actions"] == []
+    assert commits(sandbox) == []
+
+
+def test_what_changed_in_the_source_is_brought_over(sandbox: Sandbox, clone: Clone) -> None:
+    """Changed and new files come, extra ones go, and what runs is stopped only for that."""
+    alone = {**NO_APPS, "services": ["Survival"], "rename": None}
+    clone(**alone)
+    source = ids_of(sandbox, "shop")["Survival"]
+    made = ids_of(sandbox, "shop-staging")["Survival"]
+    for id, path, content in (
+        (source, "motd", "new"),
+        (source, "ops.json", "[]"),
+        (made, "extra", "gone soon"),
+    ):
+        sandbox.api("POST", f"/api/resources/{id}/files/write", {"path": path, "content": content})
+    sandbox.clear_journal()
+    done = clone(**alone)
+    assert [action.split(" ")[0] for action in done["actions"]] == ["stop", "copy", "start"]
+    assert "create 2, delete 1" in done["actions"][1]
+    assert files(sandbox, made) == files(sandbox, source)
+    assert [line["body"] for line in sandbox.journal("resources.power")] != []
+    assert writes_to(sandbox, {"Survival": source}) == []
+    kept = clone(delete=False, **alone)
+    assert not kept["changed"]
+
+
+def test_a_new_release_of_the_source_is_deployed_in_the_clone(sandbox: Sandbox, clone: Clone) -> None:
+    given = {"services": ["acme-api"], "environments": None, "secret_environments": None}
+    clone(**given)
+    sandbox.api("POST", "/api/apps/acme-api/deploy", {"tag": "v1"})
+    sandbox.clear_journal()
+    done = clone(**given)
+    words = [action.split(" ")[0] for action in done["actions"]]
+    assert words == ["copy", "declare", "wait", "deploy"]
+    assert {
+        line["path"].split("/")[3] for line in sandbox.journal(method="POST") if "/apps/" in line["path"]
+    } == {"acme-api-staging"}
+
+
+def test_nodes_sizes_and_single_services_differ(sandbox: Sandbox, clone: Clone) -> None:
+    done = clone(
+        **NO_APPS,
+        hosts={"node-paris-1": "node-frankfurt-1"},
+        dimensions={"ram_gb": 4},
+        public=False,
+        rename={"pattern": "^(.)", "replacement": r"new-\1", "names": {"lobby": "hall"}},
+        overrides={"lobby": {"host": "node-paris-1", "state": "started"}},
+    )
+    assert not done.get("failed"), done.get("msg")
+    made = ids_of(sandbox, "shop-staging")
+    assert set(made) == {"new-Survival", "hall"}
+    found = {name: sandbox.api("GET", f"/api/resources/{id}").json() for name, id in made.items()}
+    assert found["new-Survival"]["host"]["id"] == "node-frankfurt-1"
+    assert found["hall"]["host"]["id"] == "node-paris-1"
+    assert [found[name]["dimensions"]["ramGb"] for name in made] == [4, 4]
+    settings = sandbox.api("GET", f"/api/resources/{made['hall']}/settings").json()
+    assert settings["network"]["isPublic"] is False
+    metrics = sandbox.api("GET", f"/api/resources/metrics?ids={made['hall']}").json()
+    assert metrics[made["hall"]]["state"] == "running"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"project": "shop"}, "a project cannot be cloned onto itself"),
+        ({"project": "default"}, "may be the default project"),
+        ({"project": "taken"}, "which the clone did not make. Nothing was done"),
+        ({"project": "alike", "existing": "keep"}, "existing: adopt takes it for the clone"),
+        ({"rename": None}, "slugs are unique across all accounts"),
+        ({"rename": {"suffix": "_x"}}, "must have 3 to 40, and of lowercase letters"),
+        ({"rename": {"pattern": "("}}, "rename.pattern '(' with its replacement is wrong"),
+        ({"rename": {"pattern": ".*", "replacement": "one"}}, "would all be"),
+        ({"rename": {"suffix": "-x", "names": {"nobody": "a"}}}, "rename.names names 'nobody', which is not"),
+        ({"rename": {"pattern": "web$", "replacement": "taken"}, "services": ["acme-web"],
+          "environments": {"acme-web": {"API": "x"}}},
+         "this account has applications 'acme-taken' in other projects"),
+        ({"environments": None}, "lacks API"),
+        ({"environments": {"lobby": {"A": "b"}}}, "environments names 'lobby'; the applications that"),
+        ({"services": ["acme-web"], "secret_environments": None}, "which is not cloned. Clone it as well"),
+        ({"services": ["nobody"]}, "services: the source has no 'nobody'"),
+        ({**NO_APPS, "services": ["Survival"], "without_data": ["lobby"]}, "without_data names 'lobby'"),
+        ({"overrides": {"lobby": {"prodct": "x"}}}, "did you mean 'product'?"),
+        ({"overrides": {"lobby": "x"}}, "overrides: 'lobby' must have a dictionary"),
+        ({"copy_secrets": True}, "set src"),
+        ({"wait": False}, "wait cannot be false"),
+        ({"max_monthly": "1"}, "1.00"),
+        ({"private_key_file": "no-such-key"}, "private_key_file 'no-such-key' cannot be read"),
+        ({**NO_APPS, "services": None, "source": "metal"}, "family DEDICATED holds"),
+        ({**NO_APPS, "services": None, "source": "blocked"}, "blocked by its last scan"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_cloned_is_refused_before_anything_is_ordered(
+    given: dict[str, Any], said: str, sandbox: Sandbox, clone: Clone
+) -> None:
+    sandbox.seed(MORE)
+    sandbox.clear_journal()
+    for check_mode in (True, False):
+        refused = clone(check_mode=check_mode, **given)
+        assert refused.get("failed") and said in refused["msg"], refused
+    assert commits(sandbox) == []
+
+
+MORE: dict[str, Any] = {
+    "projects": ["taken", "alike", "metal", "blocked", "elsewhere"],
+    "services": [
+        {"name": "other", "product": "minecraft", "project": "taken"},
+        {"name": "lobby-staging", "product": "minecraft", "project": "alike"},
+        {"name": "iron", "product": "dedicated", "project": "metal", "host": "node-metal-1"},
+    ],
+    "apps": [
+        {"slug": "acme-taken", "project": "elsewhere"},
+        {
+            "slug": "acme-flawed",
+            "project": "blocked",
+            "images": [{"tag": "v1", "packages": {"runc": "1.0.0~rc6"}}],
+            "deployed": "v1",
+        },
+    ],
+}
+
+
+def test_a_key_that_is_not_registered_says_how_to_register_one(
+    sandbox: Sandbox, clone: Clone, tmp_path: Path
+) -> None:
+    """A password would be a change of the source, so none is generated."""
+    for key in sandbox.api("GET", "/api/users/me/ssh-keys").json():
+        sandbox.api("DELETE", f"/api/users/me/ssh-keys/{key['id']}")
+    sandbox.clear_journal()
+    refused = clone()
+    assert "Register a key with hosted.services.ssh_key" in refused["msg"]
+    assert commits(sandbox) == []
+
+
+def test_what_is_there_is_kept_or_taken_over_only_if_that_is_said(sandbox: Sandbox, clone: Clone) -> None:
+    sandbox.seed(MORE)
+    alone: dict[str, Any] = {"services": ["lobby"], "environments": None, "secret_environments": None}
+    kept = clone(project="taken", existing="keep", **alone)
+    assert not kept.get("failed"), kept.get("msg")
+    assert set(ids_of(sandbox, "taken")) == {"other", "lobby-staging"}
+    there = ids_of(sandbox, "alike")["lobby-staging"]
+    adopted = clone(project="alike", existing="adopt", **alone)
+    assert not adopted.get("failed"), adopted.get("msg")
+    assert ids_of(sandbox, "alike") == {"lobby-staging": there}
+    assert files(sandbox, there) == files(sandbox, ids_of(sandbox, "shop")["lobby"])
+    assert not clone(project="alike", **alone)["changed"]
+
+
+def test_environments_come_from_the_blueprint_of_the_source(
+    sandbox: Sandbox, clone: Clone, tmp_path: Path
+) -> None:
+    """Its secrets only if that is said, and its keys stand for what they name."""
+    path = tmp_path / "shop.yml"
+    described = {
+        "project": "shop",
+        "applications": {
+            "api": {"slug": "acme-api"},
+            "front": {
+                "slug": "acme-web",
+                "environment": {"API": "${api.URL}"},
+                "secret_environment": {"SESSION_KEY": "of-production"},
+            },
+        },
+    }
+    path.write_text(yaml.safe_dump(described))
+    given = {"src": str(path), "environments": None, "secret_environments": None}
+    done = clone(**given)
+    assert not done.get("failed"), done.get("msg")
+    assert environment(sandbox, "acme-web-staging") == {"API": WEB["API"]}
+    assert clone(copy_secrets=True, **given)["changed"]
+    assert environment(sandbox, "acme-web-staging")["SESSION_KEY"] == "of-production"
+    data = {**given, "src": None, "blueprint": described}
+    assert not clone(copy_secrets=True, **data)["changed"]
+
+
+def test_a_clone_is_deleted_by_its_own_blueprint(sandbox: Sandbox, clone: Clone, tmp_path: Path) -> None:
+    made = clone()
+    assert "environment" not in str(made["blueprint"])
+    originals = ids_of(sandbox, "shop")
+    gone = run(sandbox, BLUEPRINT, blueprint=made["blueprint"], state="absent", state_dir=str(tmp_path))
+    assert not gone.get("failed"), gone.get("msg")
+    assert "shop-staging" not in [each["name"] for each in sandbox.api("GET", "/api/projects").json()]
+    assert ids_of(sandbox, "shop") == originals
+
+
+def test_a_service_without_content_is_cloned_if_that_is_said(sandbox: Sandbox, clone: Clone) -> None:
+    sandbox.seed(MORE)
+    given = {"source": "metal", "environments": None, "secret_environments": None}
+    done = clone(without_data=["iron"], **given)
+    assert not done.get("failed"), done.get("msg")
+    assert set(ids_of(sandbox, "shop-staging")) == {"iron-staging"}
+
+
+def test_a_suspended_clone_is_left_alone(sandbox: Sandbox, clone: Clone) -> None:
+    alone: dict[str, Any] = {"services": ["Survival"], "environments": None, "secret_environments": None}
+    clone(**alone)
+    made = ids_of(sandbox, "shop-staging")["Survival-staging"]
+    sandbox.api("POST", f"/api/resources/{made}/suspend")
+    sandbox.clear_journal()
+    done = clone(overrides={"Survival": {"state": "suspended"}}, **alone)
+    assert not done["changed"] and "is suspended, so its files were left" in str(done["warnings"])
+    assert commits(sandbox) == []
